@@ -13,7 +13,7 @@ export type Floors = ReadonlyArray<ReadonlyArray<string>>
 /** The floors of the packages and apps, by folder. A package whose `src` is one flat room has no row. */
 export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/otp": [
-    ["time", "machine/chart"],
+    ["time", "channel", "machine/chart"],
     ["core"],
     ["kernel"],
     ["process"],

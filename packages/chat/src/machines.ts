@@ -10,6 +10,6 @@ export const { bind } = StateMachine
 
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
 export { chatMachine } from "./loop/ChatMachine.ts"
-export { provide } from "./loop/provide.ts"
+export { environment, provide } from "./loop/provide.ts"
 export { adapterStreamMachine } from "./request/AdapterStreamMachine.ts"
 export { resumedStepMachine, stepMachine } from "./step/StepMachine.ts"

@@ -3,8 +3,7 @@
  *
  * The crowd is measured on a busy machine too. So the system's deadlines are so long that none ends a turn.
  */
-import { Troupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
+import { type ChatRef, Troupe } from "@troupe/chat"
 import { Clock, System } from "@troupe/otp"
 import { together } from "./programA.ts"
 import { adapterOf, waitTool } from "./troupe.ts"
@@ -23,7 +22,7 @@ const patientClock: Clock.Clock = {
   setBackgroundTimeout: (run, ms) => Clock.live.setBackgroundTimeout?.(run, ms)
 }
 
-const finish = async (chat: ChatRef.ChatRef): Promise<void> => {
+const finish = async (chat: ChatRef): Promise<void> => {
   for (let turn = 0; turn < 2; turn++) {
     const { haltedReason, ...result } = await chat.send("go").result()
     if (haltedReason !== "completed") throw new Error(`a chat ended ${haltedReason}`, { cause: result })

@@ -1,6 +1,6 @@
 /** Program A: two model steps. The first has two tool calls of 50 ms, the second has 50 text deltas. */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 
 /** The number of chats that run the program at the same time. */
 export const chats = 1_000
@@ -25,7 +25,7 @@ const toolMs = 50
 export type Pace = "at once" | "by turns"
 
 /** The model's first step. */
-export async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
+export async function* wantsTools(): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (const id of callIds) {
     yield { type: "tool_call_started", id, name: "wait" }
@@ -35,7 +35,7 @@ export async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
 }
 
 /** The model's second step. */
-export async function* answers(pace: Pace, count = words): AsyncGenerator<Event.AdapterEvent, void> {
+export async function* answers(pace: Pace, count = words): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (let said = 0; said < count; said++) {
     if (pace === "by turns") await nextTurn()

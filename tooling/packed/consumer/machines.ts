@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type ChatRef, Engine, Fake, Troupe } from "@troupe/chat"
+import { type ChatRef, Engine, Fake, Troupe, user } from "@troupe/chat"
 import { ChatEffect } from "@troupe/chat/effect"
-import { chatMachine, turn } from "@troupe/chat/machines"
+import { provide } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
 import { GenServer, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
@@ -16,9 +16,8 @@ const engine = (): Engine.Engine =>
   Engine.make({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
 
 const ofActor = async (): Promise<ReadonlyArray<string>> => {
-  const chatEngine = engine()
-  const actor = createActor(chatMachine, { input: { id: "c1", engine: chatEngine } }).start()
-  actor.send({ type: "turn.start", turn: turn(chatEngine, "Hello") })
+  const actor = createActor(provide(engine()), { input: { id: "c1" } }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("Hello")] } })
   const { context } = await waitFor(actor, (snapshot) => snapshot.context.thread.messages.length === 2)
   return context.thread.messages.map((message) => Message.text(message))
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Engine, Fake, Troupe } from "@troupe/chat"
-import { chatMachine } from "@troupe/chat/machines"
+import { provide } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
 import { ChatView } from "@troupe/chat/view"
 import { local, Observer, TroupeProvider, useChat } from "@troupe/react"
@@ -13,7 +13,7 @@ import { match } from "node:assert/strict"
 import { renderToString } from "react-dom/server"
 
 const adapter = Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] })
-const engine = Engine.make({ adapter })
+const machine = provide(Engine.make({ adapter }))
 
 const Conversation = ({ initial }: { readonly initial: ChatView.ChatView }) => {
   const { messages, status } = useChat("c1", { initial })
@@ -27,7 +27,7 @@ const Conversation = ({ initial }: { readonly initial: ChatView.ChatView }) => {
 }
 
 const Machine = () => {
-  const [{ value }] = useMachine(chatMachine, { input: { id: "c2", engine } })
+  const [{ value }] = useMachine(machine, { input: { id: "c2" } })
   return <em>{JSON.stringify(value)}</em>
 }
 

@@ -1,7 +1,7 @@
 /** A browser, and a playground that it opens. */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import type { Adapter } from "@troupe/chat/models"
+import { Adapter } from "@troupe/chat/models"
 import { Store } from "@troupe/chat/store"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { inject } from "vitest"
@@ -36,7 +36,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 const pausing = (adapter: Adapter.Adapter, word: string, goOn: Promise<void>): Adapter.Adapter => ({
   name: adapter.name,
   stream: async function* (request, options) {
-    for await (const event of await adapter.stream(request, options)) {
+    for await (const event of Adapter.eventsOf(await adapter.stream(request, options))) {
       yield event
       if (event.type === "text_delta" && event.delta.includes(word)) await Promise.race([goOn, aborted(options.signal)])
     }

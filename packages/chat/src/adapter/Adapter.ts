@@ -4,8 +4,10 @@
  * @module
  * @source ALLM.StreamAdapter
  */
-import type { AdapterEvent } from "../events/index.ts"
+import type { AdapterStream } from "./adapterStream.ts"
 import type { Request } from "../model/index.ts"
+
+export { eventsOf } from "./adapterStream.ts"
 
 /**
  * The options of an adapter, beside the request.
@@ -23,8 +25,10 @@ export interface AdapterOptions {
 /**
  * Talks to a model.
  *
- * **Contract** of `stream`: open the request and return its events, to be pulled one at a time. Reject with an
- * `AdapterError` when it cannot be opened. Once open, report failures as `error` events and end with one
+ * **Contract** of `stream`: open the request and return its events, to be pulled one at a time. An element of the
+ * sequence is one event, or an array of events that are ready at once: Troupe takes the events of an array one by one, and
+ * asks for the next element after the last of them. Do not change a yielded array. Reject with an `AdapterError` when the
+ * request cannot be opened. Once open, report failures as `error` events and end with one
  * `message_completed`. The sequence starts with one `message_started`. A text that starts with a `text_delta`, even an
  * empty one, is completed by one `text_completed` (TEXT1). The finish reason of a reply is `tool_calls` only when the
  * provider waits for the results of its calls. Yield adapter events only, and after `message_completed` only
@@ -32,12 +36,11 @@ export interface AdapterOptions {
  * 1,001st value that is not an event. When the sequence's `return` is called or the signal is aborted, release the
  * transport exactly once, and do not reject.
  *
+ * **Errors**: an empty array is a value that is not an event, and so is an array within an array.
+ *
  * **Concurrency**: `stream` may be called many times at once; one sequence has one reader.
  */
 export interface Adapter {
   readonly name: string
-  readonly stream: (
-    request: Request,
-    options: AdapterOptions
-  ) => AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
+  readonly stream: (request: Request, options: AdapterOptions) => AdapterStream | Promise<AdapterStream>
 }

@@ -1,45 +1,5 @@
-/** A mutable queue that allocates nothing for an item. */
+/** The queue of `@troupe/otp`, under the name that the rooms of this package use. */
+import { Channel } from "@troupe/otp"
 
-const leastDropped = 64
-
-/** A first-in, first-out queue. `push` and `shift` take constant time on average. */
-export class Fifo<A> {
-  /** The queued items begin at `#front`; the places before it are empty. */
-  #items: Array<A | undefined> = []
-  #front = 0
-
-  get size(): number {
-    return this.#items.length - this.#front
-  }
-
-  /** The newest item; `undefined` when the queue is empty. */
-  get last(): A | undefined {
-    return this.size === 0 ? undefined : this.#items[this.#items.length - 1]
-  }
-
-  push(item: A): void {
-    this.#items.push(item)
-  }
-
-  /** Removes and returns the oldest item; `undefined` when the queue is empty. */
-  shift(): A | undefined {
-    if (this.size === 0) return undefined
-    const item = this.#items[this.#front]
-    this.#items[this.#front++] = undefined
-    if (this.#front >= leastDropped && this.#front >= this.size) this.#drop()
-    return item
-  }
-
-  clear(): void {
-    this.#items = []
-    this.#front = 0
-  }
-
-  /**
-   * Removes the empty places. `shift` calls it when they are as many as the items, so each item is moved at most once.
-   */
-  #drop(): void {
-    this.#items = this.#items.slice(this.#front)
-    this.#front = 0
-  }
-}
+export const Fifo = Channel.Fifo
+export type Fifo<A> = Channel.Fifo<A>

@@ -11,8 +11,9 @@ import * as Engine from "../options/Engine.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import { newStepId, type Tool } from "../tool/index.ts"
 import { callsFindings } from "./callChecks.ts"
-import type { ToolBatchResult } from "./batchContract.ts"
-import { toolBatch } from "./toolBatch.ts"
+import { batchEnv, type ToolBatchResult } from "./batchContract.ts"
+import { original } from "../values/index.ts"
+import { batchMachine } from "./BatchMachine.ts"
 import { ToolEvents } from "./toolEventStream.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { StepHalt } from "../record/index.ts"
@@ -106,12 +107,16 @@ const start = (
   const outlet = outletIn(resolved.system)
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
-  const pid = StateMachine.start(resolved.system, toolBatch, {
-    input: { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet },
-    label: "ToolBatch",
-    trapExit: true
+  const input = { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet }
+  const pid = StateMachine.start(resolved.system, batchMachine, {
+    input: { count: toolCalls.length },
+    env: batchEnv(() => input),
+    label: "ToolBatch"
   })
-  const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
+  const output = (): ToolBatchResult | undefined => {
+    const result = StateMachine.output(pid)
+    return result === undefined ? undefined : original(result)
+  }
   return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
 }
 

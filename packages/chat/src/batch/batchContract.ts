@@ -1,13 +1,12 @@
 /** The input, the events and the result of a batch of tool calls. */
-import type { Pid } from "@troupe/otp"
+import type * as Scope from "effect/Scope"
 import type { SessionError } from "../errors/index.ts"
 import type { Event, Outlet } from "../events/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { CallCommand, CallOptions, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
+import type { CallEnv, CallOptions, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { GateOptions } from "./batchGate.ts"
 import type { Fifo } from "../async/index.ts"
-import type { GateVerdict } from "../gate/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
 
@@ -71,13 +70,33 @@ export interface ToolBatchResult {
   readonly error?: SessionError | undefined
 }
 
-/** The events of a batch. */
-export type ToolBatchEvent =
-  | CallCommand
-  | { readonly type: "batch.cancel" }
-  | { readonly type: "batch.exhausted" }
-  | { readonly type: "batch.gated"; readonly verdicts: ReadonlyArray<GateVerdict> }
-  | { readonly type: "batch.followed"; readonly index: number; readonly outcome: ToolOutcome }
-  | { readonly type: "batch.slot" }
-  | { readonly type: "batch.intended"; readonly index: number; readonly failure: SessionError | undefined }
-  | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
+/** A batch that runs: it knows its calls. */
+interface RunningBatch {
+  readonly call: (index: number) => RunnableCall
+}
+
+/** The environment of a batch and its calls. */
+export interface BatchEnv extends CallEnv {
+  /** The batch that starts. */
+  readonly batch: () => ToolBatchInput
+  /** Sets the batch that runs; its calls find themselves in it. */
+  readonly runs: (batch: RunningBatch, scope: Scope.Scope) => void
+}
+
+/** Makes the environment of batches that run one after another. */
+export const batchEnv = (batch: () => ToolBatchInput): BatchEnv => {
+  let running: { readonly batch: RunningBatch; readonly scope: Scope.Scope } | undefined
+  return {
+    batch,
+    runs: (started, scope) => {
+      running = { batch: started, scope }
+    },
+    call: (index) => {
+      if (running === undefined) throw new Error("a tool call runs without a batch")
+      return running.batch.call(index)
+    },
+    get scope() {
+      return running?.scope
+    }
+  }
+}

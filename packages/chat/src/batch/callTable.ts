@@ -6,12 +6,12 @@
  *
  * SLOTS1. Every call gets exactly one outcome, in its own position.
  */
-import { type Pid, Process, type StateMachine } from "@troupe/otp"
+import type { Clock, Pid } from "@troupe/otp"
 import {
   type CallWatcher,
   endedEarly,
-  type toolCallMachine,
   type RunnableCall,
+  type ToolCallEvent,
   type ToolCallView,
   type ToolOutcome,
   toolOutcome,
@@ -24,7 +24,7 @@ import type { ToolCall } from "../model/index.ts"
 import type { Tool } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
-import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import { CallWaiters } from "./callWaiters.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
 
@@ -40,7 +40,10 @@ export interface Slot {
   startedAt: number | undefined
   endedAt: number | undefined
   progress: unknown
-  pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
+  /** Whether the chart of the call was started, and whether it has ended. */
+  hasStarted: boolean
+  hasEnded: boolean
+  pid: Pid<ToolCallEvent> | undefined
   outcome: ToolOutcome | undefined
   suspended: Suspended | undefined
   /** The permission mode that the call requests, in its present run. */
@@ -49,9 +52,9 @@ export interface Slot {
   traced: ((outcome: ToolOutcome) => void) | undefined
 }
 
-/** Whether the handler runs. The status stays `running` while hooks process a call whose process has ended. */
-export const isRunning = ({ status, pid }: Slot): boolean =>
-  status === "running" && pid !== undefined && Process.isAlive(pid)
+/** Whether the handler runs. The status stays `running` while hooks process a call whose chart has ended. */
+export const isRunning = ({ status, hasStarted, hasEnded }: Slot): boolean =>
+  status === "running" && hasStarted && !hasEnded
 
 /** Whether a command is about this call: its id matches, or the command has no id. */
 export const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => id === undefined || toolCall.id === id
@@ -79,12 +82,14 @@ export class CallSlots {
   readonly source: QueueSource
   readonly waiters = new CallWaiters<Slot>()
   readonly #input: ToolBatchInput
-  #host: Pid<ToolBatchEvent> | undefined
-  #queuedAt = 0
+  readonly #clock: Clock.Clock
+  readonly #queuedAt: number
   #over = 0
 
-  constructor(input: ToolBatchInput, exhausted: () => void) {
+  constructor(input: ToolBatchInput, clock: Clock.Clock, exhausted: () => void) {
     this.#input = input
+    this.#clock = clock
+    this.#queuedAt = clock.now()
     this.source = new QueueSource(exhausted, input.ledger?.unread)
     this.all = input.toolCalls.map((toolCall, index) => ({
       toolCall,
@@ -95,18 +100,14 @@ export class CallSlots {
       startedAt: undefined,
       endedAt: undefined,
       progress: undefined,
+      hasStarted: false,
+      hasEnded: false,
       pid: undefined,
       outcome: undefined,
       suspended: undefined,
       wish: undefined,
       traced: undefined
     }))
-  }
-
-  /** The batch starts in this process. */
-  begin(host: Pid<ToolBatchEvent>): void {
-    this.#host = host
-    this.#queuedAt = this.now()
   }
 
   get areOver(): boolean {
@@ -150,8 +151,8 @@ export class CallSlots {
   }
 
   /** The outcome of a call that may have run before: `unknown` unless it ran again (BATCH9). */
-  #afterUnknown({ pid }: Slot, ended: ToolOutcome): ToolOutcome {
-    const ran = pid !== undefined && !checked.has(ended.outcome)
+  #afterUnknown({ hasStarted }: Slot, ended: ToolOutcome): ToolOutcome {
+    const ran = hasStarted && !checked.has(ended.outcome)
     return ran ? ended : stillUnknown(ended, this.#input.options)
   }
 
@@ -191,11 +192,11 @@ export class CallSlots {
     }))
 
   now(): number {
-    return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
+    return this.#clock.now()
   }
 
   /** One call, as its chart finds it. */
-  callInput(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): RunnableCall {
+  runnable(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): RunnableCall {
     const { options, stepId, messageIndex, edited } = this.#input
     return {
       tool,
@@ -206,6 +207,9 @@ export class CallSlots {
       index: slot.position,
       edited: edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,
       watcher: {
+        started: (pid) => {
+          slot.pid = pid
+        },
         progressed: (value) => {
           slot.progress = value
           changed()

@@ -1,5 +1,7 @@
 /** The tool calls of one assistant message: the gate, the outcomes and the supervision of all calls. */
-export type { BatchLedger, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+export { batchMachine } from "./BatchMachine.ts"
+export { batchEnv } from "./batchContract.ts"
+export type { BatchEnv, BatchLedger, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 export { callsFindings } from "./callChecks.ts"
-export { notFound, toolBatch } from "./toolBatch.ts"
+export { notFound } from "./runningCalls.ts"
 export { notAgain, stillUnknown, unknownOutcome, unknownReason } from "./unknownOutcome.ts"

@@ -6,6 +6,7 @@
  * TEVT1. Nothing runs before the first `next`; errors of the start are reported by that `next`.
  * TEVT2. `return` waits for no tool: a pending `next` resolves as done.
  */
+import { Channel } from "@troupe/otp"
 import type { EngineError } from "../errors/index.ts"
 import type { ErrorEvent, Event, ToolEvent } from "../events/index.ts"
 
@@ -17,32 +18,18 @@ export type Begun = AsyncIterator<Event, undefined> | EngineError | undefined
 const done: Next = { done: true, value: undefined }
 
 /** The events of a tool batch, for one reader. */
-export class ToolEvents implements AsyncIterableIterator<ToolEvent | ErrorEvent, undefined> {
+export class ToolEvents extends Channel.Reader<ToolEvent | ErrorEvent> {
   readonly #begin: () => Begun
   #state: "new" | "over" | AsyncIterator<Event, undefined> = "new"
 
   constructor(begin: () => Begun) {
+    super()
     this.#begin = begin
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  async next(): Promise<Next> {
-    if (this.#state === "new") {
-      this.#state = "over"
-      const begun = this.#begin()
-      if (begun === undefined) return done
-      if (begun instanceof Error) return { done: false, value: { type: "error", error: begun } }
-      this.#state = begun
-    }
-    if (this.#state === "over") return done
-    for (;;) {
-      const next = await this.#state.next()
-      if (next.done === true) return done
-      if (isToolEvent(next.value)) return { done: false, value: next.value }
-    }
+  next(): Promise<Next> {
+    if (this.#state === "new") return this.#start()
+    return this.#state === "over" ? Promise.resolve(done) : this.#state.next().then(this.#select)
   }
 
   async return(): Promise<Next> {
@@ -52,13 +39,18 @@ export class ToolEvents implements AsyncIterableIterator<ToolEvent | ErrorEvent,
     return done
   }
 
-  async throw(error: unknown): Promise<Next> {
-    await this.return()
-    throw error
+  async #start(): Promise<Next> {
+    this.#state = "over"
+    const begun = this.#begin()
+    if (begun === undefined) return done
+    if (begun instanceof Error) return { done: false, value: { type: "error", error: begun } }
+    this.#state = begun
+    return this.next()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
+  readonly #select = (next: IteratorResult<Event, undefined>): Next | Promise<Next> => {
+    if (next.done === true) return done
+    return isToolEvent(next.value) ? { done: false, value: next.value } : this.next()
   }
 }
 

@@ -28,7 +28,7 @@ import type { CallEnv } from "./callEnv.ts"
 import { handler } from "./handlerActor.ts"
 import type { Zombie } from "./zombieTable.ts"
 
-interface ToolCallContext {
+export interface ToolCallContext {
   readonly index: number
   readonly drainMs: number
   readonly startAtOnce: boolean
@@ -39,7 +39,7 @@ interface ToolCallContext {
 
 type Settled = Extract<ToolCallEvent, { readonly type: "handler.settled" }>
 
-type Status = "running" | "cancelling" | "restarting"
+export type Status = "running" | "cancelling" | "restarting"
 
 const settledIn = ({ event }: { readonly event: ToolCallEvent }): Settled => event as Settled
 
@@ -54,6 +54,7 @@ const machine = setup({
   guards: {
     hasSlot: ({ context }) => context.startAtOnce,
     isLate: (_, { missed }: SettledRun) => missed !== undefined,
+    isInterrupted: (_, { interrupted }: SettledRun) => interrupted === true,
     fails: ({ context }, { failed }: SettledRun) => context.disowned || failed
   },
   delays: {
@@ -109,6 +110,11 @@ const machine = setup({
             guard: { type: "isLate", params: settledIn },
             target: "timed_out",
             actions: { type: "discardLate", params: settledIn }
+          },
+          {
+            guard: { type: "isInterrupted", params: settledIn },
+            target: "cancelled",
+            actions: { type: "recordCancel", params: ({ event }) => event.began }
           },
           {
             guard: { type: "fails", params: settledIn },
@@ -177,4 +183,6 @@ const machine = setup({
 })
 
 /** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
-export const toolCallMachine = StateMachine.hosted(chart(machine))
+export const toolCallMachine = StateMachine.hosted(chart(machine), {
+  label: (input) => `ToolCall ${input?.name ?? ""}`
+})

@@ -1,4 +1,6 @@
 /** The live things of tool calls: tools, arguments, options and callbacks, which are no data of a chart. */
+import type { Pid } from "@troupe/otp"
+import type { ToolCallEvent } from "./callEvents.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
@@ -7,6 +9,8 @@ import type * as Scope from "effect/Scope"
 
 /** The callbacks of a running call, called without a chart event. */
 export interface CallWatcher {
+  /** The process of the call, as soon as its handler starts. */
+  readonly started?: ((pid: Pid<ToolCallEvent>) => void) | undefined
   readonly progressed: (value: unknown) => void
   /** The call entered this state by a cancel, a restart or the run after a restart. */
   readonly changed: (status: "running" | "cancelling" | "restarting") => void
@@ -21,6 +25,8 @@ export interface RunnableCall extends CallPlace {
   readonly toolCall: ToolCall
   readonly watcher?: CallWatcher | undefined
   readonly options: CallOptions
+  /** Whether the handler may still start. A call that may not is cancelled. */
+  readonly mayStart?: (() => boolean) | undefined
 }
 
 /** The options of a tool call. */

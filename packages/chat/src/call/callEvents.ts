@@ -5,6 +5,8 @@ import type { Held, HandlerResult } from "../values/index.ts"
 export interface ToolCallInput {
   /** The call's place in its batch, by which the environment finds the call. Default 0. */
   readonly index?: number | undefined
+  /** The tool's name, for the label of the process. */
+  readonly name?: string | undefined
   /** How long a cancelled or restarted call waits for its handler, in milliseconds. */
   readonly drainMs: number
   /** The call has its slot already and does not wait for `call.start`. Default `false`. */
@@ -17,6 +19,7 @@ export interface ToolCallInput {
  * - `failed`: whether the result is an error. `byHandler`: whether the handler returned it, not a check
  * - `began`: whether the handler was called. `missed`: the deadline that had passed, in words
  * - `refused`: whether the handler ended with the refusal of its own `setPermissionMode`
+ * - `interrupted`: whether the scope of the batch was closed before the handler had a result
  */
 export interface SettledRun {
   readonly result: Held<HandlerResult>
@@ -25,6 +28,7 @@ export interface SettledRun {
   readonly began: boolean
   readonly missed?: string | undefined
   readonly refused?: boolean | undefined
+  readonly interrupted?: boolean | undefined
 }
 
 /**
@@ -52,7 +56,7 @@ export type ToolCallEvent =
  * - `abandoned`: it was cancelled, and its handler did not end in time
  */
 export type CallEnd =
-  | ({ readonly type: "returned" } & Omit<SettledRun, "missed" | "failed">)
+  | ({ readonly type: "returned" } & Omit<SettledRun, "missed" | "failed" | "interrupted">)
   | { readonly type: "timed_out"; readonly missed: string; readonly began: boolean; readonly late: boolean }
   | { readonly type: "cancelled"; readonly began: boolean }
   | { readonly type: "abandoned" }

@@ -27,7 +27,7 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
     const host = pid as Pid | undefined
     const call = env.call(index)
     const system = host === undefined ? undefined : Process.systemOf(host)
-    const settled: ExecutionListener["settled"] = (result, byHandler, refused) =>
+    const settled: ExecutionListener["settled"] = (result, byHandler, refused, interrupted) =>
       send({
         type: "handler.settled",
         result: held(result),
@@ -35,8 +35,13 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
         byHandler,
         began: running.began,
         missed: deadlines.missed,
-        refused
+        refused,
+        interrupted
       })
+    if (call.mayStart?.() === false) {
+      const result = held<HandlerResults.HandlerResult>(HandlerResults.error("the batch was cancelled"))
+      return send({ type: "handler.settled", result, failed: true, byHandler: false, began: false, interrupted: true })
+    }
     let limits: Limits
     try {
       limits = limitsOf(call)
@@ -56,6 +61,7 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
       const wish = wants?.(mode, signal) ?? { mode, agreed: false }
       return isPromiseLike<ModeWish>(wish) ? deadlines.holding(wish) : wish
     }
+    if (host !== undefined) call.watcher?.started?.(host as Pid<ToolCallEvent>)
     const running = new ToolExecution(call, { settled, progressed, wants: asking, wished }, system, env.scope)
     running.start()
     return {

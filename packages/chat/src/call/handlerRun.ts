@@ -64,7 +64,12 @@ export interface ExecutionInput extends CallPlace {
  * whether the handler ended with the refusal of its own `setPermissionMode`.
  */
 export interface ExecutionListener {
-  readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean, refused: boolean) => void
+  readonly settled: (
+    result: HandlerResult.HandlerResult,
+    byHandler: boolean,
+    refused: boolean,
+    interrupted: boolean
+  ) => void
   readonly progressed?: ((value: unknown) => void) | undefined
   /** Whether the call may set this mode. */
   readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
@@ -88,6 +93,8 @@ export class ToolExecution {
   readonly #scope: Scope.Scope | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
   #isAborted = false
+  /** Whether the run settled because its fiber was interrupted from outside. */
+  #isInterrupted = false
   /** Whether the present function of the user returned a promise, which no interruption ends. */
   #isPromise = false
   #running = false
@@ -152,12 +159,16 @@ export class ToolExecution {
   #interrupted(): void {
     this.#isAborted = true
     this.#abort.abort()
-    if (!this.#began) this.#settle(this.#cancelled("the call was cancelled"))
+    if (this.#began) return
+    this.#isInterrupted = true
+    this.#settle(this.#cancelled("the call was cancelled"))
   }
 
   /** An interrupted Effect has no result; a promise may still have one. */
   #abandoned(): void {
-    if (!this.#isPromise) this.#settle(this.#cancelled("the call was interrupted"))
+    if (this.#isPromise) return
+    this.#isInterrupted = true
+    this.#settle(this.#cancelled("the call was interrupted"))
   }
 
   /** Fences the run, aborts the handler and waits for it; the caller discards the result (EXEC5). */
@@ -361,7 +372,7 @@ export class ToolExecution {
     const late = this.#late
     this.#listener = undefined
     this.#late = undefined
-    listener?.settled(result, byHandler, refused)
+    listener?.settled(result, byHandler, refused, this.#isInterrupted)
     late?.(result)
   }
 }

@@ -10,7 +10,7 @@ export {
 } from "./gateOutcome.ts"
 export { toolCallMachine } from "./ToolCallMachine.ts"
 export type { CallEnv, CallOptions, CallWatcher, RunnableCall } from "./callEnv.ts"
-export type { CallEnd, ToolCallEvent } from "./callEvents.ts"
+export type { CallEnd, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 export { outcomeOf } from "./callOutcome.ts"
 export { viewOfEnded } from "./toolCallView.ts"
 export type { CallCommand, ToolCallView, ToolCallWatcher } from "./toolCallView.ts"

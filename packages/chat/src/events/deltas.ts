@@ -17,3 +17,7 @@ export const withText = (event: Event, text: string): Event => {
   if (event.type !== "tool_call_delta" || event.argumentsDelta === text) return event
   return { ...event, argumentsDelta: text }
 }
+
+/** One event for two unread ones: fragments of the same text are joined. `undefined` if the events stay apart. */
+export const joined = (unread: Event, event: Event): Event | undefined =>
+  continues(unread, event) ? withText(unread, textOf(unread) + textOf(event)) : undefined

@@ -10,7 +10,7 @@
  * STREAM-R4. When the signal is aborted, the process ends, also without a reader. Its last events are kept for the
  *            reader.
  */
-import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
+import { Channel, OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "./Event.ts"
 import type { Outlet } from "./outlet.ts"
 
@@ -20,7 +20,7 @@ import type { Outlet } from "./outlet.ts"
  * **Details**: an async iterator. Leaving a `for await` loop calls `return`, which resolves when the resources are
  * released, or the drain deadline has passed.
  */
-export class EventStream<Output = unknown, Cancel = never> implements AsyncIterableIterator<Event, undefined> {
+export class EventStream<Output = unknown, Cancel = never> extends Channel.Reader<Event> {
   readonly #pid: Pid
   readonly #outlet: Outlet
   readonly #output: () => Output | undefined
@@ -37,6 +37,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       readonly trace: { readonly close: (failure: { readonly error: unknown } | undefined) => void } | undefined
     }
   ) {
+    super()
     const { cancel, output, signal, drainMs, trace } = options
     this.#pid = pid
     this.#outlet = outlet
@@ -63,29 +64,15 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     })
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
   next(): Promise<IteratorResult<Event, undefined>> {
     return this.#outlet.next()
   }
 
   async return(): Promise<IteratorResult<Event, undefined>> {
-    this.#outlet.close()
-    this.#outlet.forgetKept()
+    this.#outlet.leave()
     this.#endProcess()
     await this.#outlet.released(Process.systemOf(this.#pid).clock, this.#drainMs)
     return { done: true, value: undefined }
-  }
-
-  async throw(error: unknown): Promise<IteratorResult<Event, undefined>> {
-    await this.return()
-    throw error
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
   }
 
   #endProcess(): void {

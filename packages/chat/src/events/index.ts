@@ -1,5 +1,5 @@
 /** The events of a turn: their shapes, their fold into results, and the bounded stream that a reader pulls. */
-export { continues, textOf, withText } from "./deltas.ts"
+export { continues, joined, textOf, withText } from "./deltas.ts"
 export { Event, isEvent } from "./Event.ts"
 export type {
   AdapterEvent,
@@ -17,5 +17,5 @@ export type { EventsTaken } from "./finalEvents.ts"
 export { outletIn } from "./outlet.ts"
 export type { Outlet, Source } from "./outlet.ts"
 export { QueueSource } from "./queueSource.ts"
-export { completesCall, unstorableMessage } from "./storableEvent.ts"
+export { storableEvent } from "./storableEvent.ts"
 export { StreamCollector } from "./StreamCollector.ts"

@@ -1,22 +1,22 @@
 /**
  * The output of a chat's events, with backpressure.
  *
- * Owns: the current source, and the reader's pending pulls. Does not own the sources: phase A attaches the adapter's
+ * Owns: the current source, and the channel of its reader. Does not own the sources: phase A attaches the adapter's
  * stream, phase B the tool batch, phase C the closing event, each when the source before is exhausted.
  *
  * OUT1. There is at most one source; events of a source that was detached or exhausted are discarded.
  * OUT2. A source is pulled only when the reader waits: nothing is read ahead. `exhausted` of a source is called only
  *       when the reader pulls past its last event, so the next phase does not begin before that pull.
  * OUT3. `next` settles with an event, the end, or the failure. After `close` every `next` resolves with the end.
- * OUT4. A driven outlet (of a living chat) is its own reader and publishes every event at once.
+ * OUT4. A driven outlet (of a living chat) is its own reader and publishes every event at once. Its driver passes the
+ *       events and the end to the channel.
  * OUT5. `released` resolves when all held resources are released, or at its deadline.
  * OUT6. Events that are always ready do not block the event loop, whether the reader gets them or not.
  * OUT7. A flushed outlet (its turn was cancelled) pulls bounded sources without its reader and keeps their events, before
  *       the end or the failure. A model's stream is still pulled only by the reader.
  */
-import { type Clock, EventLoop, type System } from "@troupe/otp"
+import { Channel, type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "./Event.ts"
-import { Fifo } from "../async/index.ts"
 
 /** A source of events. `pull` is called once for each requested event. */
 export interface Source {
@@ -27,29 +27,27 @@ export interface Source {
   readonly isBounded?: boolean
 }
 
-const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
-
 /** An outlet reads the time after `checkEvery` events, and yields to the event loop after `holdMs` milliseconds. */
 const checkEvery = 128
 const holdMs = 8
-
-interface Reader {
-  readonly resolve: (result: IteratorResult<Event, undefined>) => void
-  readonly reject: (error: unknown) => void
-}
 
 interface Failure {
   readonly error: unknown
 }
 
+/** Joins two unread events into one, or returns `undefined` to keep both. */
+export type Join = NonNullable<Channel.Options<Event>["join"]>
+
 /** Passes a chat's events to its one reader. */
 export class Outlet {
+  /** The events for the reader. */
+  readonly events: Channel.Channel<Event>
   #source: Source | undefined
-  readonly #readers: Array<Reader> = []
   #publish: ((event: Event) => void) | undefined
   #onEnd: ((failure: Failure | undefined) => void) | undefined
-  #state: "open" | "closed" | Failure = "open"
-  #opened: Reader | undefined
+  #isOver = false
+  #failure: Failure | undefined
+  #opened: PromiseWithResolvers<void> | undefined
   #wasOpened = false
   /** Whether a pull of the source is pending. */
   #outstanding = false
@@ -61,21 +59,24 @@ export class Outlet {
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
-  /** The flushed events that are not read yet (OUT7). */
-  #kept: Fifo<Event> | undefined
+  /** Whether bounded sources are pulled without a waiting reader (OUT7). */
+  #isFlushed = false
 
-  /** With `holdMsAtMost` 0 the outlet yields to the event loop by the count of events alone. */
-  constructor(holdMsAtMost = holdMs) {
+  /**
+   * With `holdMsAtMost` 0 the outlet yields to the event loop by the count of events alone. `join` is the rule of the
+   * channel for unread events.
+   */
+  constructor(holdMsAtMost = holdMs, join?: Join) {
     this.#holdMs = holdMsAtMost
+    this.events = new Channel.Channel({ join, onDemand: () => this.#pull() })
   }
 
   /** Resolves when the first source is attached; rejects when the outlet fails before. */
   opened(): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      if (this.#wasOpened) return resolve()
-      if (typeof this.#state === "object") return reject(this.#state.error)
-      this.#opened = { resolve: () => resolve(), reject }
-    })
+    if (this.#wasOpened) return Promise.resolve()
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
+    this.#opened = Promise.withResolvers()
+    return this.#opened.promise
   }
 
   /** Begins to take events from `source`. */
@@ -83,7 +84,7 @@ export class Outlet {
     this.#source = source
     this.#outstanding = false
     this.#wasOpened = true
-    this.#opened?.resolve(ended)
+    this.#opened?.resolve()
     this.#opened = undefined
     this.#pull()
   }
@@ -100,8 +101,8 @@ export class Outlet {
   emit(source: Source, event: Event): void {
     if (this.#source !== source) return
     this.#outstanding = false
-    if (this.#publish === undefined) this.#readers.shift()?.resolve({ done: false, value: event })
-    else if (this.#state === "open") this.#publish(event)
+    if (this.#publish === undefined) this.events.push(event)
+    else if (!this.#isOver) this.#publish(event)
     this.#pull()
   }
 
@@ -122,23 +123,12 @@ export class Outlet {
 
   /** The next event, for the one reader. */
   next(): Promise<IteratorResult<Event, undefined>> {
-    return new Promise((resolve, reject) => {
-      const kept = this.#kept?.shift()
-      if (kept !== undefined) return resolve({ done: false, value: kept })
-      if (this.#state === "closed") return resolve(ended)
-      if (typeof this.#state === "object") {
-        const { error } = this.#state
-        this.#state = "closed"
-        return reject(error)
-      }
-      this.#readers.push({ resolve, reject })
-      this.#pull()
-    })
+    return this.events.next()
   }
 
   /** Whether the outlet was closed or has failed. */
   get over(): boolean {
-    return this.#state !== "open"
+    return this.#isOver
   }
 
   /** Whether a source is attached. */
@@ -164,25 +154,15 @@ export class Outlet {
 
   /** Pulls bounded sources without waiting for the reader (OUT7). */
   flush(): void {
-    if (this.#kept !== undefined || this.#state !== "open") return
-    const kept = new Fifo<Event>()
-    this.#kept = kept
-    this.drive((event) => {
-      const reader = this.#readers.shift()
-      if (reader === undefined) kept.push(event)
-      else reader.resolve({ done: false, value: event })
-    })
-  }
-
-  /** Discards the events that were kept for the reader. */
-  forgetKept(): void {
-    this.#kept?.clear()
+    if (this.#isFlushed || this.#isOver) return
+    this.#isFlushed = true
+    this.#pull()
   }
 
   /** Calls `onEnd` once, when the outlet is closed or fails; at once, if it has ended. */
   whenEnded(onEnd: (failure: Failure | undefined) => void): void {
-    if (this.#state === "open") this.#onEnd = onEnd
-    else onEnd(typeof this.#state === "object" ? this.#state : undefined)
+    if (this.#isOver) onEnd(this.#failure)
+    else this.#onEnd = onEnd
   }
 
   /** Holds a resource; the returned function releases it. */
@@ -210,7 +190,13 @@ export class Outlet {
 
   /** No more events: the natural end. */
   close(): void {
-    this.#end("closed")
+    this.#end(undefined)
+  }
+
+  /** No more events: the reader leaves, and kept events are discarded. */
+  leave(): void {
+    this.#end(undefined)
+    this.events.close()
   }
 
   /** No more events, because of `error`. */
@@ -218,17 +204,15 @@ export class Outlet {
     this.#end({ error })
   }
 
-  #end(state: "closed" | Failure): void {
-    if (this.#state !== "open") return
-    this.#state = state
+  #end(failure: Failure | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#failure = failure
     this.#source = undefined
-    const failure = typeof state === "object" ? state : undefined
-    const readers = this.#readers.splice(0)
-    if (failure !== undefined && readers.length > 0) {
-      this.#state = "closed"
-      readers.shift()?.reject(failure.error)
+    if (this.#publish === undefined) {
+      if (failure === undefined) this.events.end()
+      else this.events.fail(failure.error)
     }
-    for (const reader of readers) reader.resolve(ended)
     if (failure !== undefined) this.#opened?.reject(failure.error)
     this.#opened = undefined
     this.#onEnd?.(failure)
@@ -252,7 +236,7 @@ export class Outlet {
   #pullOnce(): void {
     const source = this.#source
     if (source === undefined || this.#outstanding) return
-    if (this.#readers.length === 0 && !this.#pullsUnasked(source)) return
+    if (!this.events.isAwaited && !this.#pullsUnasked(source)) return
     this.#outstanding = true
     if (this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {
@@ -264,7 +248,7 @@ export class Outlet {
 
   /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT7). */
   #pullsUnasked(source: Source): boolean {
-    return this.#publish !== undefined && (this.#kept === undefined || source.isBounded === true)
+    return this.#publish !== undefined || (this.#isFlushed && source.isBounded === true)
   }
 
   /** Whether events have run for so long that the outlet should yield to the event loop. */
@@ -279,4 +263,5 @@ export class Outlet {
 }
 
 /** Makes an outlet for a system. With a seed the outlet is deterministic: it does not depend on the host's speed. */
-export const outletIn = (system: System.System): Outlet => (system.seed === undefined ? new Outlet() : new Outlet(0))
+export const outletIn = (system: System.System, join?: Join): Outlet =>
+  new Outlet(system.seed === undefined ? holdMs : 0, join)

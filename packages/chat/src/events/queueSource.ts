@@ -12,7 +12,7 @@ export class QueueSource implements Source {
   #over = false
 
   /** `waiting` is the queue; an owner that outlives the source may pass its own. */
-  constructor(done: () => void, waiting = new Fifo<Event>()) {
+  constructor(done: () => void, waiting: Fifo<Event> = new Fifo<Event>()) {
     this.#waiting = waiting
     this.#done = done
   }

@@ -1,19 +1,37 @@
 /** Checks whether events of an adapter can enter a thread. */
 
-import type { AdapterEvent, ToolCallCompleted } from "./Event.ts"
-import { isObject } from "../errors/index.ts"
-import { reasonOf, unstorable } from "../model/index.ts"
+import type { AdapterEvent, MessageCompleted, MessageStarted, ToolCallCompleted } from "./Event.ts"
+import { AdapterError, isObject } from "../errors/index.ts"
+import { reasonOf, storableCall, unstorable } from "../model/index.ts"
 
-/** Whether an event completes a call in the form the collector reads. */
-export const completesCall = (event: AdapterEvent): event is ToolCallCompleted =>
-  event.type === "tool_call_completed" &&
-  typeof event.name === "string" &&
-  typeof event.rawArguments === "string" &&
-  typeof event.arguments === "object"
+/**
+ * The event as it can enter a thread: a call that cannot be stored gets `arguments: null`.
+ *
+ * **Errors**: throws an `AdapterError` when the message of the event cannot be stored.
+ */
+export const storableEvent = (event: AdapterEvent, maxToolArgumentCharacters: number): AdapterEvent => {
+  switch (event.type) {
+    case "tool_call_completed":
+      return isReadable(event) ? storableCall(event, maxToolArgumentCharacters) : event
+    case "message_started":
+    case "message_completed": {
+      const reason = unstorableMessage(event)
+      if (reason === undefined) return event
+      throw new AdapterError("malformed_response", {
+        message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
+      })
+    }
+    default:
+      return event
+  }
+}
+
+/** Whether a completed call has the form the collector reads. */
+const isReadable = (event: ToolCallCompleted): boolean =>
+  typeof event.name === "string" && typeof event.rawArguments === "string" && typeof event.arguments === "object"
 
 /** Why the message of an event cannot enter a thread; `undefined` when it can. */
-export const unstorableMessage = (event: AdapterEvent): string | undefined => {
-  if (event.type !== "message_started" && event.type !== "message_completed") return undefined
+const unstorableMessage = (event: MessageStarted | MessageCompleted): string | undefined => {
   const { message, metadata } = event as {
     readonly message?: { readonly metadata?: unknown }
     readonly metadata?: unknown

@@ -1,7 +1,8 @@
 /**
  * A turn of a live chat, as its sender sees it.
  *
- * Owns: the unread events. Does not own the turn, which runs whether or not its events are read.
+ * Owns: the end of the turn for its reader, and the turns that follow it. Does not own the turn, which runs whether or not
+ * its events are read. The unread events are in the channel of the turn's outlet.
  *
  * TURN1. The chat never waits for the reader. Unread events are kept, and fragments of the same text are merged into one
  *        event, so that memory is bounded by the length of the reply, not by the speed of the reader.
@@ -9,37 +10,24 @@
  * TURN3. `result` settles when the turn ends: with its result, or with the error that ended it.
  * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end.
  */
+import { Channel } from "@troupe/otp"
 import type { ChatResult, Receipt } from "../record/index.ts"
-import { continues, type Event, outletIn, textOf, withText } from "../events/index.ts"
+import { type Event, joined, outletIn } from "../events/index.ts"
 import { Delivery, inputId, type Turn } from "../inbox/index.ts"
-import { Fifo } from "../async/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { RunOptions } from "../options/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
-/** An unread event, and the merged text of it and the fragments that follow it. */
-interface Unread {
-  readonly event: Event
-  text: string
-}
-
-interface Reader {
-  readonly resolve: (next: IteratorResult<Event, undefined>) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** One turn: its input's receipt, its events, and its result. */
-export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
+export class LiveTurn extends Channel.Reader<Event> {
   readonly turn: Turn
   readonly #delivery: Delivery
-  readonly #waiting = new Fifo<Unread>()
-  readonly #readers = new Fifo<Reader>()
+  readonly #events: Channel.Channel<Event>
   /** The turns that follow this one (TURN4). */
   #followers: Array<LiveTurn> | undefined
   #end: End | undefined
   #result: ChatResult | undefined
-  #detached = false
   #ended: (() => void) | undefined
   /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
@@ -50,7 +38,9 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     published: (event: Event) => void,
     delivery: Delivery = new Delivery("queue", inputId(options.system), false)
   ) {
-    const outlet = outletIn(options.system)
+    super()
+    const outlet = outletIn(options.system, joined)
+    this.#events = outlet.events
     this.turn = { ...said, options, outlet, delivery }
     this.#delivery = delivery
     delivery.owner = this
@@ -60,8 +50,8 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     outlet.whenEnded((failure) => this.#ends(failure))
     outlet.drive((event) => {
       if (event.type === "chat_completed") this.#result = event.result
-      this.#publish(event)
-      if (this.#followers !== undefined) for (const follower of this.#followers) follower.#publish(event)
+      this.#events.push(event)
+      if (this.#followers !== undefined) for (const follower of this.#followers) follower.#events.push(event)
       published(event)
     })
   }
@@ -136,34 +126,13 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     return { id: this.id, status: this.status, over: this.over }
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
   next(): Promise<IteratorResult<Event, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#readers.push({ resolve, reject })
-      this.#serve()
-    })
+    return this.#events.next()
   }
 
   /** Detaches (TURN2). */
   return(): Promise<IteratorResult<Event, undefined>> {
-    this.#detached = true
-    this.#waiting.clear()
-    this.#serve()
-    return Promise.resolve({ done: true, value: undefined })
-  }
-
-  #publish(event: Event): void {
-    if (this.#detached) return
-    if (this.#waiting.size === 0) {
-      const reader = this.#readers.shift()
-      if (reader !== undefined) return reader.resolve({ done: false, value: event })
-    }
-    const { last } = this.#waiting
-    if (last !== undefined && continues(last.event, event)) last.text += textOf(event)
-    else this.#waiting.push({ event, text: textOf(event) })
+    return this.#events.return()
   }
 
   #ends(failure: { readonly error: unknown } | undefined): void {
@@ -178,22 +147,10 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     if (this.#end !== undefined) return
     this.#end = end
     this.turn.options.trace?.close(this.failure)
-    this.#serve()
+    if ("error" in end) this.#events.fail(end.error)
+    else this.#events.end()
     this.#ended?.()
     for (const follower of this.#followers ?? []) follower.#finish(end)
     this.#followers = undefined
-  }
-
-  #serve(): void {
-    while (this.#readers.size > 0) {
-      const unread = this.#waiting.shift()
-      if (unread === undefined && this.#end === undefined && !this.#detached) return
-      const reader = this.#readers.shift()
-      if (unread !== undefined) reader?.resolve({ done: false, value: withText(unread.event, unread.text) })
-      else if (this.#end !== undefined && "error" in this.#end && !this.#detached) {
-        this.#detached = true
-        reader?.reject(this.#end.error)
-      } else reader?.resolve({ done: true, value: undefined })
-    }
   }
 }

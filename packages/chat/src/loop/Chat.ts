@@ -9,16 +9,9 @@
  * @source ALLM.Chat
  */
 import { StateMachine } from "@troupe/otp"
-import {
-  adapterIn,
-  adapterStreamMachine,
-  type AdapterStreamOutput,
-  preflight,
-  preflightRequest
-} from "../request/index.ts"
+import { adapterIn, adapterStreamMachine, preflight, preflightRequest, type RequestEnv } from "../request/index.ts"
 import { ChatEnv } from "./chatEnv.ts"
 import { chatMachine } from "./ChatMachine.ts"
-import { original } from "../values/index.ts"
 import { type ChatOptions, type GenerateOptions, resolveOptions, type StepOptions } from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
@@ -26,6 +19,7 @@ import { type Engine, isUnknownTool } from "../tool/index.ts"
 import type { Response } from "../model/index.ts"
 import { stepMachine, type StepOutput } from "../step/index.ts"
 import * as Thread from "../model/Thread.ts"
+import { original } from "../values/index.ts"
 
 export type { EventStream } from "../events/index.ts"
 
@@ -189,18 +183,20 @@ const startRequest = async (
   engine: Engine,
   thread: Thread.ThreadInput,
   options: GenerateOptions
-): Promise<{ readonly events: EventStream<AdapterStreamOutput>; readonly response: () => Response }> => {
+): Promise<{ readonly events: EventStream; readonly response: () => Response }> => {
   const resolved = resolveOptions(engine, options)
   const request = preflightRequest(engine, Thread.from(thread), resolved)
   const { signal, drainMs, requestId, trace } = resolved
   signal?.throwIfAborted()
   const outlet = outletIn(resolved.system)
   const collector = new StreamCollector(undefined, resolved.maxToolArgumentCharacters)
-  const pid = StateMachine.start(resolved.system, adapterStreamMachine, {
-    input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },
-    label: "Request"
-  })
-  const output = (): AdapterStreamOutput | undefined => StateMachine.output(pid)
+  const sent = { adapter: adapterIn(engine), request, options: resolved, collector, outlet }
+  const env: RequestEnv = { request: () => sent }
+  const pid = StateMachine.start(resolved.system, adapterStreamMachine, { env, label: "Request" })
+  const output = () => {
+    const ended = StateMachine.output(pid)
+    return ended?.type === "refused" ? { ...ended, error: original(ended.error) } : ended
+  }
   const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs, trace })
   return { events: await opened(events, outlet), response: () => collector.toResponse(requestId) }
 }

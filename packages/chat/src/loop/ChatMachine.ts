@@ -92,6 +92,11 @@ const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   turn: context.turn?.id
 })
 
+const waitOf = ({ context }: { readonly context: ChatContext }) => {
+  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs } = context
+  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs }
+}
+
 const refusalIn = ({ context, event }: At) => {
   const turn = turnIn(event) ?? Mailbox.next(context.mailbox)
   return turn === undefined ? { turn: "", error: undefined } : { turn: turn.id, error: refusalOf(context, turn) }
@@ -150,7 +155,7 @@ const suspended = {
   exit: ["forgetExpiry", "markAnswered"],
   on: {
     "turn.start": [tooLate, { guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
-    "suspension.expired": "expiring"
+    "suspension.expired": "withdrawing"
   }
 } as const
 
@@ -329,7 +334,7 @@ const machine = setup({
         },
         { guard: "isLeaving", target: "ended" },
         { guard: "isDone", target: "ended" },
-        { guard: "hasExpired", target: "expiring" },
+        { guard: "hasExpired", target: "withdrawing" },
         {
           guard: "mustRefuse",
           target: "settled",
@@ -349,42 +354,23 @@ const machine = setup({
     interrupted: { on: begin },
     awaitingUser: {
       exit: ["forgetExpiry", "markAnswered"],
-      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": "expiring" }
+      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": "withdrawing" }
     },
     awaitingTools: suspended,
     awaitingApproval: suspended,
+    /** The calls or the question that the chat waited with get their results. */
+    withdrawing: {
+      on: { "turn.start": enqueues, "wait.closed": { target: "expiring", actions: "recordExpiry" } },
+      invoke: { src: "expire", input: waitOf }
+    },
     expiring: {
-      on: { "turn.start": enqueues },
-      initial: "closing",
-      states: {
-        closing: {
-          invoke: {
-            src: "expire",
-            input: ({ context }) => {
-              const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason } = context
-              const { suspendedTtlMs } = context
-              return {
-                thread,
-                open,
-                pendingQuestion,
-                pendingToolCalls,
-                expiresAt,
-                lastHaltedReason,
-                suspendedTtlMs
-              }
-            }
-          },
-          on: { "wait.closed": { target: "saving", actions: "recordExpiry" } }
-        },
-        saving: {
-          invoke: { src: "commit", input: commitOf },
-          on: {
-            "commit.ended": { target: "#chat.settled", actions: "recordCommit" },
-            /** The stored deadline is unchanged, so the next start of the chat finds it again. */
-            "commit.failed": { target: "#chat.settled", actions: "markKept" }
-          }
-        }
-      }
+      on: {
+        "turn.start": enqueues,
+        "commit.ended": { target: "settled", actions: "recordCommit" },
+        /** The stored deadline is unchanged, so the next start of the chat finds it again. */
+        "commit.failed": { target: "settled", actions: "markKept" }
+      },
+      invoke: { src: "commit", input: commitOf }
     },
     running: {
       on: {
@@ -515,7 +501,7 @@ const machine = setup({
 
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
- * hooking, committing, stepping, resuming or completing; expiring after a wait that took too long. Its environment is a
- * `ChatEnv`.
+ * hooking, committing, stepping, resuming or completing; expiring after a wait that took too long. In beginning, judging,
+ * closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
 export const chatMachine = StateMachine.hosted(chart(machine))

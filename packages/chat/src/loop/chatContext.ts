@@ -16,7 +16,7 @@ import type * as Usage from "../model/Usage.ts"
  *
  * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds;
  * by default without limit. `now` is the present time on the same clock. `answer` is `"user_message"`. `stores` is whether
- * the environment has a store.
+ * there is a store before the first turn, whose environment says it then.
  */
 export interface ChatInput {
   readonly id: string
@@ -65,6 +65,8 @@ export type InboxSettled =
 
 /** The facts of a turn's options that the chart decides with. */
 export interface TurnFacts {
+  /** Whether there is a store. */
+  readonly stores?: boolean | undefined
   readonly drainMs: number
   readonly timeMs?: number | undefined
   /** The lifecycle events that have hooks. */

@@ -103,7 +103,8 @@ export class ChatEnv {
   #count = 0
   #mode: PermissionMode | undefined
   #journal: Journal | undefined
-  #opening: StepOpening | undefined
+  /** Without a chat, a step runs in a turn of its own. */
+  #opening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
 
   constructor(parts: ChatParts) {
     this.#parts = parts
@@ -160,7 +161,7 @@ export class ChatEnv {
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
-    return factsOf(options)
+    return { ...factsOf(options), stores: this.stores }
   }
 
   /** Fails turns that do not begin. */
@@ -196,8 +197,7 @@ export class ChatEnv {
 
   /** The live things of the step that runs. */
   step(): Omit<StepInput, "thread" | "aside" | "open"> {
-    if (this.#opening === undefined) throw new Error("no step was opened")
-    const { turn, isSecond, params } = this.#opening
+    const { turn, isSecond, params, standing } = this.#opening
     const { options, outlet } = this.turn(turn)
     const pass = passOptions(options, isSecond)
     return {
@@ -206,7 +206,7 @@ export class ChatEnv {
       outlet,
       watcher: this.#parts.watcher,
       journal: this.#journal,
-      permissionMode: this.#modeFrom(this.#opening.standing)
+      permissionMode: this.#modeFrom(standing)
     }
   }
 
@@ -330,15 +330,12 @@ export class ChatEnv {
   }
 }
 
-const factsOf = ({
-  drainMs,
-  budget,
-  hooks,
-  structuredFinalize,
-  structuredFinalizeNudge: nudge
-}: Pick<RunOptions, "drainMs" | "budget" | "hooks" | "structuredFinalize" | "structuredFinalizeNudge">): TurnFacts => ({
-  drainMs,
-  timeMs: budget?.timeMs,
-  hooks: hooks === undefined ? [] : lifecycleEvents.filter((event) => has(hooks, event)),
-  finalize: structuredFinalize === true ? { nudge } : undefined
-})
+const factsOf = (options: RunOptions): TurnFacts => {
+  const { drainMs, budget, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options
+  return {
+    drainMs,
+    timeMs: budget?.timeMs,
+    hooks: hooks === undefined ? [] : lifecycleEvents.filter((event) => has(hooks, event)),
+    finalize: structuredFinalize === true ? { nudge } : undefined
+  }
+}

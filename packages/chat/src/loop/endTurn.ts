@@ -41,7 +41,8 @@ export const recordBegun = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "turn.begun" }>
 ): Partial<ChatContext> => {
-  const at = { ...atMoment(context, event), facts: event.facts }
+  const { facts } = event
+  const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
   if (!stillWaits(context)) return at
   return { ...at, ...ended({ ...context, ...at }, awaitingApproval(pendingApprovalsOf(context.thread, context.open))) }
 }

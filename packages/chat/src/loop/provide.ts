@@ -11,7 +11,7 @@ import type { SaveRecord } from "../store/index.ts"
 export interface OwnChatOptions extends Omit<ChatOptions, "signal"> {
   /** Called with each event of a turn. */
   readonly published?: ((event: Event) => void) | undefined
-  /** Stores the chat's record. The input of the machine then has `stores: true`. */
+  /** Stores the chat's record; the next phase waits for it. */
   readonly commit?: SaveRecord | undefined
 }
 
@@ -19,12 +19,40 @@ export interface OwnChatOptions extends Omit<ChatOptions, "signal"> {
 const flushMs = 32
 
 /**
+ * The live things of one chat, step or tool call without a Troupe: the environment of their machines, for `bind`.
+ *
+ * **Details**: `turn("").options` are the complete options, also of a tool call.
+ *
+ * **Errors**: throws a `ValidationError` for invalid options; an `EngineError` for an engine that cannot be used.
+ */
+export const environment = (engine: Engine, options: OwnChatOptions = {}): ChatEnv => {
+  const { published, commit, ...chatOptions } = options
+  const { system } = resolveOptions(engine, chatOptions)
+  const typing = new Typing(system.clock)
+  return new ChatEnv({
+    engine,
+    commit,
+    clock: system.clock,
+    watcher: typing,
+    typing: (shows) => typing.begin(shows),
+    turn: () => {
+      const outlet = outletIn(system)
+      outlet.drive((event) => {
+        typing.grew()
+        published?.(event)
+      })
+      return { messages: [], options: resolveOptions(engine, chatOptions), outlet }
+    }
+  })
+}
+
+/**
  * The chat machine for one chat under your own actor: in a page with `useMachine`, or under `createActor`.
  *
  * **Details**: `turn.start` runs a turn of plain data. While a reply streams, its text is in `context.partial.text`. The
  * context is plain data, so a persisted snapshot can be stored as JSON, and continued.
  *
- * **Errors**: throws a `ValidationError` for invalid options; an `EngineError` for an engine that cannot be used.
+ * **Errors**: as for {@link environment}.
  *
  * @example
  * ```ts import.meta.vitest
@@ -40,27 +68,8 @@ const flushMs = 32
  * actor.stop()
  * ```
  */
-export const provide = (engine: Engine, options: OwnChatOptions = {}): typeof chatMachine => {
-  const { published, commit, ...chatOptions } = options
-  const { system } = resolveOptions(engine, chatOptions)
-  const typing = new Typing(system.clock)
-  const env = new ChatEnv({
-    engine,
-    commit,
-    clock: system.clock,
-    watcher: typing,
-    typing: (shows) => typing.begin(shows),
-    turn: () => {
-      const outlet = outletIn(system)
-      outlet.drive((event) => {
-        typing.grew()
-        published?.(event)
-      })
-      return { messages: [], options: resolveOptions(engine, chatOptions), outlet }
-    }
-  })
-  return StateMachine.bind(chatMachine, env)
-}
+export const provide = (engine: Engine, options?: OwnChatOptions): typeof chatMachine =>
+  StateMachine.bind(chatMachine, environment(engine, options))
 
 /** Shows the text of the running step's reply, at most once per interval. */
 class Typing {

@@ -1,139 +1,156 @@
 /**
  * The statechart of one model request: opening, streaming, then one final state; waiting, between two attempts to open it.
  *
- * Owns: the phases of a request, the number of attempts, and their adapters. The events do not pass through it: an open
- * stream is attached to the outlet, and the chart is notified of its end only.
+ * Owns: the phases of a request and the place of its attempt, as data. Each attempt is the spawned actor `request`, which
+ * finds the adapters and the options in its environment. The events do not pass through the chart: the actor attaches an
+ * open stream to the outlet, and sends the end of the stream only.
  *
  * STREAM1. An opened request is released exactly once, however it ends.
  * STREAM2. The machine ends `exhausted` when the reader has read past the last event, `refused` when the request could not
  *          be opened. Otherwise only a stop ends it.
  * STREAM3. A refused request is retried by its policy (`Retry`), then sent to each fallback in turn, with retries of its
- *          own (`Fallback`); never after its first event. The last refusal is the result. If the stream had opened, a
- *          refusal in place of the first event becomes an `error` event.
+ *          own (`Fallback`); never after its first event. The last refusal is the result. If a stream had opened, the last
+ *          refusal becomes an `error` event.
  * STREAM4. When it is stopped or cancelled while it waits, it sends no further request, and leaves no timer.
  * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
+ * STREAM6. A request that is restored from its stored snapshot makes its present attempt again, or waits for the next one.
  *
  * @module
  */
-import { System } from "@troupe/otp"
-import { assign, sendTo, setup, fromCallback } from "xstate"
-import { AdapterError, isPreflightError, type PreflightError, StreamError } from "../errors/index.ts"
-import * as Fallback from "../adapter/Fallback.ts"
+import { StateMachine } from "@troupe/otp"
+import { setup } from "xstate"
 import { chart } from "../chart/index.ts"
-import { fallbackOf, nextDelay, notifyRetry, attemptOf } from "./attempts.ts"
+import { type PreflightError, StreamError } from "../errors/index.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
-import { describe } from "../toolResult/index.ts"
-import type { AdapterStreamInput, AdapterStreamContext, AdapterStreamOutput } from "./streamContext.ts"
-import { AdapterRequest } from "./adapterRequest.ts"
+import { type Held, original } from "../values/index.ts"
+import { nextFallback, notifyRetry, type RetriedAttempt } from "./attempts.ts"
+import { request } from "./requestActor.ts"
+import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
+import type {
+  AdapterStreamContext,
+  AdapterStreamEvent,
+  AdapterStreamInput,
+  AdapterStreamOutput,
+  RequestRefused
+} from "./streamContext.ts"
 
-/**
- * The events of a request's chart.
- *
- * - `request.opened`: events can be read
- * - `request.refused`: it could not be opened, or failed before its first event; `error` is the adapter's exception,
- *   `opened` whether a stream was ever open
- * - `request.exhausted`: the reader has read past its last event
- * - `request.cancel`: end early, with an `error` event
- * - `events.taken`: the reader has read past that event
- */
-export type AdapterStreamEvent =
-  | { readonly type: "request.opened" }
-  | { readonly type: "request.refused"; readonly error: unknown; readonly opened: boolean }
-  | { readonly type: "request.exhausted" }
-  | { readonly type: "request.cancel" }
-  | EventsTaken
+interface Refusing {
+  readonly context: AdapterStreamContext
+  readonly event: AdapterStreamEvent
+}
 
-type RequestCommand =
-  | { readonly type: "request.open"; readonly context: AdapterStreamContext }
-  | { readonly type: "request.fail"; readonly error: PreflightError }
-  | { readonly type: "request.release" }
+const refusedIn = ({ event }: Pick<Refusing, "event">): RequestRefused => event as RequestRefused
 
-const unread = {
-  "request.cancel": "cancelled",
-  "request.refused": [
-    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "notifyRetry"] },
-    { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
-    { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
-    { target: "refused", actions: ["recordRefusal", "refuse"] }
+/** Ends the reply with this error. `events.taken` is sent when the reader has read past its event. */
+const emitError = (
+  { collector, outlet }: RunnableRequest,
+  error: PreflightError | StreamError,
+  send: (event: EventsTaken) => void
+): void => {
+  collector.fail(error)
+  emit(outlet, [{ type: "error", error }], { send })
+}
+
+/** The transitions of a refused attempt after which the request is sent again. */
+const sentAgain = [
+  {
+    guard: { type: "isRetried", params: refusedIn },
+    target: "waiting",
+    actions: [
+      { type: "recordRefusal", params: refusedIn },
+      "release",
+      {
+        type: "notifyRetry",
+        params: ({ context: { attempt, fallback, delayMs }, event }: Refusing): RetriedAttempt => ({
+          attempt,
+          fallback,
+          delayMs,
+          error: refusedIn({ event }).error
+        })
+      }
+    ]
+  },
+  {
+    guard: { type: "hasFallback", params: refusedIn },
+    target: "opening",
+    reenter: true,
+    actions: [{ type: "recordRefusal", params: refusedIn }, "release", "takeFallback"]
+  }
+] as const
+
+/** The end of a request whose last attempt was refused after a stream had opened. */
+const failed = {
+  target: "streaming",
+  actions: [
+    { type: "recordRefusal", params: refusedIn },
+    { type: "emitRefusal", params: ({ event }: Refusing) => refusedIn({ event }).error }
   ]
 } as const
-
-/**
- * Opens the request and attaches its stream to the outlet. When it is stopped, it releases its resources once (STREAM1).
- */
-const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
-  const running = new AdapterRequest(input, {
-    opened: () => sendBack({ type: "request.opened" }),
-    refused: (error, opened) => sendBack({ type: "request.refused", error, opened }),
-    exhausted: () => sendBack({ type: "request.exhausted" })
-  })
-  receive((command) => {
-    if (command.type === "request.open") running.open(attemptOf(command.context))
-    else if (command.type === "request.fail") running.fail(command.error)
-    else running.release()
-  })
-  running.open(attemptOf(input))
-  return () => running.release()
-})
 
 const machine = setup({
   types: {
     context: {} as AdapterStreamContext,
-    input: {} as AdapterStreamInput,
+    input: {} as AdapterStreamInput | undefined,
     events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },
   actors: { request },
   delays: { retry: ({ context }) => context.delayMs },
   guards: {
-    isRetried: ({ context, event }) =>
-      event.type === "request.refused" && nextDelay(context, event.error, () => 0) >= 0,
-    hasFallback: ({ context, event }) =>
-      event.type === "request.refused" &&
-      fallbackOf(context, nextFallback(context)) !== undefined &&
-      Fallback.movesAlong(event.error),
-    wasOpened: ({ event }) => event.type === "request.refused" && event.opened
+    isRetried: (_, { delayMs }: RequestRefused) => delayMs !== undefined,
+    hasFallback: (_, { movesAlong }: RequestRefused) => movesAlong,
+    wasOpened: ({ context }) => context.opened
   },
   actions: {
-    recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
-    planRetry: assign(({ context }) => ({
-      delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system, "retries"))
-    })),
-    notifyRetry: ({ context }) => notifyRetry(context),
-    countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
-    takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
-    open: sendTo("request", ({ context }) => ({ type: "request.open", context })),
-    refuse: assign(({ context }) => ({ output: { type: "refused", error: refusalOf(context.refusal) } })),
-    fail: sendTo("request", ({ context }) => ({ type: "request.fail", error: refusalOf(context.refusal) })),
-    release: sendTo("request", { type: "request.release" }),
-    emitCancelled: ({ context, self }) => {
-      const error = new StreamError("cancelled", { message: "The request was cancelled" })
-      context.collector.fail(error)
-      emit(context.outlet, [{ type: "error", error }], self)
-    }
+    /** Spawned, not invoked: the request outlives the state `opening`. */
+    open: StateMachine.spawnChild("request", {
+      id: "request",
+      input: ({ context: { attempt, fallback } }: { readonly context: AdapterStreamContext }) => ({ attempt, fallback })
+    }),
+    release: StateMachine.stopChild("request"),
+    markOpened: StateMachine.assign({ opened: true }),
+    recordRefusal: StateMachine.assign((_, { error, delayMs = 0 }: RequestRefused) => ({ refusal: error, delayMs })),
+    notifyRetry: StateMachine.effect<RetriedAttempt, RequestEnv>((retried, { env }) =>
+      notifyRetry(env.request(), retried)
+    ),
+    countAttempt: StateMachine.assign(({ context }) => ({ attempt: context.attempt + 1 })),
+    takeFallback: StateMachine.assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
+    refuse: StateMachine.assign({ ending: "refused" as const }),
+    emitRefusal: StateMachine.effect<Held<PreflightError>, RequestEnv, EventsTaken>((error, { env, send }) =>
+      emitError(env.request(), original(error), send)
+    ),
+    emitCancelled: StateMachine.effect<unknown, RequestEnv, EventsTaken>((_, { env, send }) =>
+      emitError(env.request(), new StreamError("cancelled", { message: "The request was cancelled" }), send)
+    )
   }
 }).createMachine({
   id: "adapterStream",
-  context: ({ input }) => ({
-    ...input,
-    attempt: 1,
-    fallback: undefined,
-    delayMs: 0,
-    refusal: undefined,
-    output: { type: "exhausted" }
-  }),
-  invoke: { id: "request", src: "request", input: ({ context }) => context },
+  context: { attempt: 1, fallback: undefined, delayMs: 0, opened: false, refusal: undefined, ending: "exhausted" },
   initial: "opening",
   states: {
     opening: {
-      on: { ...unread, "request.opened": "streaming" }
+      entry: "open",
+      on: {
+        "request.opened": { target: "streaming", actions: "markOpened" },
+        "request.cancel": "cancelled",
+        "request.refused": [
+          ...sentAgain,
+          { guard: "wasOpened", ...failed },
+          { target: "refused", actions: [{ type: "recordRefusal", params: refusedIn }, "refuse"] }
+        ]
+      }
     },
     waiting: {
       on: { "request.cancel": "cancelled" },
-      after: { retry: { target: "opening", actions: ["countAttempt", "open"] } }
+      after: { retry: { target: "opening", actions: "countAttempt" } }
     },
     streaming: {
-      on: { ...unread, "request.exhausted": "exhausted" }
+      on: {
+        "request.cancel": "cancelled",
+        "request.refused": [...sentAgain, failed],
+        "request.exhausted": "exhausted",
+        "events.taken": "exhausted"
+      }
     },
     cancelled: {
       entry: ["release", "emitCancelled"],
@@ -142,18 +159,11 @@ const machine = setup({
     exhausted: { type: "final" },
     refused: { type: "final" }
   },
-  output: ({ context }) => context.output
+  output: ({ context: { ending, refusal } }) =>
+    ending === "refused" && refusal !== undefined ? { type: "refused", error: refusal } : { type: "exhausted" }
 })
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
-export const adapterStreamMachine = chart(machine)
-
-const nextFallback = ({ fallback }: AdapterStreamContext): number => (fallback === undefined ? 0 : fallback + 1)
-
-const refusalOf = (error: unknown): PreflightError =>
-  isPreflightError(error)
-    ? error
-    : new AdapterError("unknown", {
-        cause: error,
-        message: `The adapter could not open the request: ${describe(error)}`
-      })
+export const adapterStreamMachine = StateMachine.hosted(chart(machine), {
+  label: (input) => (input === undefined ? "AdapterStream" : `AdapterStream ${input.adapter}`)
+})

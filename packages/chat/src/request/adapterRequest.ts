@@ -1,17 +1,16 @@
 /**
- * One model request from its opening to its release.
+ * One attempt of a model request, from its opening to its release.
  *
  * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
- * opened again (`AdapterStreamMachine`).
+ * sent again (`AdapterStreamMachine`).
  *
  * REQ1. For each `open` exactly one of `refused` and `opened` is called; after `opened` one of `exhausted` and `refused`,
  *       the latter in place of a first event; none after `release`.
  * REQ2. `release` aborts the signal and releases the stream, once. A stream that opens later is released at once.
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
-import type { PreflightError } from "../errors/index.ts"
-import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
-import type { Answerer } from "../adapter/index.ts"
+import type { Outlet, StreamCollector } from "../events/index.ts"
+import type { AdapterStream, Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./attempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
@@ -27,7 +26,7 @@ export interface RequestParts {
 /** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
   readonly opened: () => void
-  readonly refused: (error: unknown, opened: boolean) => void
+  readonly refused: (error: unknown) => void
   readonly exhausted: () => void
 }
 
@@ -53,7 +52,7 @@ export class AdapterRequest {
     const abort = new LazyAbortController(this.#parts.options.system)
     this.#abort = abort
     this.#traced = this.#parts.options.trace?.request(request, adapter.name)
-    let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
+    let opening: AdapterStream | Promise<AdapterStream>
     let isPromised: boolean
     try {
       opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
@@ -61,13 +60,13 @@ export class AdapterRequest {
     } catch (error) {
       return this.#refused(error)
     }
-    if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
+    if (!isPromised) return this.#opened(opening as AdapterStream, answerer)
     this.#releaseHold ??= this.#parts.outlet.hold()
     this.#await(Promise.resolve(opening), answerer)
   }
 
   /** Waits for the stream; a stream that opens after the request was given up is released at once (REQ2). */
-  #await(opening: Promise<AsyncIterable<AdapterEvent>>, answerer: Answerer | undefined): void {
+  #await(opening: Promise<AdapterStream>, answerer: Answerer | undefined): void {
     const { system, streamIdleTimeoutMs } = this.#parts.options
     const abort = this.#abort
     let givenUp = false
@@ -93,11 +92,6 @@ export class AdapterRequest {
     )
   }
 
-  /** Turns a final refusal in place of the first event into an `error` event. */
-  fail(error: PreflightError): void {
-    this.#source?.fail(error)
-  }
-
   release(): void {
     if (this.#released) return
     this.#released = true
@@ -107,7 +101,7 @@ export class AdapterRequest {
     void this.#source?.release().then(() => this.#free())
   }
 
-  #opened(opened: AsyncIterable<AdapterEvent>, answerer: Answerer | undefined): void {
+  #opened(opened: AdapterStream, answerer: Answerer | undefined): void {
     const { collector, options, outlet } = this.#parts
     let source: AdapterSource
     try {
@@ -137,7 +131,7 @@ export class AdapterRequest {
 
   #refused(error: unknown): void {
     this.#traced?.refused(error)
-    if (!this.#released) this.#listener.refused(error, this.#source !== undefined)
+    if (!this.#released) this.#listener.refused(error)
   }
 
   #free(): void {
@@ -146,7 +140,7 @@ export class AdapterRequest {
   }
 }
 
-const discard = (stream: AsyncIterable<AdapterEvent>): void => {
+const discard = (stream: AdapterStream): void => {
   try {
     const returned = stream[Symbol.asyncIterator]().return?.()
     Promise.resolve(returned).catch(() => undefined)

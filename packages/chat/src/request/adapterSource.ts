@@ -1,7 +1,7 @@
 /**
  * An adapter's stream as a source of events.
  *
- * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector of its events.
+ * Owns: the iterator, the rest of the array that it yielded, the abort signal of the request, the filters. Does not own the collector of its events.
  *
  * ASRC1. Every event is added to the collector, then passed to `onEvent`, then filtered.
  * ASRC2. The transport is released once: at its end, after an event that cannot be read, or by `release`. The latter two
@@ -15,21 +15,15 @@
  *        message cannot be stored.
  * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is collected and emitted with
  *        `arguments: null`.
+ * ASRC8. The events of an array pass one by one, each for one pull and with the same checks. The iterator is pulled again
+ *        after the last of them. When the stream ends before, then the rest is discarded.
  */
-import type { AdapterOptions } from "../adapter/index.ts"
+import { type AdapterOptions, type AdapterStream, isSeveral, type Yielded } from "../adapter/index.ts"
 import { AdapterError, type PreflightError, StreamError } from "../errors/index.ts"
-import {
-  type AdapterEvent,
-  completesCall,
-  type Outlet,
-  type Source,
-  type StreamCollector,
-  unstorableMessage
-} from "../events/index.ts"
+import { type AdapterEvent, type Outlet, type Source, storableEvent, type StreamCollector } from "../events/index.ts"
 import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "../options/index.ts"
-import { storableCall } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The callbacks for an end of the stream without an event. */
@@ -53,7 +47,7 @@ export type SourceOptions = Pick<
 
 /** One open model request. */
 export class AdapterSource implements Source {
-  readonly #iterator: AsyncIterator<AdapterEvent>
+  readonly #iterator: AsyncIterator<Yielded>
   readonly #collector: StreamCollector
   readonly #options: SourceOptions
   readonly #abort: LazyAbortController
@@ -62,10 +56,13 @@ export class AdapterSource implements Source {
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
   #begun = false
+  /** The array that is not read to its end, and the place of its next event (ASRC8). */
+  #several: ReadonlyArray<AdapterEvent> | undefined
+  #place = 0
   readonly #silence: IdleTimeout
 
   constructor(
-    stream: AsyncIterable<AdapterEvent>,
+    stream: AdapterStream,
     collector: StreamCollector,
     options: SourceOptions,
     abort: LazyAbortController,
@@ -86,6 +83,7 @@ export class AdapterSource implements Source {
   pull(outlet: Outlet): void {
     this.#outlet = outlet
     if (this.#state !== "live") return outlet.exhaust(this)
+    if (this.#several !== undefined) return this.#onArray(outlet)
     this.#silence.asked()
     try {
       this.#iterator.next().then(this.#onResult, this.#onThrow)
@@ -117,33 +115,72 @@ export class AdapterSource implements Source {
 
   #end(state: "over" | "released"): void {
     this.#state = state
+    this.#several = undefined
     this.#silence.end()
   }
 
-  readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
+  readonly #onResult = (result: IteratorResult<Yielded>): void => {
     const outlet = this.#outlet
     if (outlet === undefined || this.#state !== "live") return
     this.#silence.answered()
+    let value: unknown
+    try {
+      if (result.done === true) return this.#onEnd(outlet)
+      value = this.#firstOf(result.value)
+    } catch (thrown) {
+      return this.#onUnreadable(thrown)
+    }
+    this.#handle(outlet, value)
+  }
+
+  #onArray(outlet: Outlet): void {
+    let value: unknown
+    try {
+      value = this.#nextOfArray()
+    } catch (thrown) {
+      return this.#onUnreadable(thrown)
+    }
+    this.#handle(outlet, value)
+  }
+
+  #onUnreadable(thrown: unknown): void {
+    this.#onThrow(thrown)
+    void this.#returnIterator()
+  }
+
+  #handle(outlet: Outlet, value: unknown): void {
     let event: AdapterEvent
     let passes: boolean
     try {
-      if (result.done === true) return this.#onEnd(outlet)
-      const reading = this.#bounds.read(result.value)
+      const reading = this.#bounds.read(value)
       if (reading === undefined) return outlet.skip(this)
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
-      const unstored = unstorableMessage(reading)
-      if (unstored !== undefined) throw unstorableReply(unstored)
-      event = completesCall(reading) ? storableCall(reading, this.#options.maxToolArgumentCharacters) : reading
+      event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
-      this.#onThrow(thrown)
-      return void this.#returnIterator()
+      return this.#onUnreadable(thrown)
     }
     if (!this.#observed(event, outlet)) return
     if (passes) outlet.emit(this, event)
     else outlet.skip(this)
+  }
+
+  /** The event that the adapter yielded, or the first of several. An empty array is no event. */
+  #firstOf(yielded: Yielded): unknown {
+    if (!isSeveral(yielded) || yielded.length === 0) return yielded
+    this.#several = yielded
+    this.#place = 0
+    return this.#nextOfArray()
+  }
+
+  #nextOfArray(): unknown {
+    const several = this.#several
+    const event: unknown = several?.[this.#place]
+    this.#place++
+    if (several === undefined || this.#place >= several.length) this.#several = undefined
+    return event
   }
 
   #onEnd(outlet: Outlet): void {
@@ -209,11 +246,6 @@ export class AdapterSource implements Source {
     }
   }
 }
-
-const unstorableReply = (reason: string): AdapterError =>
-  new AdapterError("malformed_response", {
-    message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
-  })
 
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"

@@ -1,11 +1,16 @@
 /** The attempts of a model request: their adapter, their delays, and their notices. */
-import type { Adapter, Answerer, Fallback } from "../adapter/index.ts"
-import { AdapterError } from "../errors/index.ts"
+import { System } from "@troupe/otp"
+import { type Adapter, type AdapterStream, type Answerer, isSeveral, type Yielded } from "../adapter/index.ts"
+import { AdapterError, isObject, isPreflightError, type PreflightError } from "../errors/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
+import * as Fallback from "../adapter/Fallback.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
+import { describe } from "../toolResult/index.ts"
+import { held, original } from "../values/index.ts"
 import { isPromiseLike } from "../async/index.ts"
-import type { AdapterStreamContext } from "./streamContext.ts"
+import type { RunnableRequest } from "./requestEnv.ts"
+import type { AttemptPlace, RequestRefused } from "./streamContext.ts"
 
 /** One attempt to open a request. */
 export interface Attempt {
@@ -15,14 +20,16 @@ export interface Attempt {
   readonly answerer: Answerer | undefined
 }
 
-/** The engine's fallback at this place. */
-export const fallbackOf = ({ options }: AdapterStreamContext, index: number): Fallback | undefined =>
+/** The index of the fallback after an attempt. */
+export const nextFallback = ({ fallback }: AttemptPlace): number => (fallback === undefined ? 0 : fallback + 1)
+
+const fallbackAt = ({ options }: RunnableRequest, index: number): Fallback.Fallback | undefined =>
   options.engine.fallbacks?.[index]
 
-/** The attempt that a request's chart is at. */
-export const attemptOf = (context: AdapterStreamContext): Attempt => {
-  const { adapter, request, fallback: index } = context
-  const fallback = index === undefined ? undefined : fallbackOf(context, index)
+/** The attempt at a place. */
+export const attemptOf = (sent: RunnableRequest, { fallback: index }: AttemptPlace): Attempt => {
+  const { adapter, request } = sent
+  const fallback = index === undefined ? undefined : fallbackAt(sent, index)
   if (index === undefined || fallback === undefined) return { adapter, request, answerer: undefined }
   const chosen = "adapter" in fallback ? fallback : { adapter: fallback, model: undefined }
   const model = chosen.model ?? request.model
@@ -34,41 +41,59 @@ export const attemptOf = (context: AdapterStreamContext): Attempt => {
   }
 }
 
-/** The delay before the next attempt; less than 0 when there is none. */
-export const nextDelay = ({ attempt, options }: AdapterStreamContext, error: unknown, random: () => number): number =>
-  Retry.delayBefore(attempt + 1, error, options.retry, random) ?? -1
+/** The refusal of the attempt at a place, with what the policy and the fallbacks decide. The jitter is drawn here. */
+export const refused = (sent: RunnableRequest, place: AttemptPlace, error: unknown): RequestRefused => {
+  const { retry, system } = sent.options
+  return {
+    type: "request.refused",
+    error: held(refusalOf(error)),
+    delayMs: Retry.delayBefore(place.attempt + 1, error, retry, () => System.random(system, "retries")),
+    movesAlong: fallbackAt(sent, nextFallback(place)) !== undefined && Fallback.movesAlong(error)
+  }
+}
+
+const refusalOf = (error: unknown): PreflightError =>
+  isPreflightError(error)
+    ? error
+    : new AdapterError("unknown", {
+        cause: error,
+        message: `The adapter could not open the request: ${describe(error)}`
+      })
+
+/** The refused attempt before a delay. */
+export interface RetriedAttempt extends AttemptPlace, Pick<RequestRefused, "error" | "delayMs"> {}
 
 /** Calls `onRetry` before a delay; its exceptions and rejections are rethrown to the reader. */
-export const notifyRetry = (context: AdapterStreamContext): void => {
-  const { attempt, delayMs, options, outlet, refusal } = context
-  if (options.onRetry === undefined || !(refusal instanceof AdapterError)) return
-  const adapter = attemptOf(context).adapter.name
+export const notifyRetry = (sent: RunnableRequest, retried: RetriedAttempt): void => {
+  const { options, outlet } = sent
+  const { attempt, delayMs = 0 } = retried
+  const error = original(retried.error)
+  if (options.onRetry === undefined || !(error instanceof AdapterError)) return
+  const adapter = attemptOf(sent, retried).adapter.name
   try {
-    const returned: unknown = options.onRetry({
-      attempt,
-      delayMs,
-      error: refusal,
-      adapter,
-      requestId: options.requestId
-    })
-    if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
-  } catch (error) {
-    outlet.fail(error)
+    const returned: unknown = options.onRetry({ attempt, delayMs, error, adapter, requestId: options.requestId })
+    if (isPromiseLike(returned)) Promise.resolve(returned).catch((thrown: unknown) => outlet.fail(thrown))
+  } catch (thrown) {
+    outlet.fail(thrown)
   }
 }
 
 /** The stream of a fallback, whose `message_started` names the adapter and model. All later events pass unchanged. */
-export const answeredBy = (stream: AsyncIterable<AdapterEvent>, answerer: Answerer): AsyncIterable<AdapterEvent> => ({
+export const answeredBy = (stream: AdapterStream, answerer: Answerer): AdapterStream => ({
   [Symbol.asyncIterator]: () => {
     const iterator = stream[Symbol.asyncIterator]()
     let started = false
-    const mark = (result: IteratorResult<AdapterEvent>): IteratorResult<AdapterEvent> => {
-      const event = result.value as AdapterEvent | undefined
-      if (event?.type !== "message_started") return result
+    const marked = (event: AdapterEvent): AdapterEvent => {
+      if (started || !isObject(event) || event.type !== "message_started") return event
       started = true
       const { model } = answerer
       const metadata = { ...(model === undefined ? {} : { model }), ...event.metadata, fallback: answerer }
-      return { done: false, value: { ...event, metadata } }
+      return { ...event, metadata }
+    }
+    const mark = (result: IteratorResult<Yielded>): IteratorResult<Yielded> => {
+      if (result.done === true) return result
+      const { value } = result
+      return { done: false, value: isSeveral(value) ? value.map(marked) : marked(value) }
     }
     return {
       next: () => (started ? iterator.next() : iterator.next().then(mark)),

@@ -2,4 +2,5 @@
 export { adapterStreamMachine } from "./AdapterStreamMachine.ts"
 export { requestOf } from "./buildRequest.ts"
 export { adapterIn, preflight, preflightRequest } from "./preflight.ts"
-export type { AdapterStreamInput, AdapterStreamOutput } from "./streamContext.ts"
+export type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
+export type { AdapterStreamOutput } from "./streamContext.ts"

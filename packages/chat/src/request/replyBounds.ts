@@ -153,17 +153,23 @@ const reasoningIn = (chunk: unknown): number => {
   return lengthOf(delta) + lengthOf(text)
 }
 
-const adapterTags: ReadonlySet<unknown> = new Set<AdapterEvent["type"]>([
-  "message_started",
-  "text_delta",
-  "text_completed",
-  "tool_call_started",
-  "tool_call_delta",
-  "tool_call_completed",
-  "message_completed",
-  "raw_chunk",
-  "error"
-])
+/** A set of tags would compute a hash for each fragment of a reply. */
+const isAdapterTag = (tag: unknown): tag is AdapterEvent["type"] => {
+  switch (tag) {
+    case "text_delta":
+    case "tool_call_delta":
+    case "raw_chunk":
+    case "message_started":
+    case "text_completed":
+    case "tool_call_started":
+    case "tool_call_completed":
+    case "message_completed":
+    case "error":
+      return true
+    default:
+      return false
+  }
+}
 
 const isAdapterEvent = (value: unknown): value is AdapterEvent =>
-  typeof value === "object" && value !== null && adapterTags.has((value as { readonly type?: unknown }).type)
+  typeof value === "object" && value !== null && isAdapterTag((value as { readonly type?: unknown }).type)

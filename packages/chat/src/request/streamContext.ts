@@ -1,42 +1,63 @@
-/** The state of one adapter stream. */
-
-import type { Adapter } from "../adapter/index.ts"
-import type { PassedOptions, SourceOptions } from "./adapterSource.ts"
-import type { Engine } from "../tool/index.ts"
-import type { Outlet, StreamCollector } from "../events/index.ts"
-import type { RunOptions } from "../options/index.ts"
-import type { Request } from "../model/index.ts"
+/** The input, the events, the context and the output of a request's chart. */
 import type { PreflightError } from "../errors/index.ts"
+import type { EventsTaken } from "../events/index.ts"
+import type { Held } from "../values/index.ts"
 
-/** The options of a request: how it is opened, retried and read. The engine has the fallbacks. */
-type StreamOptions = PassedOptions &
-  SourceOptions &
-  Pick<RunOptions, "retry" | "onRetry" | "trace"> & { readonly engine: Pick<Engine, "fallbacks"> }
-
-/** The input of a request's chart. */
+/** The input of a request's chart. `adapter` is the adapter's name, for the label of the process. */
 export interface AdapterStreamInput {
-  readonly adapter: Adapter
-  readonly request: Request
-  readonly options: StreamOptions
-  readonly collector: StreamCollector
-  readonly outlet: Outlet
+  readonly adapter: string
 }
+
+/** The place of an attempt: `attempt` counts from 1 for each adapter, `fallback` is the index in the engine's list. */
+export interface AttemptPlace {
+  readonly attempt: number
+  readonly fallback: number | undefined
+}
+
+/**
+ * The request could not be opened, or failed before its first event.
+ *
+ * - `error`: the error that the adapter threw, or an `AdapterError` with any other value as its cause
+ * - `delayMs`: the delay before the next attempt; `undefined` when the same adapter gets no further attempt
+ * - `movesAlong`: whether the next fallback gets the request
+ */
+export interface RequestRefused {
+  readonly type: "request.refused"
+  readonly error: Held<PreflightError>
+  readonly delayMs: number | undefined
+  readonly movesAlong: boolean
+}
+
+/**
+ * The events of a request's chart.
+ *
+ * - `request.opened`, from the actor `request`: events can be read
+ * - `request.refused`, from the actor `request`: see `RequestRefused`
+ * - `request.exhausted`, from the actor `request`: the reader has read past its last event
+ * - `request.cancel`: end early, with an `error` event
+ * - `events.taken`: the reader has read past the `error` event of a cancel or of the last refusal
+ */
+export type AdapterStreamEvent =
+  | { readonly type: "request.opened" }
+  | RequestRefused
+  | { readonly type: "request.exhausted" }
+  | { readonly type: "request.cancel" }
+  | EventsTaken
 
 /**
  * The context in a request's snapshot.
  *
- * **Details**: `attempt` counts from 1 for each adapter; `fallback` is the index of the present fallback in the engine's
- * list, or `undefined`; `delayMs` is the present or last delay, `refusal` the error of the last refused attempt.
+ * **Details**: `opened` is whether a stream was ever open, `refusal` the error of the last refused attempt, `delayMs` the
+ * delay after it, `ending` the kind of the output.
  */
-export interface AdapterStreamContext extends AdapterStreamInput {
-  readonly attempt: number
-  readonly fallback: number | undefined
+export interface AdapterStreamContext extends AttemptPlace {
   readonly delayMs: number
-  readonly refusal: unknown
-  readonly output: AdapterStreamOutput
+  readonly opened: boolean
+  readonly refusal: Held<PreflightError> | undefined
+  readonly ending: AdapterStreamOutput["type"]
 }
 
 /** How a request ended: read to its end, or refused before its first event. */
 export type AdapterStreamOutput =
   | { readonly type: "exhausted" }
-  | { readonly type: "refused"; readonly error: PreflightError }
+  | { readonly type: "refused"; readonly error: Held<PreflightError> }

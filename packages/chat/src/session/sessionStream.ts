@@ -5,6 +5,7 @@
  *
  * SSTR1. Every event that was read is reduced, and no other: `session` never runs ahead of the reader.
  */
+import { Channel } from "@troupe/otp"
 import type { Event, EventStream } from "../events/index.ts"
 import type { SessionReducer } from "./SessionReducer.ts"
 import type { Session } from "./sessionState.ts"
@@ -16,12 +17,13 @@ import type { ResultOf, SessionMode } from "./turnResult.ts"
  * **Details**: the input of the turn is committed: `session()` has it from the start, so a turn that is left, or whose
  * request fails, loses no message.
  */
-export class SessionStream<Mode extends SessionMode = "chat"> implements AsyncIterableIterator<Event, undefined> {
+export class SessionStream<Mode extends SessionMode = "chat"> extends Channel.Reader<Event> {
   readonly #events: EventStream
   readonly #reducer: SessionReducer<Mode>
   readonly #fold: (next: IteratorResult<Event, undefined>) => IteratorResult<Event, undefined>
 
   constructor(events: EventStream, reducer: SessionReducer<Mode>) {
+    super()
     this.#events = events
     this.#reducer = reducer
     this.#fold = (next) => {
@@ -40,23 +42,11 @@ export class SessionStream<Mode extends SessionMode = "chat"> implements AsyncIt
     return this.#reducer.finalize().result
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
   next(): Promise<IteratorResult<Event, undefined>> {
     return this.#events.next().then(this.#fold)
   }
 
   return(): Promise<IteratorResult<Event, undefined>> {
     return this.#events.return()
-  }
-
-  throw(error: unknown): Promise<IteratorResult<Event, undefined>> {
-    return this.#events.throw(error)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
   }
 }

@@ -22,18 +22,19 @@ import { StateMachine } from "@troupe/otp"
 import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
 import {
   adapterIn,
-  type AdapterStreamInput,
   adapterStreamMachine,
   type AdapterStreamOutput,
-  requestOf
+  type RequestEnv,
+  requestOf,
+  type RunnableRequest
 } from "../request/index.ts"
 import { AdapterError, EngineError, quoted } from "../errors/index.ts"
 import { emit, type Event, type EventsTaken, StreamCollector } from "../events/index.ts"
-import { type HandlerResult } from "../values/index.ts"
+import { type HandlerResult, type Held, original } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { chart } from "../chart/index.ts"
 import { goingOnWith } from "./decisions.ts"
-import { notFound, toolBatch, type ToolBatchInput, type ToolBatchResult } from "../batch/index.ts"
+import { batchEnv, batchMachine, notFound, type ToolBatchInput, type ToolBatchResult } from "../batch/index.ts"
 import { Fifo } from "../async/index.ts"
 import { newStepId } from "../tool/index.ts"
 import { PermissionMode } from "../gate/index.ts"
@@ -54,13 +55,18 @@ export type { StepOutput } from "./stepContext.ts"
 type StepEvent = { readonly type: "step.cancel" } | EventsTaken
 
 /** The model request, as a process of its own. */
-const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>
-  StateMachine.startLink(parent, adapterStreamMachine, { input, label: `AdapterStream ${input.adapter.name}` })
-)
+const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, RunnableRequest>(({ input, parent }) => {
+  const env: RequestEnv = { request: () => input }
+  return StateMachine.startLink(parent, adapterStreamMachine, { env, label: `AdapterStream ${input.adapter.name}` })
+})
 
 /** The tool calls, as a process that supervises one process for each. */
-const batch = StateMachine.fromProcess<ToolBatchResult, ToolBatchInput>(({ input, parent }) =>
-  StateMachine.startLink(parent, toolBatch, { input, label: "ToolBatch", trapExit: true })
+const batch = StateMachine.fromProcess<Held<ToolBatchResult>, ToolBatchInput>(({ input, parent }) =>
+  StateMachine.startLink(parent, batchMachine, {
+    input: { count: input.toolCalls.length },
+    env: batchEnv(() => input),
+    label: "ToolBatch"
+  })
 )
 
 const stepSetup = setup({
@@ -79,10 +85,10 @@ const stepSetup = setup({
   actions: {
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
     recordRefusal: assign((_, output: AdapterStreamOutput) => ({
-      refusal: output.type === "refused" ? output.error : undefined
+      refusal: output.type === "refused" ? original(output.error) : undefined
     })),
     recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
-    recordOutcomes: assign(({ context }, result: ToolBatchResult) => batchEnded(context, result)),
+    recordOutcomes: assign(({ context }, result: Held<ToolBatchResult>) => batchEnded(context, original(result))),
     recordBatchCrash: assign(({ context }, cause: unknown) => batchCrashed(context, cause)),
     cancelRequest: assign(({ context }) => cancelledRequest(context)),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
@@ -131,7 +137,7 @@ const toolPhases = {
         target: "phaseC",
         actions: {
           type: "recordOutcomes",
-          params: ({ event }: { readonly event: DoneActorEvent<ToolBatchResult> }) => event.output
+          params: ({ event }: { readonly event: DoneActorEvent<Held<ToolBatchResult>> }) => event.output
         }
       },
       onError: {

@@ -5,7 +5,7 @@
  *        same text, before `message_completed`. A reply without a text has no `text_completed`.
  */
 import { Clock, EventLoop } from "@troupe/otp"
-import type { Adapter, AdapterOptions } from "../adapter/index.ts"
+import { type Adapter, type AdapterOptions, type AdapterStream, eventsOf } from "../adapter/index.ts"
 import { AdapterError, type AdapterErrorReason, StreamError } from "../errors/index.ts"
 import { type AdapterEvent, isEvent, StreamCollector } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
@@ -47,19 +47,21 @@ const releaseMs = 500
 
 const question: Request = { messages: [{ role: "user", content: "hello" }], tools: [] }
 
-const opened = async (
+const elementsOf = async (
   { adapter, request = question }: AdapterSituation,
   abort = new AbortController()
-): Promise<AsyncIterator<AdapterEvent>> => {
+): Promise<AdapterStream> => {
   const options: AdapterOptions = {
     signal: abort.signal,
     requestId: "conformance",
     includeRawChunks: false,
     adapterOptions: {}
   }
-  const events = await adapter.stream(request, options)
-  return events[Symbol.asyncIterator]()
+  return adapter.stream(request, options)
 }
+
+const opened = async (situation: AdapterSituation, abort?: AbortController): Promise<AsyncIterator<AdapterEvent>> =>
+  eventsOf(await elementsOf(situation, abort))[Symbol.asyncIterator]()
 
 const all = async (situation: AdapterSituation): Promise<ReadonlyArray<AdapterEvent>> => {
   const events: Array<AdapterEvent> = []
@@ -120,6 +122,12 @@ const textLaws = (make: AdapterSituations["text"]): ReadonlyArray<Law> => [
       completed.length === 1 && completed[0] === said && events.at(-2)?.type === "text_completed",
       () => `deltas "${said}", completed ${JSON.stringify(completed)}: ${tagsOf(events)}`
     )
+  }),
+  law("each element of a stream is an event, or an array of at least one event", async () => {
+    for await (const element of await elementsOf(await make())) {
+      const events: ReadonlyArray<unknown> = Array.isArray(element) ? element : [element]
+      holds(events.length > 0 && events.every(isEvent), () => `an element of the stream: ${describe(element)}`)
+    }
   }),
   law("an answer ends with the finish reason stop", async () => {
     const last = (await all(await make())).at(-1)

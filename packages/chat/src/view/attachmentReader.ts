@@ -1,8 +1,8 @@
 /**
  * One reader of a live chat.
  *
- * Owns: the reader's place, its pending reads, its listener on the caller's signal. Does not own the events, which are in
- * the chat's log, once for all readers.
+ * Owns: the reader's place, the channel of its pending reads, its listener on the caller's signal. Does not own the events,
+ * which are in the chat's log, once for all readers. The channel gets an event only when a read waits.
  *
  * ATT1. From its beginning to its end a reader gets every event after its place once, in order. A snapshot replaces the
  *       events that it does not get.
@@ -10,7 +10,7 @@
  * ATT3. A reader detaches by leaving, by its signal or by the chat's stop, and then has no pending read and no listener.
  *       After a stop unread events can still be read.
  */
-import { Fifo } from "../async/index.ts"
+import { Channel } from "@troupe/otp"
 import type { EventLog } from "./eventLog.ts"
 import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
 
@@ -33,25 +33,23 @@ export interface Beginning {
   readonly first: Attached | undefined
 }
 
-const done: Next = { done: true, value: undefined }
-
 const defaultMaxUnread = 1_000
 
 /** A chat's events for one reader; `return`, which leaving a `for await` loop calls, detaches. */
-export class Attachment implements AsyncIterableIterator<Attached, undefined> {
+export class Attachment extends Channel.Reader<Attached> {
   readonly #feed: Feed
   readonly #maxUnread: number
   readonly #signal: AbortSignal | undefined
-  readonly #asked = new Fifo<PromiseWithResolvers<Next>>()
+  readonly #reads = new Channel.Channel<Attached>({ onDemand: () => this.serve() })
   #place: number
   /** The number of events when it last read one. */
   #seen: number
   #first: Attached | undefined
-  #failure: { readonly error: unknown } | undefined
   #detached = false
 
   /** Created by `chat.attach`. */
   constructor(feed: Feed, { place, first }: Beginning, options: AttachOptions) {
+    super()
     const { whenSlow, maxUnread = defaultMaxUnread, signal } = options
     this.#feed = feed
     this.#place = place
@@ -63,30 +61,14 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
     if (signal?.aborted === true) this.#detach()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
   next(): Promise<Next> {
-    const asked = Promise.withResolvers<Next>()
-    this.#asked.push(asked)
-    this.serve()
-    return asked.promise
+    return this.#reads.next()
   }
 
   /** Detaches; the chat continues. */
   return(): Promise<Next> {
     this.#detach()
-    return Promise.resolve(done)
-  }
-
-  throw(error: unknown): Promise<Next> {
-    this.#detach()
-    return Promise.reject(error)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#detach()
+    return this.#reads.return()
   }
 
   /** The place of its first unread event; `Infinity` if it needs no event of the log. */
@@ -97,14 +79,10 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
 
   /** Resolves pending reads, as far as there is something to read. */
   serve(): void {
-    while (this.#asked.size > 0) {
-      const item = this.#detached ? undefined : this.#take()
-      if (item !== undefined) this.#asked.shift()?.resolve({ done: false, value: item })
-      else if (this.#failure !== undefined) {
-        const { error } = this.#failure
-        this.#failure = undefined
-        this.#asked.shift()?.reject(error)
-      } else if (this.#detached || this.#feed.over) this.#asked.shift()?.resolve(done)
+    while (this.#reads.isAwaited) {
+      const item = this.#take()
+      if (item !== undefined) this.#reads.push(item)
+      else if (this.#feed.over) this.#reads.end()
       else return this.#feed.wait(this)
     }
     this.#feed.forgetWaiting(this)
@@ -118,8 +96,8 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
 
   /** Fails the reader because the chat was stopped before: its next read rejects with `error`. */
   fail(error: unknown): void {
+    this.#reads.fail(error)
     this.#detach()
-    this.#failure = { error }
   }
 
   #take(): Attached | undefined {
@@ -159,6 +137,6 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
     this.#first = undefined
     this.#signal?.removeEventListener("abort", this.#onAbort)
     this.#feed.forget(this)
-    this.serve()
+    this.#reads.end()
   }
 }

@@ -124,11 +124,10 @@ const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
   "ended"
 ])
 
-/** The states of a running turn that another state follows at once, in the same turn of the process. */
-const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing"])
+/** The states that another state follows at once, in the same turn of the process. */
+const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing", "withdrawing"])
 
-const isPassing = ({ value }: ChatState): boolean =>
-  typeof value !== "string" && passing.has("running" in value ? value.running : value.expiring)
+const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
 
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
@@ -368,8 +367,8 @@ interface Live {
 }
 
 const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean): ChatPhase => {
+  if (value === "withdrawing" || value === "expiring") return "committing"
   if (typeof value === "string") return value === "settled" || value === "ended" ? "idle" : value
-  if (!("running" in value)) return "committing"
   const { running } = value
   switch (running) {
     case "resuming":

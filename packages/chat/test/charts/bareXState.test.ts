@@ -1,15 +1,15 @@
 import { StateMachine } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { createActor, fromCallback, fromPromise, waitFor } from "xstate"
+import { createActor, fromCallback, waitFor } from "xstate"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
-import { chatMachine } from "../../src/loop/ChatMachine.ts"
-import type { ChatInput } from "../../src/loop/chatContext.ts"
+import { provide } from "../../src/loop/provide.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { error, ok } from "../../src/values/HandlerResult.ts"
 import { held } from "../../src/values/held.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
+import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
@@ -17,7 +17,7 @@ import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
-import { engineParts, type Parts, turnOf } from "../double/stepping.ts"
+import { engineParts, type Parts } from "../double/stepping.ts"
 import type { Handler } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
@@ -86,12 +86,17 @@ test("a tool call's handler can be provided", async () => {
 test("a model request runs under a bare actor, and stopping it releases it", async () => {
   const adapter = handAdapter()
   const { options } = engineParts({ adapter })
-  const input = { adapter, request: { messages: [], tools: [] }, options, collector: new StreamCollector() }
-  const read = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  const machine = () => {
+    const request = { messages: [], tools: [] }
+    const { outlet } = drivenOutlet()
+    const sent: RunnableRequest = { adapter, request, options, collector: new StreamCollector(), outlet }
+    return StateMachine.bind(adapterStreamMachine, { request: () => sent })
+  }
+  const read = createActor(machine()).start()
   adapter.streams[0]?.text("a")
   adapter.streams[0]?.end()
   expect((await waitFor(read, ({ status }) => status === "done")).output).toEqual({ type: "exhausted" })
-  const left = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  const left = createActor(machine()).start()
   left.stop()
   await hop()
   expect(adapter.streams.map(({ returns }) => returns)).toEqual([0, 1])
@@ -136,7 +141,7 @@ test("a stopped step releases its request", async () => {
 })
 
 test("a chat asks its hooks under a bare actor, and a cancel does not wait for them", async () => {
-  const { outlet, events } = drivenOutlet()
+  const events: Array<Event> = []
   let asked: AbortSignal | undefined
   const hooks: Hooks = {
     PreIteration: [
@@ -146,9 +151,9 @@ test("a chat asks its hooks under a bare actor, and a cancel does not wait for t
       }
     ]
   }
-  const parts = { adapter: check.fake({ script: says("never") }), options: { hooks } }
-  const input: ChatInput = { id: "c", engine: engineParts(parts).engine, turn: turnOf(parts, hi, { outlet }) }
-  const actor = createActor(chatMachine, { input }).start()
+  const { engine } = engineParts({ adapter: check.fake({ script: says("never") }) })
+  const machine = provide(engine, { hooks, published: (event) => events.push(event) })
+  const actor = createActor(machine, { input: { id: "c", turn: { id: "t", messages: hi } } }).start()
   await until(() => asked !== undefined)
   actor.send({ type: "turn.cancel" })
   await waitFor(actor, ({ status }) => status === "done")
@@ -157,11 +162,11 @@ test("a chat asks its hooks under a bare actor, and a cancel does not wait for t
 
 test("a chat runs under a bare actor, turn after turn", async () => {
   const parts: Parts = { adapter: check.fake({ scripts: [...callThenAnswer, says("again")] }), tools: [echo] }
-  const input: ChatInput = { id: "c", engine: engineParts(parts).engine }
-  const actor = createActor(chatMachine, { input }).start()
+  const events: Array<Event> = []
+  const machine = provide(engineParts(parts).engine, { published: (event) => events.push(event) })
+  const actor = createActor(machine, { input: { id: "c" } }).start()
   for (const text of ["one", "two"]) {
-    const { outlet, events } = drivenOutlet()
-    actor.send({ type: "turn.start", turn: turnOf(parts, [user(text)], { outlet }) })
+    actor.send({ type: "turn.start", turn: { messages: [user(text)] } })
     await waitFor(actor, ({ value }) => value === "idle")
     expect(tagsOf(events).at(-1)).toBe("chat_completed")
   }
@@ -169,17 +174,29 @@ test("a chat runs under a bare actor, turn after turn", async () => {
   actor.stop()
 })
 
-test("a chat's store can be provided", async () => {
+test("a chat stores its records under a bare actor", async () => {
   const parts: Parts = { adapter: check.fake({ script: says("x") }) }
   const kept: Array<number> = []
-  const provided = chatMachine.provide({
-    actors: { commit: fromPromise(async ({ input }) => void kept.push(input.thread.messages.length)) }
+  const machine = provide(engineParts(parts).engine, {
+    commit: async ({ thread }) => void kept.push(thread.messages.length)
   })
-  const actor = createActor(provided, {
-    input: { id: "c", engine: engineParts(parts).engine, commit: () => {} }
-  }).start()
-  actor.send({ type: "turn.start", turn: turnOf(parts, [user("go")], { outlet: drivenOutlet().outlet }) })
+  const actor = createActor(machine, { input: { id: "c" } }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
   await waitFor(actor, ({ value }) => value === "idle")
   expect(kept).toEqual([1, 2])
+  actor.stop()
+})
+
+test("a chat shows the text of its reply while it streams, under a bare actor", async () => {
+  const adapter = handAdapter()
+  const actor = createActor(provide(engineParts({ adapter }).engine), { input: { id: "c" } }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await until(() => adapter.streams.length === 1)
+  adapter.streams[0]?.text("Once upon")
+  const { context } = await waitFor(actor, (snapshot) => snapshot.context.partial.text !== "")
+  expect([context.partial.text, context.thread.messages.length]).toEqual(["Once upon", 1])
+  adapter.streams[0]?.end()
+  const ended = await waitFor(actor, ({ value }) => value === "idle")
+  expect(ended.context.partial.text).toBe("")
   actor.stop()
 })

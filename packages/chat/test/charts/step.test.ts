@@ -1,3 +1,4 @@
+import { held } from "../../src/values/held.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { assistant } from "../../src/model/Message.ts"
@@ -43,13 +44,13 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep)
     { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },
     {
       type: "xstate.done.actor.adapterStream",
-      output: { type: "refused", error: new AdapterError("timeout") },
+      output: { type: "refused", error: held(new AdapterError("timeout")) },
       actorId: "adapterStream"
     },
     { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },
     {
       type: "xstate.done.actor.toolBatch",
-      output: { outcomes: [], halt: undefined, suspended: [] },
+      output: held({ outcomes: [], halt: undefined, suspended: [] }),
       actorId: "toolBatch"
     },
     { type: "xstate.error.actor.toolBatch", error: new Error("dead"), actorId: "toolBatch" }

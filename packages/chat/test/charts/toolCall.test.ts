@@ -27,6 +27,7 @@ const walk = (startAtOnce: boolean): Walk => ({
     settled(ok(1)),
     settled(error("no")),
     settled(ok(1), true, "no result within 5 ms"),
+    { ...settled(error("stopped")), interrupted: true },
     { type: "deadline.passed", missed: "no result within 5 ms", began: true },
     { type: "xstate.after.drain.toolCall.cancelling" },
     { type: "xstate.after.drain.toolCall.restarting" }

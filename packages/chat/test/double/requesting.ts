@@ -8,7 +8,9 @@ import { Outlet } from "../../src/events/outlet.ts"
 import { adapterIn } from "../../src/request/preflight.ts"
 import { requestOf } from "../../src/request/buildRequest.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
+import { original } from "../../src/values/held.ts"
 import { hi } from "./scripts.ts"
 
 /** A request whose events are read off its outlet. */
@@ -22,9 +24,8 @@ export const startRequest = (
   const outlet = new Outlet()
   const collector = new StreamCollector()
   const request = requestOf({ engine, thread: { messages: hi }, options })
-  const pid = StateMachine.start(system, adapterStreamMachine, {
-    input: { adapter: adapterIn(engine), request, options, collector, outlet }
-  })
+  const sent: RunnableRequest = { adapter: adapterIn(engine), request, options, collector, outlet }
+  const pid = StateMachine.start(system, adapterStreamMachine, { env: { request: () => sent } })
   const over = () => StateMachine.snapshot(pid).status !== "active"
   return {
     clock,
@@ -32,7 +33,11 @@ export const startRequest = (
     outlet,
     pid,
     value: () => StateMachine.snapshot(pid).value,
-    output: () => StateMachine.output(pid),
+    /** How the request ended, with the error itself. */
+    output: () => {
+      const ended = StateMachine.output(pid)
+      return ended?.type === "refused" ? { ...ended, error: original(ended.error) } : ended
+    },
     /** Reads to the end of the request. */
     read: async (): Promise<ReadonlyArray<Event>> => {
       const events: Array<Event> = []

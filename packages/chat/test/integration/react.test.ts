@@ -5,16 +5,15 @@ import { createRoot } from "react-dom/client"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { fromCallback, type SnapshotFrom } from "xstate"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
-import { chatMachine } from "../../src/loop/ChatMachine.ts"
+import type { chatMachine } from "../../src/loop/ChatMachine.ts"
+import { provide } from "../../src/loop/provide.ts"
 import type { Event } from "../../src/events/Event.ts"
-import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { held } from "../../src/values/held.ts"
-import { Outlet } from "../../src/events/outlet.ts"
 import { text as textOf } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { callThenAnswer, echo, handling, hi } from "../double/scripts.ts"
-import { engineParts, turnOf } from "../double/stepping.ts"
+import { callThenAnswer, echo, hi } from "../double/scripts.ts"
+import { engineParts } from "../double/stepping.ts"
 
 const check = leakCheck()
 let root: ReturnType<typeof createRoot>
@@ -31,14 +30,12 @@ const shown = (): string | null => document.body.lastElementChild?.textContent ?
 test("a page runs a chat with useMachine, tools and all, and renders its states", async () => {
   const parts = { adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }
   const seen: Array<Event> = []
-  const outlet = new Outlet()
-  outlet.drive((event) => seen.push(event))
-  const turn = turnOf(parts, hi, { outlet })
+  const machine = provide(engineParts(parts).engine, { published: (event) => seen.push(event) })
   const said = ({ context }: SnapshotFrom<typeof chatMachine>) => context.thread.messages.map((one) => textOf(one))
 
   const Page = () => {
-    const [snapshot, send] = useMachine(chatMachine, { input: { id: "c1", engine: engineParts(parts).engine } })
-    useEffect(() => send({ type: "turn.start", turn }), [send])
+    const [snapshot, send] = useMachine(machine, { input: { id: "c1" } })
+    useEffect(() => send({ type: "turn.start", turn: { messages: hi } }), [send])
     return createElement("p", undefined, `${JSON.stringify(snapshot.value)} ${said(snapshot).join(" | ")}`)
   }
 

@@ -5,7 +5,9 @@ import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
+import { original } from "../../src/values/held.ts"
 import { handAdapter } from "../double/handAdapter.ts"
+import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { engineParts } from "../double/stepping.ts"
 
@@ -16,9 +18,8 @@ const startStream = (adapter: Adapter) => {
   const outlet = new Outlet()
   const { options } = engineParts({ adapter })
   const request = { messages: [], tools: [] }
-  const pid = StateMachine.start(system, adapterStreamMachine, {
-    input: { adapter, request, options, collector: new StreamCollector(), outlet }
-  })
+  const sent: RunnableRequest = { adapter, request, options, collector: new StreamCollector(), outlet }
+  const pid = StateMachine.start(system, adapterStreamMachine, { env: { request: () => sent } })
   return { clock, outlet, pid, value: () => StateMachine.snapshot(pid).value, output: () => StateMachine.output(pid) }
 }
 
@@ -79,7 +80,11 @@ test("STREAM2 a request that cannot be opened is refused, with an adapter error"
   for (const thrown of [new AdapterError("authentication_failed"), new Error("no"), "no"]) {
     const { clock, output } = startStream({ name: "refusing", stream: () => Promise.reject(thrown) })
     await clock.advance(0)
-    expect(output()).toMatchObject({ type: "refused", error: { _tag: "AdapterError" } })
+    const ended = output()
+    if (ended?.type !== "refused") throw new Error("the request is not refused")
+    const error = original(ended.error)
+    expect(error).toMatchObject({ _tag: "AdapterError" })
+    expect(thrown instanceof AdapterError ? error : error.cause).toBe(thrown)
   }
 })
 

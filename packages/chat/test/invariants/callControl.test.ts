@@ -1,11 +1,11 @@
-import { Process, StateMachine } from "@troupe/otp"
+import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { ChatRef } from "../../src/live/ChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
-import { toolBatch } from "../../src/batch/toolBatch.ts"
+import { startBatchOf } from "../double/batching.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
@@ -218,8 +218,7 @@ test("calls of one id are cancelled together, those that are over left as they a
   const call = { id: "x", name: "a", arguments: {} }
   const outlet = new Outlet()
   outlet.drive(() => {})
-  const input = { toolCalls: [call, call, call], toolsByName, options, outlet }
-  const pid = StateMachine.start(system, toolBatch, { input, trapExit: true })
+  const { pid, output } = startBatchOf(system, { toolCalls: [call, call, call], toolsByName, options, outlet })
   await clock.advance(0)
   a.runs[0]?.end(ok("first"))
   await clock.advance(0)
@@ -229,7 +228,7 @@ test("calls of one id are cancelled together, those that are over left as they a
   expect(done).toBe(0)
   await clock.advance(1)
   expect(done).toBe(1)
-  expect(StateMachine.output(pid)).toMatchObject({
+  expect(output()).toMatchObject({
     halt: undefined,
     outcomes: [{ outcome: "completed" }, { outcome: "abandoned" }, { outcome: "abandoned" }]
   })

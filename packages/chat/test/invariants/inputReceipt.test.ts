@@ -9,7 +9,6 @@ import { handAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, readAll, said, says, tagsOf } from "../double/scripts.ts"
-import { turnOf } from "../double/stepping.ts"
 
 const check = leakCheck()
 

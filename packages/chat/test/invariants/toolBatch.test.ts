@@ -1,4 +1,4 @@
-import { type Pid, Process, StateMachine, System } from "@troupe/otp"
+import { type Pid, Process, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import * as Engine from "../../src/options/Engine.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
@@ -6,8 +6,8 @@ import type { Event } from "../../src/events/Event.ts"
 import { askUser, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
-import { toolBatch } from "../../src/batch/toolBatch.ts"
 import type { ToolCallView } from "../../src/call/toolCallView.ts"
+import { startBatchOf } from "../double/batching.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processOf, processesOf } from "../double/processes.ts"
 import { handling } from "../double/scripts.ts"
@@ -32,16 +32,12 @@ const startBatch = (names: ReadonlyArray<string>, options: ChatOptions = {}, dri
   if (driven) outlet.drive((event) => events.push(event))
   let view: () => ReadonlyArray<ToolCallView> = () => []
   const resolved = resolveOptions(Engine.make({ tools }), options)
-  const pid = StateMachine.start(system, toolBatch, {
-    input: {
-      toolCalls: names.map((name) => ({ id: name, name, arguments: {} })),
-      toolsByName: resolved.toolsByName,
-      options: resolved,
-      outlet,
-      watcher: { toolCallsChanged: (now) => (view = now) }
-    },
-    label: "ToolBatch",
-    trapExit: true
+  const { pid, output } = startBatchOf(system, {
+    toolCalls: names.map((name) => ({ id: name, name, arguments: {} })),
+    toolsByName: resolved.toolsByName,
+    options: resolved,
+    outlet,
+    watcher: { toolCallsChanged: (now) => (view = now) }
   })
   return {
     system,
@@ -55,7 +51,7 @@ const startBatch = (names: ReadonlyArray<string>, options: ChatOptions = {}, dri
       gates.get(name)?.resolve(result)
       await clock.advance(0)
     },
-    result: () => StateMachine.output(pid)
+    result: output
   }
 }
 

@@ -364,7 +364,12 @@ export const unhosted = (machine: AnyStateMachine): ReadonlyArray<string> => {
   return table instanceof ChartTable ? [] : [...table]
 }
 
-/** The same machine whose effects and callback actors have this environment, for a bare `createActor` or `useMachine`. */
+/**
+ * The same machine whose effects and callback actors have this environment, for a bare `createActor` or `useMachine`.
+ *
+ * **Details**: a bare `createActor` that restores a snapshot schedules the delayed events (`after`) of the active states
+ * again, with their full delay.
+ */
 export const bind = <M extends AnyStateMachine>(machine: M, env: unknown): M => bindMachine(machine, env) as M
 
 const streamValue = "xstate.stream.value"

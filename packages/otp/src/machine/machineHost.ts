@@ -14,7 +14,7 @@ import type { AnyActorLogic, AnyActorRef, InspectionEvent, Snapshot } from "xsta
 import type { Node } from "./xstateActor.ts"
 import { ActorProcess, reasonOf } from "./actorProcess.ts"
 import { ActorTree } from "./actorTree.ts"
-import { type Cell, die } from "../kernel/index.ts"
+import { type Cell, deliver, die, MailboxTask } from "../kernel/index.ts"
 import { planned, setEnvironment, setHost } from "./chart/index.ts"
 import { HostClock } from "./hostClock.ts"
 import { HostedActor } from "./hostedActor.ts"
@@ -38,7 +38,7 @@ export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined,
     entered: (node: Node) => {
       const system = node.system as unknown as AnyActorRef["system"]
       setEnvironment(system, options.env)
-      setHost(system, cell)
+      setHost(system, { pid: cell, turn: (run) => deliver(cell, new MailboxTask(run)) })
       cell.behaviour = new ActorProcess(
         "machine",
         node,

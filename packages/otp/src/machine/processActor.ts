@@ -12,6 +12,7 @@ import { onExit, spawn, trapExit } from "../process/index.ts"
 import { make, stop } from "../system/index.ts"
 import { nodeOf, processAbove, processAt } from "./xstateActor.ts"
 import { ActorProcess } from "./actorProcess.ts"
+import { ChartProcess } from "./host/index.ts"
 import { sendToActor } from "./actorTree.ts"
 import { Absorbed, type Cell, cellOf, die, join, signal, startTimer } from "../kernel/index.ts"
 
@@ -30,8 +31,10 @@ interface Linked {
 
 const linked = new WeakMap<AnyActorRef, Linked>()
 
-const outputOf = (cell: Cell): unknown =>
-  cell.behaviour instanceof ActorProcess ? cell.behaviour.node.getSnapshot().output : undefined
+const outputOf = ({ behaviour }: Cell): unknown => {
+  if (behaviour instanceof ChartProcess) return behaviour.output
+  return behaviour instanceof ActorProcess ? behaviour.node.getSnapshot().output : undefined
+}
 
 const endOf = (cell: Cell, reason: ExitReason): { readonly type: string; readonly data: unknown } =>
   reason === "normal"

@@ -15,6 +15,7 @@
  */
 import { CallExit, type ExitReason, milliseconds, type Pid, type Timeout } from "../core/index.ts"
 import { unlink } from "../process/index.ts"
+import { Channel } from "../channel/index.ts"
 import { afterTurn } from "../time/index.ts"
 import { Absorbed, type Cell, type Resource, signal, startTimer } from "../kernel/index.ts"
 import { checkCount } from "../supervisor/index.ts"
@@ -79,10 +80,9 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
   readonly #inputs: Iterator<I> | AsyncIterator<I>
   readonly #running = new Set<Slot<I>>()
   /** Tasks that have ended and are not processed yet. */
-  readonly #ended: Array<Slot<I>> = []
+  readonly #ended = new Channel<Slot<I>>()
   /** Processed tasks by position, in the order of their end. */
   readonly #ready = new Map<number, Slot<I>>()
-  #notified: (() => void) | undefined = undefined
   #free: number
   #pulled = 0
   #delivered = 0
@@ -103,7 +103,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
       if (slot !== undefined) return this.#resultOf(slot)
       if (this.#free > 0 && !this.#exhausted) await this.#pull()
       else if (this.#delivered === this.#pulled) return undefined
-      else this.#lookAt(await this.#nextEnded())
+      else this.#lookAt(await this.#ended.next())
     }
   }
 
@@ -185,7 +185,6 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     slot.reason = reason
     this.#running.delete(slot)
     this.#ended.push(slot)
-    this.#notified?.()
   }
 
   #kill({ cell }: Slot<I>): void {
@@ -194,15 +193,8 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     signal(this.#plan.owner, cell, "kill", "direct")
   }
 
-  async #nextEnded(): Promise<Slot<I>> {
-    for (;;) {
-      const slot = this.#ended.shift()
-      if (slot !== undefined) return slot
-      await new Promise<void>((resolve) => (this.#notified = resolve))
-    }
-  }
-
-  #lookAt(slot: Slot<I>): void {
+  #lookAt({ value: slot }: IteratorResult<Slot<I>, undefined>): void {
+    if (slot === undefined) return
     if (slot.timedOut && slot.value === undefined && this.#plan.onTimeout === "exit") {
       throw new CallExit({ reason: "timeout", in: "Task.asyncStream" })
     }

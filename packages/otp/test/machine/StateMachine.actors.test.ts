@@ -9,7 +9,9 @@ import {
   fromPromise,
   fromTransition,
   sendParent,
-  setup
+  setup,
+  SimulatedClock,
+  type Snapshot
 } from "xstate"
 import { Observer, OtpError, Process, StateMachine, Sys, System, Telemetry } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
@@ -527,6 +529,35 @@ test("under a bare createActor an actor has no process, and XState's own ways", 
   const child = actor.getSnapshot().children["inner"]
   child?.send({ type: "go" })
   expect([StateMachine.pidOf(actor), child?.getSnapshot().value]).toEqual([undefined, "b"])
+  actor.stop()
+})
+
+test("a bound machine that a bare createActor restores schedules the delayed events of its states once again", () => {
+  const machine = setup({
+    guards: { never: () => false },
+    delays: { soon: ({ context }) => context.ms },
+    types: { context: {} as { readonly ms: number } }
+  }).createMachine({
+    context: { ms: 20 },
+    initial: "outer",
+    states: {
+      outer: {
+        initial: "inner",
+        after: { soon: [{ guard: "never", target: "never" }, { target: ".later" }] },
+        states: { inner: {}, later: { after: { 30: "inner" } } }
+      },
+      never: {}
+    }
+  })
+  const first = createActor(machine, { clock: new SimulatedClock() }).start()
+  const snapshot: Snapshot<unknown> = JSON.parse(JSON.stringify(first.getPersistedSnapshot()))
+  first.stop()
+  const clock = new SimulatedClock()
+  const actor = createActor(StateMachine.bind(machine, {}), { snapshot, clock }).start()
+  const values: Array<unknown> = []
+  actor.subscribe(({ value }) => values.push(value))
+  for (const ms of [19, 1, 29, 1, 1_000]) clock.increment(ms)
+  expect(values).toEqual([{ outer: "later" }, { outer: "inner" }])
   actor.stop()
 })
 

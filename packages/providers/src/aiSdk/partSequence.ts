@@ -11,29 +11,27 @@
  *       end none of that is done.
  * SEQ4. An abort is not an error: the sequence ends, and a pending read ends with it.
  *
- * The race of an abort with a pending read: (1) the signal fires while `next` waits for a part; (2) `#leave` settles the
- * waiting `next` itself, then aborts and cancels; (3) the read settles later, finds the transport released, and its part or
+ * The race of an abort with a pending read: (1) the signal fires while `next` waits for a part; (2) `#leave` closes the
+ * channel, which ends the waiting `next`, then aborts and cancels; (3) the read settles later, finds the transport released, and its part or
  * error is discarded.
  */
 import { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
+import { Channel } from "@troupe/otp"
 import { PartReader, type StreamPart } from "./partReader.ts"
 
 type Result = IteratorResult<AdapterEvent, undefined>
 
-const done: Result = { done: true, value: undefined }
-
 /** Reads a stream of parts as events. `abort` aborts the request the stream belongs to. */
-export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefined> {
+export class PartSequence extends Channel.Reader<AdapterEvent> {
   readonly #stream: ReadableStreamDefaultReader<StreamPart>
   readonly #parts: PartReader
   readonly #signal: AbortSignal
   readonly #abort: () => void
   readonly #onAbort = (): void => this.#leave()
-  #events: Array<AdapterEvent> = []
-  #next = 0
+  readonly #events = new Channel.Channel<AdapterEvent>({ onDemand: () => void this.#pull() })
+  #isPulling = false
   #released = false
-  #waiting: ((result: Result) => void) | undefined
 
   constructor(
     stream: ReadableStream<StreamPart>,
@@ -41,6 +39,7 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
     signal: AbortSignal,
     abort: () => void
   ) {
+    super()
     this.#stream = stream.getReader()
     this.#parts = new PartReader(about.provider, about.rawChunks, (event) => this.#events.push(event))
     this.#signal = signal
@@ -49,40 +48,20 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
     else signal.addEventListener("abort", this.#onAbort, { once: true })
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
   next(): Promise<Result> {
-    const event = this.#take()
-    if (event !== undefined) return Promise.resolve({ done: false, value: event })
-    if (this.#released) return Promise.resolve(done)
-    return new Promise((resolve) => {
-      this.#waiting = resolve
-      void this.#pull()
-    })
+    return this.#events.next()
   }
 
   return(): Promise<Result> {
     this.#leave()
-    return Promise.resolve(done)
+    return this.#events.return()
   }
 
-  #take(): AdapterEvent | undefined {
-    const event = this.#events[this.#next]
-    if (event === undefined) return undefined
-    this.#next++
-    if (this.#next === this.#events.length) {
-      this.#events = []
-      this.#next = 0
-    }
-    return event
-  }
-
-  /** Reads until a part gives an event, and resolves with it. */
+  /** Reads parts until no read waits. */
   async #pull(): Promise<void> {
-    let event: AdapterEvent | undefined
-    while (event === undefined) {
+    if (this.#isPulling) return
+    this.#isPulling = true
+    while (this.#events.isAwaited) {
       try {
         const { done: isEnd, value } = await this.#stream.read()
         if (this.#released) return
@@ -93,11 +72,8 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
         this.#parts.fail(error)
         this.#exhaust()
       }
-      event = this.#take()
     }
-    const resolve = this.#waiting
-    this.#waiting = undefined
-    resolve?.({ done: false, value: event })
+    this.#isPulling = false
   }
 
   /** A part that cannot be read ends the stream: later parts would give wrong events. */
@@ -115,13 +91,11 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
   #exhaust(): void {
     this.#release()
     this.#parts.end()
+    this.#events.end()
   }
 
   #leave(): void {
-    this.#events = []
-    this.#next = 0
-    this.#waiting?.(done)
-    this.#waiting = undefined
+    this.#events.close()
     if (this.#released) return
     this.#abort()
     this.#stream.cancel().catch(() => {})

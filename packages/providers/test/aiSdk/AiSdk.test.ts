@@ -4,8 +4,8 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { Chat, Engine, error, tool } from "@troupe/chat"
 import { ValidationError } from "@troupe/chat/errors"
+import { Adapter } from "@troupe/chat/models"
 import { Message } from "@troupe/chat/messages"
-import type { Adapter } from "@troupe/chat/models"
 import { runToolCalls } from "@troupe/chat/tools"
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
@@ -319,7 +319,9 @@ describe("leaving a request over HTTP", () => {
     const [adapter, { closed }] = await stalling()
     const stop = new AbortController()
     const tags: Array<string> = []
-    for await (const event of await adapter.stream(asking(), adapterOptions({ signal: stop.signal }))) {
+    for await (const event of Adapter.eventsOf(
+      await adapter.stream(asking(), adapterOptions({ signal: stop.signal }))
+    )) {
       tags.push(event.type)
       if (event.type === "text_delta") stop.abort()
     }

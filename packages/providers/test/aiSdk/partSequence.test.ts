@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { AdapterEvent } from "@troupe/chat/events"
+import { Adapter } from "@troupe/chat/models"
 import { getEventListeners } from "node:events"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
@@ -36,7 +37,7 @@ const openModel = () => {
 const opened = async (given: ReturnType<typeof openModel>, stop = new AbortController()) => {
   const events = await aiSdk(given.model).stream(asking(), adapterOptions({ signal: stop.signal }))
   return {
-    events: events[Symbol.asyncIterator](),
+    events: Adapter.eventsOf(events)[Symbol.asyncIterator](),
     stop,
     listeners: () => getEventListeners(stop.signal, "abort").length
   }
@@ -95,7 +96,7 @@ describe("SEQ3. leaving early", () => {
     const given = openModel()
     const sequence = await aiSdk(given.model).stream(asking(), adapterOptions())
     given.say(hello)
-    for await (const event of sequence) if (event.type === "text_delta") break
+    for await (const event of Adapter.eventsOf(sequence)) if (event.type === "text_delta") break
     expect(given.seen).toMatchObject({ aborts: 1, cancels: 1 })
   })
 
@@ -132,7 +133,7 @@ describe("SEQ4. an abort", () => {
     const opening = aiSdk(model).stream(asking(), adapterOptions({ signal: stop.signal }))
     stop.abort("enough")
     const events: Array<AdapterEvent> = []
-    for await (const event of await opening) events.push(event)
+    for await (const event of Adapter.eventsOf(await opening)) events.push(event)
     expect(events).toEqual([])
     expect(seen.reasons).toEqual(["enough"])
     const late = Promise.withResolvers<void>()

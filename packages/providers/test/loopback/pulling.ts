@@ -1,6 +1,6 @@
 /** Ways to pull an adapter. */
 import type { AdapterEvent } from "@troupe/chat/events"
-import type { Adapter, Request } from "@troupe/chat/models"
+import { Adapter, type Request } from "@troupe/chat/models"
 
 /** A request that says hello, with what a test adds. */
 export const asking = (more: Partial<Request> = {}): Request => ({
@@ -25,7 +25,7 @@ export const pull = async (
   options: Adapter.AdapterOptions = adapterOptions()
 ): Promise<ReadonlyArray<AdapterEvent>> => {
   const events: Array<AdapterEvent> = []
-  for await (const event of await adapter.stream(request, options)) events.push(event)
+  for await (const event of Adapter.eventsOf(await adapter.stream(request, options))) events.push(event)
   return events
 }
 

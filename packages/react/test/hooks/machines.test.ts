@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react"
 import { Engine, Fake, tool } from "@troupe/chat"
-import { bind, chatMachine, turn as turnOf, stepMachine, toolCallMachine } from "@troupe/chat/machines"
+import { bind, environment, provide, stepMachine, toolCallMachine } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
 import { useActor, useActorRef, useMachine } from "@xstate/react"
 import { createElement, StrictMode, useEffect } from "react"
@@ -25,10 +25,10 @@ const calling: Fake.Script = [{ toolCall: { id: "t1", name: "echo", arguments: {
 const saying: Fake.Script = [{ text: "done" }, { finish: "stop" }]
 
 test("a page runs a chat's machine with useMachine, tools and all", async () => {
-  const engine = engineOf(calling, saying)
-  const turn = turnOf(engine, "hi")
+  const machine = provide(engineOf(calling, saying))
+  const turn = { messages: [Message.user("hi")] }
   const Page = () => {
-    const [{ context, value }, send] = useMachine(chatMachine, { input: { id: "c1", engine } })
+    const [{ context, value }, send] = useMachine(machine, { input: { id: "c1" } })
     useEffect(() => send({ type: "turn.start", turn }), [send])
     const said = context.thread.messages.map((message) => Message.text(message))
     return createElement("p", undefined, [JSON.stringify(value), ...said].join(" | "))
@@ -40,7 +40,7 @@ test("a page runs a chat's machine with useMachine, tools and all", async () => 
 
 test("a page runs a step's machine with useActor", async () => {
   const engine = engineOf(calling)
-  const { options, outlet } = turnOf(engine, "hi")
+  const { options, outlet } = environment(engine).turn("")
   const input = { engine, options, outlet, thread: { messages: [Message.user("hi")] } }
   let said: ReadonlyArray<string> = []
   const Page = () => {
@@ -54,7 +54,7 @@ test("a page runs a step's machine with useActor", async () => {
 })
 
 test("a page runs a tool call's machine, and shows a part of it with useSnapshot", async () => {
-  const { options } = turnOf(engineOf(), "hi")
+  const { options } = environment(engineOf()).turn("")
   const call = { tool: echo, toolCall: { id: "t1", name: "echo", arguments: { x: 1 } }, options }
   const machine = bind(toolCallMachine, { call: () => call })
   const Page = () => {

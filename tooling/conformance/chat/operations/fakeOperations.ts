@@ -2,7 +2,7 @@
 import { Chat, Engine, Fake, user } from "@troupe/chat"
 import { AdapterError } from "@troupe/chat/errors"
 import { type AdapterEvent, StreamCollector } from "@troupe/chat/events"
-import type { Adapter, Request } from "@troupe/chat/models"
+import { Adapter, type Request } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import type { RetryNotice } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
@@ -120,7 +120,8 @@ export const fakeOperations: Readonly<Record<string, Operation>> = {
     }),
   "fake.interpret": async ({ entry }) => {
     const fake = Fake.make({ script: scriptOf([entry]) })
-    const { raw } = await read(await fake.stream(requestOf(undefined), adapterOptions()), consumptionOf(undefined))
+    const stream = await fake.stream(requestOf(undefined), adapterOptions())
+    const { raw } = await read(Adapter.eventsOf(stream), consumptionOf(undefined))
     const own =
       "finish" in fieldsOf(entry)
         ? raw.slice(1)

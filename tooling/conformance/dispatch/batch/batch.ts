@@ -39,7 +39,7 @@ export interface Batch {
   /** The initial value of the shared cell. */
   readonly cell?: unknown
   /** Default: the schedule `reference`. */
-  readonly options?: Pick<Dispatch.DispatchOptions, "schedule" | "haltOrder"> | undefined
+  readonly options?: Pick<NonNullable<Parameters<typeof Dispatch.run>[3]>, "schedule" | "haltOrder"> | undefined
 }
 
 /** The result of one call, in the cases' form. */

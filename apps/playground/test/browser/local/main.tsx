@@ -1,6 +1,6 @@
 /** Pages without a server; `local` of the window is what a test asks of them. */
-import { Engine } from "@troupe/chat"
-import { chatMachine, turn } from "@troupe/chat/machines"
+import { Engine, user } from "@troupe/chat"
+import { provide } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
 import { ChatView, type ChatView as View } from "@troupe/chat/view"
 import { TroupeProvider, useChat } from "@troupe/react"
@@ -44,17 +44,17 @@ const Chat = ({ id, initial }: { readonly id: string; readonly initial?: View.Ch
   )
 }
 
-const engine = Engine.make({ adapter })
+const machine = provide(Engine.make({ adapter }))
 
 /** The machine itself, without a Troupe. */
 const Machine = (): ReactNode => {
-  const [{ context, value }, send] = useMachine(chatMachine, { input: { id: "alone", engine } })
+  const [{ context, value }, send] = useMachine(machine, { input: { id: "alone" } })
   return (
     <main data-state={JSON.stringify(value)}>
       {context.thread.messages.map((message, line) => (
         <p key={line}>{Message.text(message)}</p>
       ))}
-      <button type="button" onClick={() => send({ type: "turn.start", turn: turn(engine, "hello") })}>
+      <button type="button" onClick={() => send({ type: "turn.start", turn: { messages: [user("hello")] } })}>
         say
       </button>
     </main>

@@ -10,7 +10,7 @@
 import { Clock, type Pid, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { Adapter } from "../../adapter/index.ts"
+import type { Adapter, AdapterStream } from "../../adapter/index.ts"
 import type { AdapterEvent } from "../../events/index.ts"
 import { isEffect } from "../../async/index.ts"
 import { checkFaults } from "./faultChecks.ts"
@@ -86,12 +86,12 @@ export class Injector {
         const self = this.#self()
         if ((fault.after ?? 0) > 0 || fault.type === "duplicate") {
           const opened = adapter.stream(request, options)
-          const faulty = (stream: AsyncIterable<AdapterEvent>): AsyncIterable<AdapterEvent> => ({
+          const faulty = (stream: AdapterStream): AsyncIterable<AdapterEvent> => ({
             [Symbol.asyncIterator]: () => new FaultyStream(stream, fault, this, options, self)
           })
           return opened instanceof Promise ? opened.then(faulty) : faulty(opened)
         }
-        return this.around<AsyncIterable<AdapterEvent>>(fault, () => adapter.stream(request, options), options, self)
+        return this.around<AdapterStream>(fault, () => adapter.stream(request, options), options, self)
       }
     }
   }

@@ -4,11 +4,12 @@
  * FSTREAM1. The inner stream is released once: at its end, by `return`, or by a crash.
  * FSTREAM2. A hang that is not `aware` also blocks `return`, until all calls are released.
  */
-import type { Pid } from "@troupe/otp"
+import { Channel, type Pid } from "@troupe/otp"
+import { type AdapterStream, eventsOf } from "../../adapter/index.ts"
 import type { AdapterEvent } from "../../events/index.ts"
 import type { Fault } from "./faultPlan.ts"
 
-type Next = IteratorResult<AdapterEvent, void>
+type Next = IteratorResult<AdapterEvent, undefined>
 
 /** Runs a call with a fault, and holds a call that hangs. */
 interface FaultSource {
@@ -22,53 +23,65 @@ interface FaultSource {
 }
 
 /** The events of a stream, with a fault among them. */
-export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
-  readonly #inner: AsyncIterator<AdapterEvent, void>
+export class FaultyStream extends Channel.Reader<AdapterEvent> {
+  readonly #inner: AsyncIterator<AdapterEvent, undefined>
   readonly #fault: Fault
   readonly #faults: FaultSource
   readonly #options: { readonly signal: AbortSignal }
   readonly #self: Pid | undefined
-  #said = 0
-  #again: Next | undefined
-  #returned: Promise<Next> | undefined
+  readonly #events = new Channel.Channel<AdapterEvent>({
+    onDemand: () => void this.#pull(),
+    onReturn: () => this.#leave()
+  })
+  #read = 0
 
   constructor(
-    stream: AsyncIterable<AdapterEvent>,
+    stream: AdapterStream,
     fault: Fault,
     faults: FaultSource,
     options: { readonly signal: AbortSignal },
     self: Pid | undefined
   ) {
-    this.#inner = stream[Symbol.asyncIterator]() as AsyncIterator<AdapterEvent, void>
+    super()
+    this.#inner = eventsOf(stream)[Symbol.asyncIterator]()
     this.#fault = fault
     this.#faults = faults
     this.#options = options
     this.#self = self
   }
 
-  async next(): Promise<Next> {
-    const again = this.#again
-    if (again !== undefined) {
-      this.#again = undefined
-      return again
+  next(): Promise<Next> {
+    return this.#events.next()
+  }
+
+  return(): Promise<Next> {
+    return this.#events.return()
+  }
+
+  /** Answers one read: it has one event of the inner stream, twice when that is the fault. */
+  async #pull(): Promise<void> {
+    const isFaulty = this.#read++ === (this.#fault.after ?? 0)
+    try {
+      const next = await (isFaulty ? this.#pullFaulty() : this.#inner.next())
+      if (next.done === true) return this.#events.end()
+      this.#events.push(next.value)
+      if (isFaulty && this.#fault.type === "duplicate") this.#events.push(next.value)
+    } catch (error) {
+      this.#events.fail(error)
     }
+  }
+
+  async #pullFaulty(): Promise<Next> {
     const fault = this.#fault
-    if (this.#said++ !== (fault.after ?? 0)) return this.#inner.next()
-    if (fault.type === "duplicate") return (this.#again = await this.#inner.next())
+    if (fault.type === "duplicate") return this.#inner.next()
     if (fault.type === "crash") await this.#inner.return?.()
     return this.#faults.around(fault, () => this.#inner.next(), this.#options, this.#self)
   }
 
-  return(): Promise<Next> {
-    this.#returned ??= this.#leave()
-    return this.#returned
-  }
-
-  async #leave(): Promise<Next> {
+  async #leave(): Promise<void> {
     const { type } = this.#fault
-    const hangs = type === "hang" && this.#fault.aware !== true && this.#said > (this.#fault.after ?? 0)
+    const hangs = type === "hang" && this.#fault.aware !== true && this.#read > (this.#fault.after ?? 0)
     if (hangs) await this.#faults.untilAborted(undefined)
     await this.#inner.return?.()
-    return { done: true, value: undefined }
   }
 }

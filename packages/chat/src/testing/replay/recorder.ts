@@ -11,7 +11,7 @@
  *       at the same place.
  */
 import { Clock, type System } from "@troupe/otp"
-import type { Adapter } from "../../adapter/index.ts"
+import { type Adapter, type AdapterStream, eventsOf } from "../../adapter/index.ts"
 import type { ChatRef } from "../../live/index.ts"
 import type { AdapterEvent, Event } from "../../events/index.ts"
 import { isEffect, isPromiseLike } from "../../async/index.ts"
@@ -183,10 +183,10 @@ export class Recorder {
     }
   }
 
-  #stream(asked: Asked, stream: AsyncIterable<AdapterEvent>): AsyncIterable<AdapterEvent> {
+  #stream(asked: Asked, stream: AdapterStream): AsyncIterable<AdapterEvent> {
     return {
       [Symbol.asyncIterator]: () => {
-        const events = stream[Symbol.asyncIterator]()
+        const events = eventsOf(stream)[Symbol.asyncIterator]()
         return {
           next: () =>
             this.#recordSettled(

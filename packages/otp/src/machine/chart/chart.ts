@@ -105,7 +105,7 @@ export class Chart {
     if (this.status !== "active") return false
     this.#event = event
     this.#changed = false
-    const selected = this.#select(this.#leaf.on.get(event.type))
+    const selected = this.#select(this.#candidates(event.type))
     if (selected !== undefined) this.#take(selected, effects)
     else if (event.type.startsWith("xstate.error.actor.")) {
       this.#end("error", effects)
@@ -129,6 +129,11 @@ export class Chart {
     if (this.status === "active") this.#end("stopped", effects)
   }
 
+  #candidates(type: string): ReadonlyArray<Candidate> | undefined {
+    const { on, prefixes } = this.#leaf
+    return on.get(type) ?? prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates
+  }
+
   #select(candidates: ReadonlyArray<Candidate> | undefined): Candidate | undefined {
     if (candidates === undefined) return undefined
     const args = { context: this.#context, event: this.#event }
@@ -147,7 +152,7 @@ export class Chart {
         const raised = this.#raised.shift()
         if (raised === undefined) return
         this.#event = raised
-        selected = this.#select(this.#leaf.on.get(raised.type))
+        selected = this.#select(this.#candidates(raised.type))
       }
       const before = this.#changed
       this.#changed = false
@@ -193,14 +198,13 @@ export class Chart {
       }
       case "stop":
         return this.#stop(step.id(args, step.params(args, undefined)) as string, effects)
-      case "send":
-        if (!this.children.has(step.to)) throw new Error(`There is no child ${step.to} to send an event to`)
-        effects.push({
-          kind: "send",
-          to: step.to,
-          event: step.event(args, step.params(args, undefined)) as EventObject
-        })
+      case "send": {
+        const params = step.params(args, undefined)
+        const to = step.to(args, params) as string
+        if (!this.children.has(to)) throw new Error(`There is no child ${to} to send an event to`)
+        effects.push({ kind: "send", to, event: step.event(args, params) as EventObject })
         return
+      }
       case "sendParent":
         effects.push({ kind: "sendParent", event: step.event(args, step.params(args, undefined)) as EventObject })
         return

@@ -11,7 +11,7 @@ export type BuiltIn =
   | { readonly kind: "assign"; readonly assignment: unknown }
   | { readonly kind: "raise"; readonly event: unknown; readonly id: string | undefined; readonly delay: unknown }
   | { readonly kind: "cancel"; readonly id: unknown }
-  | { readonly kind: "send"; readonly to: string; readonly event: unknown }
+  | { readonly kind: "send"; readonly to: unknown; readonly event: unknown }
   | { readonly kind: "sendParent"; readonly event: unknown }
   | { readonly kind: "spawn"; readonly src: string; readonly id: unknown; readonly input: unknown }
   | { readonly kind: "stop"; readonly id: unknown }
@@ -52,9 +52,11 @@ export const raise = registering(xstate.raise, (event, options) => {
 /** XState's `cancel`. */
 export const cancel = registering(xstate.cancel, (id) => ({ kind: "cancel", id }))
 
-/** XState's `sendTo`. The host performs it for a child named by its id, without a delay. */
+/** XState's `sendTo`. The host performs it for a child named by its id, or by a function that returns it, without a delay. */
 export const sendTo = registering(xstate.sendTo, (to, event, options) =>
-  typeof to === "string" && options === undefined ? { kind: "send", to, event } : undefined
+  options === undefined && (typeof to === "string" || typeof to === "function")
+    ? { kind: "send", to, event }
+    : undefined
 )
 
 /** XState's `sendParent`. The host performs it without a delay. */

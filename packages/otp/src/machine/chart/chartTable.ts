@@ -43,7 +43,14 @@ export type Step =
       readonly params: Resolve
     }
   | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve }
-  | { readonly kind: "send"; readonly to: string; readonly event: Resolve; readonly params: Resolve }
+  | {
+      readonly kind: "send"
+      readonly to: Resolve
+      /** The id of the child, if it is fixed. */
+      readonly target: string | undefined
+      readonly event: Resolve
+      readonly params: Resolve
+    }
   | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve }
   | { readonly kind: "start"; readonly id: Resolve; readonly src: string; readonly input: Resolve }
   | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve }
@@ -66,6 +73,8 @@ export interface Leaf {
   readonly node: StateNode
   readonly value: unknown
   readonly on: Map<string, ReadonlyArray<Candidate>>
+  /** The transitions for every event whose type begins so (`done.*`), longest first. */
+  readonly prefixes: Array<{ readonly prefix: string; readonly candidates: ReadonlyArray<Candidate> }>
   always: ReadonlyArray<Candidate>
   /** The exit steps of the machine, performed after it is done here. */
   readonly leave: ReadonlyArray<Step>
@@ -152,7 +161,7 @@ export class ChartTable {
     const known = this.#leaves.get(node)
     if (known !== undefined) return known
     const leave = lineage(node).flatMap((one) => this.#exitActions(one))
-    const leaf: Leaf = { node, value: valueOf(node), on: new Map(), always: [], leave }
+    const leaf: Leaf = { node, value: valueOf(node), on: new Map(), prefixes: [], always: [], leave }
     this.#leaves.set(node, leaf)
     return leaf
   }
@@ -161,11 +170,11 @@ export class ChartTable {
   #fill(leaf: Leaf): void {
     const types = new Set(lineage(leaf.node).flatMap((node) => [...node.transitions.keys()]))
     for (const type of types) {
-      leaf.on.set(
-        type,
-        lineage(leaf.node).flatMap((node) => this.#candidates(leaf, node.transitions.get(type) ?? []))
-      )
+      const candidates = lineage(leaf.node).flatMap((node) => this.#candidates(leaf, node.transitions.get(type) ?? []))
+      if (type.endsWith(".*")) leaf.prefixes.push({ prefix: type.slice(0, -1), candidates })
+      else leaf.on.set(type, candidates)
     }
+    leaf.prefixes.sort((one, other) => other.prefix.length - one.prefix.length)
     leaf.always = lineage(leaf.node).flatMap((node) => this.#candidates(leaf, node.always ?? []))
   }
 
@@ -306,7 +315,15 @@ export class ChartTable {
       case "stop":
         return [{ kind: builtIn.kind, id: resolver(builtIn.id), params }]
       case "send":
-        return [{ kind: "send", to: builtIn.to, event: resolver(builtIn.event), params }]
+        return [
+          {
+            kind: "send",
+            to: resolver(builtIn.to),
+            target: typeof builtIn.to === "string" ? builtIn.to : undefined,
+            event: resolver(builtIn.event),
+            params
+          }
+        ]
       case "sendParent":
         return [{ kind: "sendParent", event: resolver(builtIn.event), params }]
       case "spawn":
@@ -326,17 +343,27 @@ export class ChartTable {
       if (typeof src === "string") this.#checkActor(src)
     }
     for (const [type, transitions] of node.transitions) {
-      if (type.includes("*")) problems.add("wildcard transitions")
+      if (type.includes("*") && !this.#isOwnPrefix(node, type)) problems.add("wildcard transitions")
       for (const transition of transitions) this.#checkTransition(transition)
     }
     for (const transition of node.always ?? []) this.#checkTransition(transition)
     for (const item of [...itemsOf(node.config.entry), ...itemsOf(node.config.exit)]) this.#checkAction(item)
-    const invoked = new Set((node.invoke as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id))
     for (const step of itemsOf(node.config.entry).flatMap((item) => this.#action(item))) {
-      if (step.kind === "send" && invoked.has(step.to))
-        problems.add("an entry action that sends to an actor of its state")
+      if (step.kind !== "send") continue
+      const invoked = (node.invoke as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id)
+      const mayBeInvoked = step.target === undefined ? invoked.length > 0 : invoked.includes(step.target)
+      if (mayBeInvoked) problems.add("an entry action that sends to an actor of its state")
     }
     if (node.type === "compound") for (const item of node.initial.actions) this.#checkAction(item)
+  }
+
+  /** Whether `type` is a prefix (`done.*`) that no other transition of the machine competes with. */
+  #isOwnPrefix(node: StateNode, type: string): boolean {
+    if (!type.endsWith(".*") || node !== this.machine.root || type.indexOf("*") < type.length - 1) return false
+    const prefix = type.slice(0, -1)
+    return everyNode(node).every((one) =>
+      [...one.transitions.keys()].every((key) => key === type || !key.startsWith(prefix))
+    )
   }
 
   #checkActor(src: string): void {

@@ -4,7 +4,7 @@
  * Owns: for each registered actor logic and action, the function that the host calls instead of XState's.
  */
 import * as xstate from "xstate"
-import type { AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject } from "xstate"
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate"
 
 /** What a running callback actor can reach: its environment, and the chart that started it. */
 export interface ActorScope<Env = unknown, Sent extends EventObject = EventObject> {
@@ -14,6 +14,8 @@ export interface ActorScope<Env = unknown, Sent extends EventObject = EventObjec
   readonly send: (event: Sent) => void
   /** The process that runs the chart; `undefined` under a bare `createActor`. */
   readonly host: unknown
+  /** Runs a function in a turn of that process, unless the actor was stopped; at once under a bare `createActor`. */
+  readonly turn: (run: () => void) => void
 }
 
 /** A running callback actor. */
@@ -65,18 +67,24 @@ const environments = new WeakMap<object, unknown>()
 /** Sets the environment of the actors of an XState system. */
 export const setEnvironment = (system: AnyActorRef["system"], env: unknown): void => void environments.set(system, env)
 
-const hosts = new WeakMap<object, unknown>()
+/** The process that runs an XState system. */
+interface Host {
+  readonly pid: unknown
+  readonly turn: (run: () => void) => void
+}
+
+const hosts = new WeakMap<object, Host>()
 
 /** Sets the process that runs an XState system. */
-export const setHost = (system: AnyActorRef["system"], host: unknown): void => void hosts.set(system, host)
+export const setHost = (system: AnyActorRef["system"], host: Host): void => void hosts.set(system, host)
 
 const unbound = Symbol("unbound")
 
-const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => ({
-  env: bound === unbound ? environments.get(system) : bound,
-  send,
-  host: hosts.get(system)
-})
+const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => {
+  const host = hosts.get(system)
+  const env = bound === unbound ? environments.get(system) : bound
+  return { env, send, host: host?.pid, turn: (run) => (host === undefined ? run() : host.turn(run)) }
+}
 
 /** Callback logic for XState: the same function, with the environment of its system or a bound one. */
 const callbackLogic = (start: StartCallback, env: unknown): AnyActorLogic =>
@@ -110,6 +118,47 @@ export const makeCallback = (start: StartCallback): AnyActorLogic => callbackLog
 /** Makes an action from an effect. */
 export const makeEffect = (run: (params: unknown, scope: ActorScope) => void): object => effectAction(run, unbound)
 
+interface XStateScope {
+  readonly self: AnyActorRef
+  readonly system: AnyActorRef["system"]
+}
+
+/** The delayed events of the active states, by event type: each once, with its delay. */
+const delayedIn = ({ context, machine, _nodes }: AnyMachineSnapshot): ReadonlyMap<string, number> => {
+  const named = machine.implementations.delays as Readonly<Record<string, unknown>>
+  const delayed = new Map<string, number>()
+  for (const { after } of _nodes) {
+    for (const { delay, eventType } of after as ReadonlyArray<{
+      readonly delay: string | number
+      readonly eventType: string
+    }>) {
+      const found = named[delay] ?? delay
+      const ms: unknown = typeof found === "function" ? found({ context, event: { type: eventType } }) : found
+      delayed.set(eventType, Number(ms))
+    }
+  }
+  return delayed
+}
+
+/** The machine, which schedules its delayed events again when a bare `createActor` restores it. XState leaves them out. */
+const scheduling = (machine: AnyStateMachine): AnyStateMachine => {
+  const restored = new WeakSet<object>()
+  const restore: AnyStateMachine["restoreSnapshot"] = machine.restoreSnapshot.bind(machine)
+  const startChildren: AnyStateMachine["start"] = machine.start.bind(machine)
+  return Object.assign(machine, {
+    restoreSnapshot: (...args: Parameters<typeof restore>): AnyMachineSnapshot => {
+      const snapshot: AnyMachineSnapshot = restore(...args)
+      restored.add(snapshot)
+      return snapshot
+    },
+    start: (snapshot: AnyMachineSnapshot, { self, system }: XStateScope): void => {
+      startChildren(snapshot)
+      if (!restored.delete(snapshot)) return
+      for (const [type, ms] of delayedIn(snapshot)) system.scheduler.schedule(self, self, { type }, ms, type)
+    }
+  })
+}
+
 /** The machine with its callback actors, its effects and those of its child machines bound to an environment. */
 export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMachine => {
   const implementations = machine.implementations as {
@@ -128,5 +177,5 @@ export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMac
     if (run !== undefined) boundActions[name] = effectAction(run, env)
   }
   const provide = machine.provide.bind(machine) as (implementations: object) => AnyStateMachine
-  return provide({ actors: boundActors, actions: boundActions })
+  return scheduling(provide({ actors: boundActors, actions: boundActions }))
 }

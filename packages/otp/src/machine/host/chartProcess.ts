@@ -184,12 +184,13 @@ export class ChartProcess implements Behaviour {
     else if (!this.cell.dead) deliver(this.cell, mail)
   }
 
-  #take(run: ChartRun, event: EventObject): void {
+  #take(run: ChartRun, event: EventObject, task?: () => void): void {
     if (this.#isHandling) return void this.#queue.push(new ChartMail(run, event))
     this.#isHandling = true
     let changed = false
     try {
-      changed = this.#step(run, event)
+      if (task === undefined) changed = this.#step(run, event)
+      else task()
       // The queue grows while it is handled.
       for (let at = 0; at < this.#queue.length; at++) {
         const mail = this.#queue[at]
@@ -206,6 +207,11 @@ export class ChartProcess implements Behaviour {
     else if (chart.status === "error") die(this.cell, chart.error, "own")
   }
 
+  /** Runs a function in a turn of the process; the events that it sends are handled in that turn. */
+  #turn(task: () => void): void {
+    if (!this.cell.dead) deliver(this.cell, new MailboxTask(() => this.#take(this.root, beginEvent, task)))
+  }
+
   /** Handles one event; returns whether the root chart changed. */
   #step(run: ChartRun, event: EventObject): boolean {
     if (run.isOver || this.cell.dead) return false
@@ -214,7 +220,11 @@ export class ChartProcess implements Behaviour {
     const changed = event === beginEvent || chart.send(event, effects)
     if (changed) this.#changed(run)
     const performed = effects.splice(0)
-    for (const effect of performed) this.#perform(run, effect)
+    for (const effect of performed) {
+      // An effect before this one may have ended the process.
+      if (run.isOver || this.cell.dead) return false
+      this.#perform(run, effect)
+    }
     if (chart.status !== "active") this.#finish(run)
     if (!changed || run.parent !== undefined) return false
     if (this.#watchers !== undefined) this.#showWatchers(this.#watchers)
@@ -246,7 +256,8 @@ export class ChartProcess implements Behaviour {
         return effect.run(effect.params, {
           env: this.#env,
           host: this.cell,
-          send: (event) => this.send(run, event)
+          send: (event) => this.send(run, event),
+          turn: (task) => this.#turn(task)
         })
       case "act": {
         const self = facadeOf(this, run)
@@ -327,7 +338,11 @@ export class ChartProcess implements Behaviour {
     const send = (event: EventObject): void => {
       if (!isStopped) this.send(run, event)
     }
-    const running = start({ env: this.#env, host: this.cell, send, input }) ?? undefined
+    const turn = (task: () => void): void =>
+      this.#turn(() => {
+        if (!isStopped) task()
+      })
+    const running = start({ env: this.#env, host: this.cell, send, turn, input }) ?? undefined
     return {
       src,
       input,

@@ -48,7 +48,7 @@ const base = setup({
     delayed: raise({ type: "later" }, { id: "later", delay: "soon" }),
     computed: raise({ type: "later" }, { id: "later", delay: "computed" }),
     undelayed: cancel("later"),
-    spawn: spawnChild("work", { id: "spawned", input: ({ context }) => ({ n: context.n }) }),
+    spawn: spawnChild("work", { id: "spawned", input: ({ context }: Random) => ({ n: context.n }) }),
     ask: sendTo("spawned", ({ context }) => ({ type: "ask", n: context.n })),
     drop: stopChild("spawned")
   }

@@ -1,7 +1,7 @@
 /**
- * The tool calls of one assistant message: a process that supervises one process for each call.
+ * The running tool calls of one assistant message.
  *
- * Owns: the processes of the calls, and their outcomes. Does not own the order in which calls start, their places and slots
+ * Owns: the outcomes of the calls, and what they wait for. Their processes are children of the batch's chart. Does not own the order in which calls start, their places and slots
  * (`Scheduler`), a call's phases (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
  *
  * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
@@ -23,104 +23,71 @@
  *         meanwhile.
  * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
  */
-import { type Pid, Process, StateMachine } from "@troupe/otp"
-import type { ActorLogic, Snapshot } from "xstate"
+import { Clock, OtpError, type Pid, Process, System } from "@troupe/otp"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import { closestName, quoted, type SessionError, type ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import {
   type CallCommand,
+  type CallEnd as EndOfCall,
   haltedOutcome,
   outcomeOf,
   refusedOutcome,
-  toolCallMachine,
+  type RunnableCall,
   toolFailure,
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
-import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult, IntentJournal } from "./batchContract.ts"
+import type { IntentJournal, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
+import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { accessesOf, type CallEnd, type CallOwner, Scheduler } from "../schedule/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
+import { defaultSystem } from "../async/index.ts"
 
-type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
-
-/** The batch as actor logic. */
-export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput> = {
-  getInitialSnapshot: ({ self }, input) => ({
-    status: "active",
-    output: undefined,
-    error: undefined,
-    batch: new ToolBatch(input, (event) => self.send(event))
-  }),
-  start: (snapshot, { system }) => {
-    const host = StateMachine.hostOf(system)
-    if (host === undefined)
-      throw new Error("A tool batch runs in a process of its own; start it with StateMachine.start")
-    snapshot.batch?.start(host)
-  },
-  transition: (snapshot, event) => {
-    const { batch } = snapshot
-    if (batch === undefined) return snapshot
-    switch (event.type) {
-      case "process.exit":
-        batch.exited(event.from, event.reason)
-        return snapshot
-      case "batch.cancel":
-        batch.cancel()
-        return snapshot
-      case "calls.cancel":
-        batch.cancelCalls(event)
-        return snapshot
-      case "calls.restart":
-        batch.restartCalls(event)
-        return snapshot
-      case "batch.slot":
-        batch.slotGranted()
-        return snapshot
-      case "batch.gated":
-        batch.gated(event.verdicts)
-        return snapshot
-      case "batch.followed":
-        batch.followed(event.index, event.outcome)
-        return snapshot
-      case "batch.intended":
-        batch.intended(event.index, event.failure)
-        return snapshot
-      case "batch.exhausted":
-        return { status: "done", output: batch.result(), error: undefined }
-      default:
-        batch.leave()
-        return { status: "stopped", output: undefined, error: undefined }
-    }
-  },
-  getPersistedSnapshot: (snapshot) => snapshot
+/** What the running calls need of the actor that has them. */
+export interface BatchHost {
+  /** The process of the batch; `undefined` under a bare `createActor`. */
+  readonly pid: Pid<BatchEvent> | undefined
+  readonly send: (event: CallsEvent) => void
+  /** Runs a function in a turn of the process. */
+  readonly turn: (run: () => void) => void
 }
 
-/** A running batch. */
-class ToolBatch {
+/** The running calls of a batch. */
+export class RunningCalls {
   readonly #input: ToolBatchInput
-  readonly #notify: (event: ToolBatchEvent) => void
+  readonly #host: BatchHost
+  readonly #system: System.System | undefined
   #gate: BatchGate | undefined
-  #host: Pid<ToolBatchEvent> | undefined
   readonly #calls: CallSlots
-  readonly #scheduler: Scheduler
+  #scheduler: Scheduler
+  /** Closing it interrupts the handlers of all calls, in parallel. */
+  readonly scope = Scope.makeUnsafe("parallel")
   /** The errors of the tools' `key` functions, by the places of their calls. Such a call does not run. */
   #faults: ReadonlyMap<number, ToolError> = new Map()
-  readonly #byPid = new Map<Pid, Slot>()
   #error: SessionError | undefined
   #wishes: ModeRequests | undefined
+  #isDraining = false
 
-  constructor(input: ToolBatchInput, notify: (event: ToolBatchEvent) => void) {
+  constructor(input: ToolBatchInput, host: BatchHost) {
     this.#input = input
-    this.#notify = notify
-    this.#calls = new CallSlots(input, () => notify({ type: "batch.exhausted" }))
-    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultConcurrency() } = input.options
-    this.#scheduler = new Scheduler(input.toolCalls.length, { schedule, haltOrder, limit }, this.#owner())
+    this.#host = host
+    this.#system = host.pid === undefined ? undefined : Process.systemOf(host.pid)
+    this.#calls = new CallSlots(input, this.#system?.clock ?? Clock.live, () => this.#exhausted())
+    this.#scheduler = this.#schedule(input.toolCalls.length)
+  }
+
+  #schedule(state: ConstructorParameters<typeof Scheduler>[0]): Scheduler {
+    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultConcurrency() } = this.#input.options
+    return new Scheduler(state, { schedule, haltOrder, limit }, this.#owner())
   }
 
   /** What the scheduler does with a call, by its place. */
@@ -141,14 +108,46 @@ class ToolBatch {
     }
   }
 
-  start(host: Pid<ToolBatchEvent>): void {
-    this.#host = host
-    this.#calls.begin(host)
+  /** Starts the calls, or goes on with those that a stored batch has. */
+  begin(states: ReadonlyArray<CallState>): void {
     this.#input.outlet.attach(this.#calls.source)
-    this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
+    const system = this.#system
+    if (system !== undefined) this.#gate = batchGateOf(this.#input.options, system)
     for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
-    if (this.#gate?.judges === true && !this.#calls.areOver) return this.#judge(this.#gate)
+    const isNew = states.every(({ begun }) => !begun)
+    if (!isNew) this.#restore(states)
+    if (isNew && this.#gate?.judges === true && !this.#calls.areOver) return this.#judge(this.#gate)
+    this.#host.send({ type: "calls.judged" })
     this.#begin()
+  }
+
+  /** Takes over the calls of a stored batch: their charts are restored by the process. */
+  #restore(states: ReadonlyArray<CallState>): void {
+    const phases = states.map(({ begun, outcome }) =>
+      outcome !== undefined ? ("over" as const) : begun ? ("running" as const) : ("queued" as const)
+    )
+    this.#scheduler = this.#schedule({ phases, halts: [], isCancelled: false })
+    states.forEach(({ begun, outcome }, index) => {
+      const slot = this.#calls.all[index]
+      if (slot === undefined) return
+      if (outcome !== undefined) this.#calls.record(slot, original(outcome))
+      else if (begun) {
+        slot.status = "running"
+        slot.hasStarted = true
+      }
+    })
+  }
+
+  /** A call, as its chart finds it. */
+  call(index: number): RunnableCall {
+    const slot = this.#calls.all[index]
+    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
+    const call = this.#calls.runnable(slot, tool, {
+      changed: () => this.#changed(),
+      wants: (mode, signal) => this.#requestMode(slot, mode, signal)
+    })
+    return { ...call, mayStart: () => this.#mayStart }
   }
 
   /** Applies the verdicts of the gate (BATCH6). */
@@ -170,20 +169,20 @@ class ToolBatch {
       }
     })
     if (halted) this.#scheduler.skipAll()
+    this.#host.send({ type: "calls.judged" })
     this.#begin()
   }
 
   /** Starts the calls, in the order of what they touch. */
   #begin(): void {
-    const host = this.#host
-    if (host === undefined) return
+    const { pid, turn } = this.#host
     const { toolsByName: tools, options } = this.#input
     const { schedule = "concurrent", toolSlots } = options
     const calls = this.#calls.all.map(({ toolCall }) => toolCall)
     const unknown = schedule === "reference" ? ({ effect: "write" } as const) : undefined
     const { accesses, faults } = accessesOf(calls, { tools, schedule, unknown, isOver: this.#scheduler.isOver })
     this.#faults = faults
-    const slots = toolSlots?.line(host, () => this.#notify({ type: "batch.slot" }))
+    const slots = pid === undefined ? undefined : toolSlots?.line(pid, () => turn(() => this.slotGranted()))
     this.#scheduler.begin(accesses, slots)
     this.#changed()
   }
@@ -200,37 +199,62 @@ class ToolBatch {
     this.#changed()
   }
 
-  exited(pid: Pid, reason: unknown): void {
-    const slot = this.#byPid.get(pid)
-    if (slot?.pid === undefined || slot.outcome !== undefined) return
-    const end = StateMachine.output(slot.pid)
+  /** The chart of a call has ended. */
+  ended(index: number, end: EndOfCall): void {
+    const slot = this.#calls.all[index]
+    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    if (slot === undefined || tool === undefined || slot.outcome !== undefined) return
+    this.#follow(slot, outcomeOf({ tool, toolCall: slot.toolCall, options: this.#input.options }, end))
+  }
+
+  /** The process of a call died before its chart had ended. */
+  died(index: number, reason: unknown): void {
+    const slot = this.#calls.all[index]
+    if (slot === undefined || slot.outcome !== undefined) return
     const { toolCall } = slot
-    const tool = this.#input.toolsByName.get(toolCall.name)
-    const { options } = this.#input
-    const outcome =
-      end === undefined || tool === undefined
-        ? toolOutcome(toolCall, died(toolCall, reason), options)
-        : outcomeOf({ tool, toolCall, options }, end)
+    const why = reason instanceof OtpError.ProcessExit ? reason.reason : reason
+    this.#follow(slot, toolOutcome(toolCall, died(toolCall, why), this.#input.options))
+  }
+
+  /** Runs the hooks after a call, if there are any, before its outcome is recorded. */
+  #follow(slot: Slot, outcome: ToolOutcome): void {
+    slot.hasEnded = true
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     const { ledger } = this.#input
     if (ledger !== undefined) ledger.following[index] = outcome
-    void this.#gate
-      .follow(index, outcome)
-      .then((last) => this.#notify({ type: "batch.followed", index, outcome: last }))
+    const { turn } = this.#host
+    void this.#gate.follow(index, outcome).then((last) => turn(() => this.followed(index, last)))
   }
 
   /** Records the outcome of a call; other calls may start. */
   #ended(slot: Slot, outcome: ToolOutcome): void {
     this.#calls.record(slot, outcome)
-    this.#scheduler.ended(slot.index, endOf(slot))
+    this.#reportOver(slot)
+    const end = endOf(slot)
+    this.#scheduler.ended(slot.index, end)
+    if (end.halt === "halt") this.#drain()
     this.#changed()
   }
 
+  #reportOver({ index, outcome }: Slot): void {
+    if (outcome !== undefined) this.#host.send({ type: "call.over", index, outcome: held(outcome) })
+  }
+
+  /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */
   cancel(): void {
     this.#gate?.leave()
     this.#scheduler.cancel()
+    this.#drain()
     this.#changed()
+    const closing = Scope.closeUnsafe(this.scope, Exit.interrupt())
+    if (closing !== undefined) System.runFork(this.#system ?? defaultSystem(), closing)
+  }
+
+  #drain(): void {
+    if (this.#isDraining) return
+    this.#isDraining = true
+    this.#host.send({ type: "calls.draining" })
   }
 
   /** Cancels these calls only (BATCH7). */
@@ -253,22 +277,20 @@ class ToolBatch {
   }
 
   #restartRunning(slot: Slot): void {
-    if (slot.pid === undefined) return
     slot.status = "restarting"
-    Process.send(slot.pid, { type: "call.restart" })
+    this.#host.send({ type: "call.restart", index: slot.index })
   }
 
   #cancelRunning(slot: Slot): void {
-    if (slot.pid === undefined || !(slot.status === "restarting" || isRunning(slot))) return
+    if (!(slot.status === "restarting" || isRunning(slot))) return
     slot.status = "cancelling"
-    Process.send(slot.pid, { type: "call.cancel" })
+    this.#host.send({ type: "call.cancel", index: slot.index })
   }
 
   /** Handles a call's request for another permission mode. */
   #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options, toolsByName } = this.#input
-    const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
-    this.#wishes ??= new ModeRequests(options, system)
+    this.#wishes ??= new ModeRequests(options, this.#system)
     return this.#wishes.request(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 
@@ -313,7 +335,8 @@ class ToolBatch {
       if (last?.status === "queued") last.status = "gating"
       this.#changed()
     }
-    void gate.judge(calls, judging).then((verdicts) => this.#notify({ type: "batch.gated", verdicts }))
+    const { turn } = this.#host
+    void gate.judge(calls, judging).then((verdicts) => turn(() => this.gated(verdicts)))
   }
 
   /** The end of a call that cannot run: its tool is unknown, its key failed, or no intent can be stored. */
@@ -346,37 +369,35 @@ class ToolBatch {
     if (this.#input.options.signal?.aborted === true && !this.#scheduler.isCancelled) this.cancel()
   }
 
+  /** Whether a handler may start: the batch is not cancelled, and neither is the run (BATCH4). */
+  get #mayStart(): boolean {
+    this.#heedSignal()
+    return !this.#scheduler.isCancelled
+  }
+
   /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */
   #run(slot: Slot): void {
     const { index, position } = slot
-    const host = this.#host
     const journal = this.#journalOf(slot)
-    if (journal === undefined || host === undefined) {
+    if (journal === undefined) {
       this.#scheduler.begun(index)
       this.#start(slot)
     } else {
-      journal.intend(position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
+      const { turn } = this.#host
+      journal.intend(position, (failure) => turn(() => this.intended(index, failure)))
     }
   }
 
   #start(slot: Slot): void {
-    const host = this.#host
-    const tool = this.#input.toolsByName.get(slot.toolCall.name)
-    if (host === undefined || tool === undefined) return
+    const { index, toolCall } = slot
+    const tool = this.#input.toolsByName.get(toolCall.name)
+    if (tool === undefined) return
     slot.status = "running"
-    slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
+    slot.hasStarted = true
+    slot.traced = this.#input.options.trace?.tool(toolCall, tool)
     slot.startedAt = this.#calls.now()
-    const call = this.#calls.callInput(slot, tool, {
-      changed: () => this.#changed(),
-      wants: (mode, signal) => this.#requestMode(slot, mode, signal)
-    })
-    const pid = StateMachine.startLink(host, toolCallMachine, {
-      input: { index: slot.index, drainMs: this.#input.options.drainMs, startAtOnce: true },
-      env: { call: () => call },
-      label: `ToolCall ${slot.toolCall.name}`
-    })
-    slot.pid = pid
-    this.#byPid.set(pid, slot)
+    const { drainMs } = this.#input.options
+    this.#host.send({ type: "call.begin", index, drainMs, startAtOnce: true, name: toolCall.name })
   }
 
   /** Every call is over: the reader gets the last events. */
@@ -388,7 +409,11 @@ class ToolBatch {
   }
 
   #changed(): void {
-    this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host)
+    this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host.pid)
+  }
+
+  #exhausted(): void {
+    this.#host.turn(() => this.#host.send({ type: "calls.exhausted", result: held(this.result()) }))
   }
 }
 

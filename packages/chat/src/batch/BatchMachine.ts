@@ -1,0 +1,107 @@
+/**
+ * The statechart of the tool calls of one assistant message.
+ *
+ * Owns: the phase of the batch, and the outcomes so far, as data. The actor `calls` decides which call starts when, and
+ * makes the outcomes; each call runs in a chart and a process of its own.
+ *
+ * BATCH1 to BATCH9 are stated in `runningCalls.ts`.
+ *
+ * @module
+ */
+import { StateMachine } from "@troupe/otp"
+import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
+import { type CallEnd, type ToolCallInput, toolCallMachine } from "../call/index.ts"
+import { chart } from "../chart/index.ts"
+import { type Held, held } from "../values/index.ts"
+import type { BatchEvent, CallState } from "./batchEvents.ts"
+import type { ToolBatchResult } from "./batchContract.ts"
+import { calls } from "./callsActor.ts"
+
+/** The input of a batch: how many calls it has. */
+export interface BatchInput {
+  readonly count: number
+}
+
+export interface BatchContext {
+  /** The calls so far, by their places. */
+  readonly calls: ReadonlyArray<CallState>
+  readonly result: Held<ToolBatchResult> | undefined
+}
+
+type Of<Type extends BatchEvent["type"]> = Extract<BatchEvent, { readonly type: Type }>
+
+const waiting: CallState = { begun: false }
+const begun: CallState = { begun: true }
+
+const childOf = (index: number): string => `call:${index}`
+
+const indexOf = ({ type }: { readonly type: string }): number => Number(type.slice(type.lastIndexOf(":") + 1))
+
+const machine = setup({
+  types: {
+    context: {} as BatchContext,
+    input: {} as BatchInput,
+    events: {} as BatchEvent,
+    output: {} as Held<ToolBatchResult>
+  },
+  actors: { calls, toolCall: toolCallMachine },
+  actions: {
+    start: StateMachine.spawnChild("toolCall", {
+      id: ({ event }: { readonly event: BatchEvent }) => childOf((event as Of<"call.begin">).index),
+      input: ({ event }: { readonly event: BatchEvent }): ToolCallInput => {
+        const { type: _, ...input } = event as Of<"call.begin">
+        return input
+      }
+    }),
+    cancelCall: StateMachine.sendTo((_: unknown, index: number) => childOf(index), { type: "call.cancel" }),
+    restartCall: StateMachine.sendTo((_: unknown, index: number) => childOf(index), { type: "call.restart" }),
+    command: StateMachine.sendTo("calls", ({ event }) => event),
+    reportEnd: StateMachine.sendTo("calls", ({ event }) => ({
+      type: "call.ended",
+      index: indexOf(event),
+      end: (event as unknown as DoneActorEvent<CallEnd>).output
+    })),
+    reportDeath: StateMachine.sendTo("calls", ({ event }) => ({
+      type: "call.died",
+      index: indexOf(event),
+      reason: held((event as unknown as ErrorActorEvent).error)
+    })),
+    begin: StateMachine.sendTo("calls", ({ context }) => ({ type: "begin", calls: context.calls })),
+    recordBegin: StateMachine.assign(({ context: { calls: states } }, index: number) => ({
+      calls: states.with(index, begun)
+    })),
+    recordOutcome: StateMachine.assign(({ context: { calls: states } }, { index, outcome }: Of<"call.over">) => ({
+      calls: states.with(index, { begun: true, outcome })
+    })),
+    recordResult: StateMachine.assign((_, { result }: Of<"calls.exhausted">) => ({ result }))
+  }
+}).createMachine({
+  id: "batch",
+  context: ({ input: { count } }) => ({ calls: Array.from({ length: count }, () => waiting), result: undefined }),
+  invoke: { id: "calls", src: "calls" },
+  initial: "gating",
+  on: {
+    "calls.ready": { actions: "begin" },
+    "call.begin": { actions: ["start", { type: "recordBegin", params: ({ event }) => event.index }] },
+    "call.cancel": { actions: { type: "cancelCall", params: ({ event }) => event.index } },
+    "call.restart": { actions: { type: "restartCall", params: ({ event }) => event.index } },
+    "call.over": { actions: { type: "recordOutcome", params: ({ event }) => event } },
+    "calls.cancel": { actions: "command" },
+    "calls.restart": { actions: "command" },
+    "calls.draining": ".draining",
+    "calls.exhausted": { target: ".done", actions: { type: "recordResult", params: ({ event }) => event } },
+    "batch.cancel": { actions: "command" },
+    "xstate.done.actor.*": { actions: "reportEnd" },
+    "xstate.error.actor.*": { actions: "reportDeath" }
+  },
+  states: {
+    gating: { on: { "calls.judged": "running" } },
+    running: {},
+    draining: {},
+    done: { type: "final" }
+  },
+  output: ({ context }) => context.result as Held<ToolBatchResult>
+})
+
+/** Runs a batch of tool calls: gating while its calls are judged, running, draining when no further call starts, done. */
+export const batchMachine = StateMachine.hosted(chart(machine), { label: () => "ToolBatch" })

@@ -1,0 +1,49 @@
+/** The events of the chart of a batch, and of the actor that runs its calls. */
+import type { CallCommand, CallEnd, ToolCallInput, ToolOutcome } from "../call/index.ts"
+import type { Held } from "../values/index.ts"
+import type { ToolBatchResult } from "./batchContract.ts"
+
+/** A call of a batch: whether it began, and its outcome. */
+export interface CallState {
+  readonly begun: boolean
+  readonly outcome?: Held<ToolOutcome> | undefined
+}
+
+/**
+ * The events that the actor `calls` sends.
+ *
+ * - `calls.ready`: it waits for `begin`; `calls.judged`: the gate has judged the calls
+ * - `call.begin`: a call starts
+ * - `call.cancel`, `call.restart`: a running call is to be cancelled, or to run again
+ * - `call.over`: a call has its outcome
+ * - `calls.draining`: no further call starts, and some calls still run
+ * - `calls.exhausted`: every call is over, and the reader has read past the last event
+ */
+export type CallsEvent =
+  | { readonly type: "calls.ready" }
+  | { readonly type: "calls.judged" }
+  | ({ readonly type: "call.begin"; readonly index: number } & ToolCallInput)
+  | { readonly type: "call.cancel"; readonly index: number }
+  | { readonly type: "call.restart"; readonly index: number }
+  | { readonly type: "call.over"; readonly index: number; readonly outcome: Held<ToolOutcome> }
+  | { readonly type: "calls.draining" }
+  | { readonly type: "calls.exhausted"; readonly result: Held<ToolBatchResult> }
+
+/**
+ * The events of a batch.
+ *
+ * - `batch.cancel`: ends the batch; running calls are cancelled
+ * - `calls.cancel`, `calls.restart`: commands about some calls
+ */
+export type BatchEvent = CallsEvent | CallCommand | { readonly type: "batch.cancel" }
+
+/**
+ * The commands of the actor `calls`. `begin` has the calls so far; `call.ended` and `call.died` report the end of a call's
+ * chart and its process.
+ */
+export type CallsCommand =
+  | { readonly type: "begin"; readonly calls: ReadonlyArray<CallState> }
+  | { readonly type: "batch.cancel" }
+  | CallCommand
+  | { readonly type: "call.ended"; readonly index: number; readonly end: CallEnd }
+  | { readonly type: "call.died"; readonly index: number; readonly reason: Held<unknown> }

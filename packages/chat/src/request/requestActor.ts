@@ -1,0 +1,26 @@
+/** The actor that makes one attempt of a model request. */
+import { StateMachine } from "@troupe/otp"
+import type { EventObject } from "xstate"
+import { AdapterRequest } from "./adapterRequest.ts"
+import { attemptOf, refused } from "./attempts.ts"
+import type { RequestEnv } from "./requestEnv.ts"
+import type { AdapterStreamEvent, AttemptPlace } from "./streamContext.ts"
+
+type Sent = Extract<AdapterStreamEvent, { readonly type: "request.opened" | "request.refused" | "request.exhausted" }>
+
+/**
+ * Opens the request of the environment for the attempt at a place, and attaches its stream to the outlet. A stop of the
+ * actor releases the request (STREAM1). A restored actor makes its attempt again.
+ */
+export const request = StateMachine.fromCallback<AttemptPlace, RequestEnv, EventObject, Sent>(
+  ({ input: place, env, send }) => {
+    const sent = env.request()
+    const running = new AdapterRequest(sent, {
+      opened: () => send({ type: "request.opened" }),
+      refused: (error) => send(refused(sent, place, error)),
+      exhausted: () => send({ type: "request.exhausted" })
+    })
+    running.open(attemptOf(sent, place))
+    return { close: () => running.release() }
+  }
+)

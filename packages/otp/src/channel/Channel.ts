@@ -1,0 +1,225 @@
+/**
+ * A queue between one producer and its readers.
+ *
+ * Owns: the unread items, the reads that wait, and the end. Does not own the producer, which it calls only for a demand
+ * and when its reader leaves.
+ *
+ * CHAN1. Items are read in the order of `push`, each exactly once.
+ * CHAN2. When a read waits, then `push` resolves the oldest one, and keeps nothing. Otherwise `push` keeps the item.
+ * CHAN3. When a kept item is pushed after another unread one, then `join` may replace both with one item. An item that
+ *        was read is never replaced.
+ * CHAN4. A read of a kept item returns a resolved promise. One waiting read takes two fields; only further reads are
+ *        queued.
+ * CHAN5. When a read finds no kept item, then `onDemand` is called once, and `isAwaited` is true. An item that `onDemand`
+ *        pushes at once is returned as a resolved promise; else the read waits. When `onDemand` throws, then the channel
+ *        fails.
+ * CHAN6. The first of `end`, `fail` and `close` ends the channel, and later items are discarded. Kept items are read
+ *        before the end or the failure. A failure rejects exactly one read; every other read resolves with the end.
+ * CHAN7. `close` discards the kept items, and a failure that was not read. `return` closes, and calls `onReturn` once.
+ */
+import { Fifo } from "./fifo.ts"
+import { Reader } from "./reader.ts"
+
+export { Fifo } from "./fifo.ts"
+export { Reader } from "./reader.ts"
+
+/**
+ * The functions of a channel's owner.
+ *
+ * **Contract**
+ *
+ * - `join`: returns the one item that replaces two unread items, or `undefined` to keep both.
+ * - `onDemand`: called when a read finds no kept item. It may call `push`. Without it the producer is not asked.
+ * - `onReturn`: called when the reader leaves; `return` waits for its promise.
+ */
+export interface Options<A> {
+  readonly join?: ((unread: A, item: A) => A | undefined) | undefined
+  readonly onDemand?: (() => void) | undefined
+  readonly onReturn?: (() => unknown) | undefined
+}
+
+type Resolve<A> = (result: IteratorResult<A, undefined>) => void
+type Reject = (error: unknown) => void
+
+interface Waiting<A> {
+  readonly resolve: Resolve<A>
+  readonly reject: Reject
+}
+
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+/**
+ * A queue of items: `push` adds one, `next` reads one, or waits for it.
+ *
+ * **When to use**
+ *
+ * To pass items from callbacks to an async iterator.
+ *
+ * **Concurrency**
+ *
+ * Reads may overlap. They are answered in their order.
+ *
+ * **Gotchas**
+ *
+ * Unread items are kept without a bound, unless the owner pushes only when {@link Channel.isAwaited}.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Channel } from "@troupe/otp"
+ *
+ * const words = new Channel.Channel<string>({ join: (unread, word) => `${unread} ${word}` })
+ * words.push("one")
+ * words.push("two")
+ * words.end()
+ * await words.next() // => { done: false, value: "one two" }
+ * await words.next() // => { done: true, value: undefined }
+ * ```
+ */
+export class Channel<A extends object | string | number> extends Reader<A> {
+  readonly #options: Options<A>
+  #unread: Fifo<A> | undefined
+  /** The oldest read that waits (CHAN4). */
+  #resolve: Resolve<A> | undefined
+  #reject: Reject | undefined
+  #others: Fifo<Waiting<A>> | undefined
+  /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN5). */
+  #isAsking = false
+  #isOver = false
+  #failure: { readonly error: unknown } | undefined
+  #left: Promise<IteratorResult<A, undefined>> | undefined
+  /** The function of every waiting promise: a closure for each read would be garbage. */
+  readonly #park = (resolve: Resolve<A>, reject: Reject): void => {
+    if (this.#resolve === undefined) {
+      this.#resolve = resolve
+      this.#reject = reject
+    } else (this.#others ??= new Fifo()).push({ resolve, reject })
+  }
+
+  constructor(options: Options<A> = {}) {
+    super()
+    this.#options = options
+  }
+
+  /** Whether a read waits for an item. */
+  get isAwaited(): boolean {
+    return this.#isAsking || this.#resolve !== undefined
+  }
+
+  /** Whether the channel takes no more items. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The number of kept items. */
+  get unread(): number {
+    return this.#unread?.size ?? 0
+  }
+
+  /** Passes an item to the oldest read, or keeps it. */
+  push(item: A): void {
+    const resolve = this.#resolve
+    if (resolve !== undefined) {
+      this.#nextWaiting()
+      resolve({ done: false, value: item })
+    } else if (!this.#isOver) {
+      this.#isAsking = false
+      this.#keep(item)
+    }
+  }
+
+  /** Ends the channel after its kept items. */
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isAsking = false
+    this.#endReads()
+  }
+
+  /** Ends the channel after its kept items: one read rejects with `error`. */
+  fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isAsking = false
+    const reject = this.#reject
+    if (reject === undefined) this.#failure = { error }
+    else {
+      this.#nextWaiting()
+      reject(error)
+      this.#endReads()
+    }
+  }
+
+  /** Ends the channel, and discards its kept items. */
+  close(): void {
+    this.#unread = undefined
+    this.#failure = undefined
+    this.end()
+  }
+
+  /** Resolves with the oldest item or with the end; rejects with the failure. */
+  next(): Promise<IteratorResult<A, undefined>> {
+    const ready = this.#ready()
+    if (ready !== undefined) return ready
+    if (this.#resolve === undefined) {
+      this.#isAsking = true
+      this.#demand()
+      this.#isAsking = false
+      return this.#ready() ?? new Promise(this.#park)
+    }
+    const waiting = new Promise(this.#park)
+    this.#demand()
+    return waiting
+  }
+
+  /** Closes the channel, and calls `onReturn`. */
+  return(): Promise<IteratorResult<A, undefined>> {
+    this.close()
+    this.#left ??= this.#leave()
+    return this.#left
+  }
+
+  async #leave(): Promise<IteratorResult<A, undefined>> {
+    await this.#options.onReturn?.()
+    return ended
+  }
+
+  #demand(): void {
+    try {
+      this.#options.onDemand?.()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** The oldest kept item, or the end after the last one; `undefined` when a read must wait. */
+  #ready(): Promise<IteratorResult<A, undefined>> | undefined {
+    const item = this.#unread?.shift()
+    if (item !== undefined) return Promise.resolve({ done: false, value: item })
+    if (!this.#isOver) return undefined
+    const failure = this.#failure
+    if (failure === undefined) return Promise.resolve(ended)
+    this.#failure = undefined
+    return Promise.reject(failure.error)
+  }
+
+  #keep(item: A): void {
+    const unread = (this.#unread ??= new Fifo())
+    const { last } = unread
+    const joined = last === undefined ? undefined : this.#options.join?.(last, item)
+    if (joined === undefined) unread.push(item)
+    else unread.replaceLast(joined)
+  }
+
+  #nextWaiting(): void {
+    const other = this.#others?.shift()
+    this.#resolve = other?.resolve
+    this.#reject = other?.reject
+  }
+
+  #endReads(): void {
+    for (let resolve = this.#resolve; resolve !== undefined; resolve = this.#resolve) {
+      this.#nextWaiting()
+      resolve(ended)
+    }
+  }
+}

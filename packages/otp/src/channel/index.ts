@@ -1,0 +1,2 @@
+/** A queue between one producer and its readers. */
+export { Channel } from "./Channel.ts"
