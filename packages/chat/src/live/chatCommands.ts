@@ -32,7 +32,7 @@ export const controlCalls = (
 /** Sets the permission mode, and waits until it is stored. */
 export const sendMode = async (
   id: string,
-  { pid, env }: ChatProcess,
+  { pid, env }: { readonly pid: ChatPid; readonly env: ChatEnv | undefined },
   mode: Mode,
   bound: ModeAsk["bound"]
 ): Promise<void> => {
@@ -46,7 +46,7 @@ export const sendMode = async (
       forget()
       reject(modeRefused(id, mode, loosest))
     }
-    Process.send(pid, { type: "mode.set", mode, ask: env.ask({ bound, counts, refused }) })
+    Process.send(pid, { type: "mode.set", mode, ask: env?.ask({ bound, counts, refused }) })
   })
   try {
     await said.kept

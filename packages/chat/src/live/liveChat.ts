@@ -34,7 +34,7 @@ import { LiveTurn } from "./liveTurn.ts"
 import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "./restWatch.ts"
 import { WaitingInputs } from "./waitingInputs.ts"
-import { byUrgency, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
+import { sentAgain, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { CallCommand } from "../call/index.ts"
@@ -123,8 +123,15 @@ export class LiveChat {
   }
 
   get #isIdle(): boolean {
-    const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0 || this.#stopping !== undefined
-    return !isAsked && this.#rest.isStored && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
+    const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0
+    return (
+      this.#stopping === undefined &&
+      !isAsked &&
+      this.#rest.isStored &&
+      this.view.isAtRest &&
+      !this.view.isObserved &&
+      !this.feed.isRead
+    )
   }
 
   /** Restarts the idle time. */
@@ -155,9 +162,7 @@ export class LiveChat {
   /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
   refusal(message: Message): SessionError | undefined {
     const bound = this.#home.inbox()
-    const running = bound.isBound ? runningOf(this.#turns.values()) : undefined
-    const waiting =
-      running === undefined ? undefined : waitingMessages(this.#turns, running, this.context?.mailbox.held)
+    const waiting = bound.isBound ? waitingMessages(this.#turns, this.context?.mailbox.held) : undefined
     return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
   }
 
@@ -168,7 +173,8 @@ export class LiveChat {
     if (this.context?.mailbox.held.some((entry) => entry.id === id) === true) {
       return this.release().find((turn) => turn.id === id)
     }
-    return this.context?.known.includes(id) === true ? this.#delivered(id) : undefined
+    if (this.context?.known.includes(id) !== true) return undefined
+    return this.refused(alreadyDelivered(this.id, id), new Delivery("queue", id, true, { status: "delivered" }))
   }
 
   /** Starts a turn. */
@@ -228,8 +234,7 @@ export class LiveChat {
     try {
       const { permissions } = this.#home.options(this.id)
       const pid = this.#pid ?? (await this.#home.revive(this.id))
-      const bound = within === undefined ? undefined : { within, permissions }
-      if (this.#env !== undefined) await sendMode(this.id, { pid, env: this.#env }, mode, bound)
+      await sendMode(this.id, { pid, env: this.#env }, mode, within === undefined ? undefined : { within, permissions })
     } finally {
       this.#asking -= 1
     }
@@ -279,18 +284,21 @@ export class LiveChat {
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
     if (this.#leaving !== undefined) this.#rest.unstored(undefined)
-    if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
-    const recalled = this.#env === undefined ? record : recalledBy(this.#env, record)
+    if (record === undefined || this.#env === undefined || this.#startsAnew) return record
+    const recalled = recalledBy(this.#env, record)
     this.#rest.unstored(recalled === record ? undefined : recalled)
     return recalled
   }
 
   /** The text of the previous process's reply that the record does not have. */
   cutOff(record: ChatRecord | undefined): string | undefined {
-    const { context } = this
-    return record === undefined || context === undefined || this.#isPassive || this.#leaving !== undefined
-      ? undefined
-      : cutOffBy(context, this.view.said(), record)
+    const known = record === undefined || this.#startsAnew ? undefined : this.context
+    return record === undefined || known === undefined ? undefined : cutOffBy(known, this.view.said(), record)
+  }
+
+  /** Whether the next process starts from the record alone. */
+  get #startsAnew(): boolean {
+    return this.#isPassive || this.#leaving !== undefined
   }
 
   /** Called when the supervisor has started a process for this chat. */
@@ -308,20 +316,10 @@ export class LiveChat {
     for (const { id } of context?.mailbox.held ?? []) this.#turns.get(id)?.turn.delivery?.pend()
     const taken = new Set(context?.inputs)
     for (const id of taken) this.#waiting.taken(id)
-    const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
-    const sorted = byUrgency(left)
-    for (const { turn } of sorted) if (turn.delivery?.whenBusy === "steer") turn.delivery.whenBusy = "queue"
+    const sorted = sentAgain(this.#turns, taken, () => died(this.id, undefined))
     for (const turn of sorted) this.#deliver(turn)
     if (sorted[0] !== undefined && sorted[0] === this.#cancelled) Process.send(pid, { type: "turn.cancel" })
     this.#cancelled = undefined
-  }
-
-  /** Whether the process that died had stored this turn's input in the thread. If so, fails the turn. */
-  #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
-    if (!taken.has(turn.id)) return false
-    turn.turn.delivery?.deliver()
-    turn.fail(died(this.id, undefined))
-    return true
   }
 
   get maxToolResultCharacters(): number {
@@ -344,10 +342,9 @@ export class LiveChat {
   }
 
   #deliver(turn: LiveTurn): void {
-    const { clock } = turn.turn.options.system
-    if (this.#pid === undefined || this.#env === undefined || turn.over || this.#sent.has(turn)) return
+    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
     this.#sent.add(turn)
-    Process.send(this.#pid, { type: "turn.start", turn: this.#env.add(turn.turn), now: clock.now() })
+    if (this.#env !== undefined) Process.send(this.#pid, this.#env.start(turn.turn))
   }
 
   #revive(): void {
@@ -384,10 +381,5 @@ export class LiveChat {
 
   #endAll(error: unknown): void {
     for (const turn of Array.from(this.#turns.values())) turn.fail(error)
-  }
-
-  #delivered(id: string): LiveTurn {
-    const delivery = new Delivery("queue", id, true, { status: "delivered" })
-    return this.refused(alreadyDelivered(this.id, id), delivery)
   }
 }

@@ -15,7 +15,7 @@ import {
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
 import type * as Engine from "../options/Engine.ts"
-import type { AnswerForm } from "../loop/index.ts"
+import type { AnswerForm } from "../stopConditions/index.ts"
 import type * as Store from "../store/Store.ts"
 
 const positiveNumber = passing((value) => typeof value === "number" && value > 0, "must be a number more than 0")

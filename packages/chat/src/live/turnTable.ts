@@ -14,12 +14,13 @@ export const runningOf = (turns: Iterable<LiveTurn>): LiveTurn | undefined => {
   return first
 }
 
-/** The messages of inputs that are not in the thread, except the input of the running turn. */
+/** The messages of inputs that wait behind a running turn; `undefined` if no turn runs. */
 export const waitingMessages = (
   turns: ReadonlyMap<string, LiveTurn>,
-  running: LiveTurn,
   held: ReadonlyArray<InboxEntry> = []
-): ReadonlyArray<Message> => {
+): ReadonlyArray<Message> | undefined => {
+  const running = runningOf(turns.values())
+  if (running === undefined) return undefined
   const waiting: Array<Message> = []
   for (const turn of turns.values()) {
     const [message] = turn.turn.messages
@@ -30,12 +31,29 @@ export const waitingMessages = (
   return waiting
 }
 
-/** Turns in the order in which a new process starts them: interrupts, then steers, then the queue. */
-export const byUrgency = (turns: ReadonlyArray<LiveTurn>): ReadonlyArray<LiveTurn> => [
-  ...turns.filter(({ turn }) => turn.delivery?.whenBusy === "interrupt"),
-  ...turns.filter(({ turn }) => turn.delivery?.whenBusy === "steer"),
-  ...turns.filter(({ turn }) => (turn.delivery?.whenBusy ?? "queue") === "queue")
-]
+/**
+ * The turns that a new process starts, in order: interrupts, then steers, which are queued now, then the queue. A turn
+ * whose input the process before had stored in the thread is delivered, and fails.
+ */
+export const sentAgain = (
+  turns: ReadonlyMap<string, LiveTurn>,
+  taken: ReadonlySet<string>,
+  died: () => Error
+): ReadonlyArray<LiveTurn> => {
+  const left = [...turns.values()].filter(({ over }) => !over)
+  for (const turn of left) {
+    if (!taken.has(turn.id)) continue
+    turn.turn.delivery?.deliver()
+    turn.fail(died())
+  }
+  const lines = Object.groupBy(
+    left.filter(({ id }) => !taken.has(id)),
+    ({ turn }) => turn.delivery?.whenBusy ?? "queue"
+  )
+  const { interrupt = [], steer = [], queue = [] } = lines
+  for (const { turn } of steer) if (turn.delivery !== undefined) turn.delivery.whenBusy = "queue"
+  return [...interrupt, ...steer, ...queue]
+}
 
 /** Reads from the store the receipts of inputs whose process has ended. */
 export const settleReceipts = async (

@@ -38,108 +38,15 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import { type DoneActorEvent, setup } from "xstate"
-import { actors, effects } from "./chatActors.ts"
-import { afterHooks, dueHooks, withoutHooks } from "./lifecycleHooks.ts"
-import {
-  arrivalsLost,
-  atMoment,
-  commitFailed,
-  commitGivenUp,
-  committed,
-  outputOf,
-  recordBegun,
-  recordOf,
-  type StepEnd,
-  stepJudged,
-  stepTaken,
-  stopTurn,
-  turnEnded
-} from "./endTurn.ts"
-import { beginTurn, initialContext, steer, turnIn } from "./beginTurn.ts"
+import type { DoneActorEvent } from "xstate"
+import { type At, chatSetup, commitOf, lostInputs, receipts, refusalIn, savingOf, waitOf } from "./chatSetup.ts"
 import { chart } from "../chart/index.ts"
-import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
-import { guards } from "./guards.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import type { ChatContext } from "./chatContext.ts"
+import { dueHooks } from "./lifecycleHooks.ts"
+import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
-import { refusalOf } from "../inbox/index.ts"
-import * as Inbox from "../inbox/index.ts"
-import { step, resumedStep } from "./stepActor.ts"
-import type { Saving } from "./chatEnv.ts"
 import { original } from "../values/index.ts"
-import { storeFailure } from "../errors/index.ts"
-import { describe } from "../toolResult/index.ts"
-
-interface At {
-  readonly context: ChatContext
-  readonly event: ChatEvent
-}
-
-const { assign } = StateMachine
-
-/** The event, which has one of these types. */
-const as = <Type extends ChatEvent["type"]>(event: ChatEvent, ..._types: ReadonlyArray<Type>) =>
-  event as Extract<ChatEvent, { readonly type: Type }>
-
-const savingOf = ({ context }: { readonly context: ChatContext }): Saving => {
-  const { interrupted, result, steps } = context
-  const speaks = interrupted === undefined && result === undefined
-  return { record: recordOf(context), steps: speaks ? steps.length : undefined }
-}
-
-const commitOf = ({ context }: { readonly context: ChatContext }) => ({
-  ...savingOf({ context }),
-  turn: context.turn?.id
-})
-
-const waitOf = ({ context }: { readonly context: ChatContext }) => {
-  const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs } = context
-  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs }
-}
-
-const refusalIn = ({ context, event }: At) => {
-  const turn = turnIn(event) ?? Mailbox.next(context.mailbox)
-  return turn === undefined ? { turn: "", error: undefined } : { turn: turn.id, error: refusalOf(context, turn) }
-}
-
-const unanswered = (event: ChatEvent): boolean => "unanswered" in event && event.unanswered === true
-
-const causeOf = (event: ChatEvent): unknown => ("error" in event ? event.error : undefined)
-
-const inputFailure = (event: ChatEvent) => {
-  const cause = causeOf(event)
-  return storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
-}
-
-/** What a commit decides about receipts when it succeeds, and when it fails or is given up. */
-const receipts = {
-  kept: [
-    {
-      type: "settle",
-      params: ({ context: { saves } }: At) => ({ pend: saves.doubted, fail: [] })
-    },
-    "keepDoubted",
-    {
-      type: "deliver",
-      params: ({ context: { arriving, turn } }: At) => ({
-        turns: arriving.flatMap(({ id, receipt }) => (receipt === undefined ? [] : [id])),
-        within: turn?.id
-      })
-    },
-    "recordCommit"
-  ],
-  lost: [
-    {
-      type: "drop",
-      params: ({ context, event }: At) => ({
-        ...Inbox.lostInCommit(context, unanswered(event)),
-        error: inputFailure(event)
-      })
-    },
-    "dropDoubted",
-    { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) }
-  ]
-} as const
+import { outputOf, type StepEnd } from "./endTurn.ts"
 
 const begin = {
   "turn.start": [
@@ -169,7 +76,7 @@ const endsTurn = [
   "endTurn"
 ] as const
 
-const stepEnded = ({ event }: { readonly event: DoneActorEvent<unknown> }) => event.output as StepEnd
+const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepEnd
 
 /** The states in which a step runs: its actor, beside the one that has its live things. */
 const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: Ended) =>
@@ -203,85 +110,7 @@ const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: E
     }
   }) as const
 
-const machine = setup({
-  types: {
-    context: {} as ChatContext,
-    input: {} as ChatInput,
-    events: {} as ChatEvent,
-    output: {} as ChatOutput
-  },
-  actors: { ...actors, step, resumedStep },
-  delays: {
-    drain: ({ context }) => context.facts.drainMs,
-    deadline: ({ context }) => context.facts.timeMs ?? 0,
-    expiry: ({ context: { expiresAt = 0, now } }) => Math.max(0, expiresAt - now)
-  },
-  guards,
-  actions: {
-    ...effects,
-    beginTurn: assign(({ context, event }) => beginTurn(context, turnIn(event))),
-    recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),
-    enqueue: assign(({ context, event }) => {
-      const turn = turnIn(event)
-      return turn === undefined ? {} : Inbox.accepted(context, turn)
-    }),
-    refuseNext: assign(({ context }) => ({ mailbox: Mailbox.withoutNext(context.mailbox) })),
-    noteTime: assign(({ context, event }) => atMoment(context, as(event, "turn.start"))),
-    startSave: StateMachine.spawnChild("saveInbox", { id: "inbox", input: savingOf }),
-    saveBegun: assign(({ context }) => Inbox.saveBegun(context)),
-    endSave: StateMachine.stopChild("inbox"),
-    saved: assign(({ context }) => Inbox.saved(context)),
-    notSaved: assign(({ context, event }) => Inbox.notSaved(context, unanswered(event))),
-    carryInbox: assign(({ context }) => Inbox.carried(context)),
-    keepDoubted: assign(({ context }) => Inbox.doubtedKept(context)),
-    dropDoubted: assign(({ context, event }) => Inbox.doubtedLost(context, unanswered(event))),
-    steer: assign(({ context }) => steer(context)),
-    cancelRunning: StateMachine.raise({ type: "turn.cancel" }),
-    markCancelled: assign({ stopped: "cancelled" }),
-    markOutOfTime: assign(({ context }) => ({ stopped: context.stopped ?? "budget_time" })),
-    markLeaving: assign({ leaving: true }),
-    markTimed: assign({ timed: true }),
-    startTime: StateMachine.raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
-    stopTime: StateMachine.cancel("deadline"),
-    recordCommit: assign(({ context, event }) => ({
-      ...atMoment(context, as(event, "commit.ended")),
-      ...committed(context)
-    })),
-    giveUpCommit: assign(({ context }) => commitGivenUp(context)),
-    /** The turn ends with the store's error; its messages stay in memory, and are committed with the next turn. */
-    recordCommitFailure: assign(({ context, event }) => {
-      const failed = as(event, "commit.failed")
-      const at = atMoment(context, failed)
-      return { ...at, ...commitFailed({ ...context, ...at }, failed) }
-    }),
-    recordStep: assign(({ context }, output: StepEnd) => stepTaken(context, output)),
-    recordRefusal: assign((_, output: StepEnd) => ({
-      refusal: output.type === "refused" ? output.error : undefined
-    })),
-    recordJudgement: assign(({ context, event }) => stepJudged(context, as(event, "step.judged"))),
-    recordClosed: assign(({ context, event }) => ({
-      ...as(event, "calls.closed").closed,
-      ...atMoment(context, as(event, "calls.closed"))
-    })),
-    dropTurn: assign({ turn: undefined }),
-    recordHooks: assign(({ context, event }) => afterHooks(context, as(event, "hooks.answered"))),
-    skipHooks: assign(({ context }) => withoutHooks(context)),
-    cancelStep: StateMachine.sendTo("step", { type: "step.cancel" }),
-    showReply: assign(({ event }) => ({ partial: { text: as(event, "reply.grew").text } })),
-    recordStop: assign(({ context }) => stopTurn(context)),
-    endTurn: assign(({ context, event }) => turnEnded(context, as(event, "events.taken"))),
-    awaitExpiry: StateMachine.raise({ type: "suspension.expired" }, { id: "expiry", delay: "expiry" }),
-    markAwaiting: assign({ awaits: true }),
-    markAnswered: assign({ awaits: false }),
-    forgetExpiry: StateMachine.cancel("expiry"),
-    recordExpiry: assign(({ event }) => {
-      const { expired, now } = as(event, "wait.closed")
-      return { ...expired, now, committed: false }
-    }),
-    recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
-    markKept: assign({ committed: true })
-  }
-}).createMachine({
+const machine = chatSetup.createMachine({
   id: "chat",
   context: initialContext,
   initial: "settled",
@@ -309,17 +138,7 @@ const machine = setup({
       ]
     },
     "inbox.failed": {
-      actions: [
-        {
-          type: "drop",
-          params: ({ context, event }) => ({
-            ...Inbox.lostInSave(context, unanswered(event)),
-            error: inputFailure(event)
-          })
-        },
-        "notSaved",
-        "endSave"
-      ]
+      actions: [{ type: "drop", params: lostInputs }, "notSaved", "endSave"]
     }
   },
   states: {

@@ -7,7 +7,7 @@ import * as Mailbox from "../inbox/Mailbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import { noSaves, taking, takingSteers, type TurnData } from "../inbox/index.ts"
-import { withAnswer } from "./questionAnswer.ts"
+import { withAnswer } from "../stopConditions/index.ts"
 import { withCutOff } from "./interruption.ts"
 
 const unnotified: Notified = { started: false, prompted: false, announced: false, reported: false }

@@ -2,12 +2,11 @@
 import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type { ChatResult, HaltedReason, Mode, ModeStanding, PendingQuestion, StepResult } from "../record/index.ts"
-import type { AnswerForm } from "./questionAnswer.ts"
 import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { EventsTaken } from "../events/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
-import type { Terminal } from "../stopConditions/index.ts"
+import type { AnswerForm, Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
 
@@ -61,7 +60,7 @@ export type CommitEnded =
 /** The end of a save of waiting inputs. */
 export type InboxSettled =
   | { readonly type: "inbox.saved" }
-  | { readonly type: "inbox.failed"; readonly error: unknown; readonly unanswered?: boolean }
+  | { readonly type: "inbox.failed"; readonly error: unknown; readonly unanswered: boolean }
 
 /** The facts of a turn's options that the chart decides with. */
 export interface TurnFacts {
@@ -112,7 +111,7 @@ export type ChatEvent =
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }
   | { readonly type: "journal.due" }
-  | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number }
+  | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | { readonly type: "reply.grew"; readonly text: string }
   | ({ readonly type: "turn.begun"; readonly facts: TurnFacts } & Moment)

@@ -134,6 +134,11 @@ export class ChatEnv {
     return data
   }
 
+  /** Adds a turn, and returns the event that starts it. */
+  start(turn: Turn): Extract<ChatEvent, { readonly type: "turn.start" }> {
+    return { type: "turn.start", turn: this.add(turn), now: this.clock.now() }
+  }
+
   /** The live part of a turn. */
   turn(id: string): Turn {
     const known = this.#turns.get(id)

@@ -2,7 +2,7 @@
 import { Clock } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
 import type { ChatRecord, OpenCall } from "../record/index.ts"
-import type { AnswerForm } from "./questionAnswer.ts"
+import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
 import { firstExpiry, revived } from "../step/index.ts"

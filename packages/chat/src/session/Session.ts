@@ -22,7 +22,7 @@
 import * as z from "zod"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
-import { type AnswerForm, withAnswer } from "../loop/index.ts"
+import { type AnswerForm, withAnswer } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
 import { answered, type Message, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
 import { waitingStatus } from "./sessionOutcome.ts"

@@ -328,7 +328,7 @@ export class LiveView implements StepWatcher {
     const machine = this.#machine
     if (machine !== undefined && !resting.has(machine.value)) {
       const context = { ...machine.context, turn: undefined }
-      this.transitioned({ status: "stopped", value: "ended", context } as ChatState)
+      this.transitioned({ status: "stopped", value: "ended", context })
     }
     this.complete()
   }

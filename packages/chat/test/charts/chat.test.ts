@@ -77,11 +77,11 @@ const judgements: Readonly<Record<string, Terminal | undefined>> = {
 }
 
 const judgementOf = ({ steps }: ChatContext): string => {
-  const step = steps.map(original).at(-1)
-  if (step?.pendingApprovals !== undefined) return "judged waiting"
-  if (step?.halt !== undefined) return "judged asking"
-  if (step !== undefined && step.manualToolCalls.length > 0) return "judged leaving"
-  return step?.done === true ? "judged over" : "judged on"
+  const last = steps.map(original).at(-1)
+  if (last?.pendingApprovals !== undefined) return "judged waiting"
+  if (last?.halt !== undefined) return "judged asking"
+  if (last !== undefined && last.manualToolCalls.length > 0) return "judged leaving"
+  return last?.done === true ? "judged over" : "judged on"
 }
 
 const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered", verdict, now: 1 })
@@ -167,7 +167,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     leaves: { type: "chat.leave" },
     taken: { type: "events.taken", now: 1 },
     saved: { type: "inbox.saved" },
-    "not saved": { type: "inbox.failed", error: new Error("full") },
+    "not saved": { type: "inbox.failed", error: new Error("full"), unanswered: false },
     answers: step("stop"),
     "goes on": step("tool_calls"),
     asks: step("tool_calls", question),

@@ -64,7 +64,7 @@ export const startChat = (system: System.System, parts: Parts, start: Start = {}
   const begun = chatStart({ id: "c", engine, clock, record, suspendedTtlMs, stores: commit !== undefined })
   const input = { ...begun, thread, turn: turn === undefined ? undefined : env.add(turn) }
   const pid = StateMachine.start(system, chatMachine, { input, env, label: "Chat" })
-  const send = (one: Turn) => Process.send(pid, { type: "turn.start", turn: env.add(one), now: clock.now() })
+  const send = (one: Turn) => Process.send(pid, env.start(one))
   const snapshot = () => StateMachine.snapshot(pid)
   const result = () => unheld(snapshot().context.result)
   const output = () => {

@@ -1,0 +1,33 @@
+/** The parts of the definition of a tool that every kind of tool has. */
+import type { OnUnknown, ToolEffect } from "./toolContract.ts"
+
+/** The parts of a definition beside the parameters and the function. */
+export interface Described {
+  readonly name: string
+  readonly description?: string | undefined
+  /** JSON Schema of the arguments, for Standard Schemas whose library cannot produce it. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+  /** The caller answers the calls of this tool. Default `false`. */
+  readonly manual?: boolean | undefined
+  /** Deadline of one call in milliseconds; overrides the step's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
+  readonly idleTimeoutMs?: number | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Whether the tool's calls change something. Default `"write"`. */
+  readonly effect?: ToolEffect | undefined
+  /** How a call is handled that may have run when the program ended. Default `"ask"`. */
+  readonly onUnknown?: OnUnknown | undefined
+}
+
+/** The function that names the resource of a call. */
+export interface Keyed<A> {
+  /**
+   * Names the resource that a call uses: calls with different keys never conflict. Default: none, and such a call may
+   * conflict with every other.
+   *
+   * **Contract**: synchronous and without side effects; gets valid arguments. A call whose key function throws, or returns
+   * neither a string nor `undefined`, fails without running.
+   */
+  readonly key?: ((args: A) => string | undefined) | undefined
+}
