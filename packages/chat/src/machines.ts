@@ -11,4 +11,6 @@ export const { bind } = StateMachine
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
 export { chatMachine, turn } from "./loop/ChatMachine.ts"
 export { adapterStreamMachine } from "./request/AdapterStreamMachine.ts"
+export { batchMachine } from "./batch/BatchMachine.ts"
+export { stepEnv } from "./step/stepEnv.ts"
 export { resumedStepMachine, stepMachine } from "./step/StepMachine.ts"

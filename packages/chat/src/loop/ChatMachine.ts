@@ -61,7 +61,16 @@ import {
   turnOf
 } from "./transitions.ts"
 import { emit } from "../events/index.ts"
-import { Journal, resumedStepMachine, stepMachine, type StepOutput } from "../step/index.ts"
+import {
+  Journal,
+  resumedStepMachine,
+  stepEnv,
+  type StepLive,
+  stepMachine,
+  type StepOutput,
+  type StepStart
+} from "../step/index.ts"
+import { original } from "../values/index.ts"
 import { setMode } from "./setMode.ts"
 import { expired, keepUnasked } from "./suspensionExpiry.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
@@ -69,6 +78,14 @@ import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../i
 
 export type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 export { turn } from "./standaloneTurn.ts"
+
+/** A step, as a process of its own. */
+const stepOf = (machine: typeof stepMachine | typeof resumedStepMachine) =>
+  StateMachine.fromProcess<StepOutput, StepLive & StepStart>(({ input, parent }) => {
+    const { thread, aside, open } = input
+    const env = stepEnv(() => input)
+    return StateMachine.startLink(parent, machine, { input: { thread, aside, open }, env, label: "step" })
+  })
 
 const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
   Effect.suspend(() => {
@@ -120,7 +137,7 @@ const machine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: notifying },
+  actors: { step: stepOf(stepMachine), resumedStep: stepOf(resumedStepMachine), commit: committing, hooks: notifying },
   delays: {
     drain: ({ context }) => turnOf(context).options.drainMs,
     deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
@@ -178,7 +195,7 @@ const machine = setup({
       return afterStep(context, output)
     }),
     recordRefusal: assign((_, output: StepOutput) => ({
-      refusal: output.type === "refused" ? output.error : undefined
+      refusal: output.type === "refused" ? original(output.error) : undefined
     })),
     dropTurn: assign({ turn: undefined }),
     recordHooks: assign(({ context }, verdict: Verdict | undefined) => afterHooks(context, verdict)),

@@ -10,8 +10,9 @@ import {
   manualOf,
   pendingApprovalsOf,
   revived,
-  type StepInput,
+  type StepLive,
   type StepOutput,
+  type StepStart,
   withCallersResults
 } from "../step/index.ts"
 import type {
@@ -63,6 +64,7 @@ import { PermissionMode } from "../gate/index.ts"
 import { boundedBy, expiryOf, found } from "./suspensionExpiry.ts"
 import { notifiedOnce, unnotified } from "./hookProgress.ts"
 import { withoutUnsavable } from "../store/index.ts"
+import { original } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The first context of a chat: from a record, or with a turn to run. */
@@ -262,7 +264,7 @@ export const turnOf = ({ turn }: Pick<ChatContext, "turn">): Turn => {
 }
 
 /** The input of the next step. */
-export const stepInput = (context: NextStepState): StepInput => {
+export const stepInput = (context: NextStepState): StepLive & StepStart => {
   const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
   const { options, outlet } = turnOf(context)
   const pass = passOptions(options, firstPass)
@@ -286,10 +288,10 @@ export const afterStep = (
   context: SteerState & EndState & Pick<ChatContext, "usage" | "notified">,
   output: StepOutput
 ): Partial<ChatContext> => {
-  if (output.type === "refused") return refused(context, output.error)
+  if (output.type === "refused") return refused(context, original(output.error))
   const { firstPass } = context
   const { options } = turnOf(context)
-  const { result } = output
+  const result = original(output.result)
   const steps = [...context.steps, result]
   const said = {
     thread: result.thread,

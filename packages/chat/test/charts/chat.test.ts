@@ -1,3 +1,4 @@
+import { held } from "../../src/values/held.ts"
 import { Clock } from "@troupe/otp"
 import type { AnyEventObject } from "xstate"
 import { AdapterError } from "../../src/errors/ChatError.ts"
@@ -38,7 +39,7 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?:
     truncatedToolCalls: [],
     ...more
   }
-  return { type: "xstate.done.actor.step", output: { type: "completed", result, open }, actorId: "step" }
+  return { type: "xstate.done.actor.step", output: { type: "completed", result: held(result), open }, actorId: "step" }
 }
 
 const halt: Terminal = { reason: "enough", metadata: { haltHook: "PreIteration" } }
@@ -97,7 +98,7 @@ const seen = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyE
     type: "turn.start",
     turn: turnOf(parts, messages, delivery === undefined ? {} : { delivery })
   })
-  const refused = { type: "refused", error: new AdapterError("timeout") }
+  const refused = { type: "refused", error: held(new AdapterError("timeout")) }
   return {
     said: start([user("a")]),
     steer: start([user("s")], new Delivery("steer", "s", false)),
