@@ -37,8 +37,15 @@ const registering = <M extends Make>(
   return makeAndRegister as unknown as M
 }
 
-const optionsOf = (options: unknown): { readonly id?: unknown; readonly delay?: unknown; readonly input?: unknown } =>
-  options ?? {}
+interface ActionOptions {
+  readonly id?: unknown
+  readonly delay?: unknown
+  readonly input?: unknown
+  readonly systemId?: unknown
+  readonly syncSnapshot?: unknown
+}
+
+const optionsOf = (options: unknown): ActionOptions => options ?? {}
 
 /** XState's `assign`. */
 export const assign = registering(xstate.assign, (assignment) => ({ kind: "assign", assignment }))
@@ -64,9 +71,12 @@ export const sendParent = registering(xstate.sendParent, (event, options) =>
 
 /** XState's `spawnChild`. The host performs it for an actor that `setup` names, with an id. */
 export const spawnChild = registering(xstate.spawnChild, (src, options) => {
-  const { id, input } = optionsOf(options)
-  return typeof src === "string" && id !== undefined ? { kind: "spawn", src, id, input } : undefined
+  const { id, input, systemId, syncSnapshot } = optionsOf(options)
+  const isPlain = systemId === undefined && syncSnapshot !== true && id !== undefined
+  return isPlain && typeof src === "string" ? { kind: "spawn", src, id, input } : undefined
 })
 
 /** XState's `stopChild`. The host performs it for a child named by its id. */
-export const stopChild = registering(xstate.stopChild, (id) => ({ kind: "stop", id }))
+export const stopChild = registering(xstate.stopChild, (id) =>
+  typeof id === "string" || typeof id === "function" ? { kind: "stop", id } : undefined
+)

@@ -4,7 +4,6 @@ export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from
 export { Chart } from "./chart.ts"
 export type { ChartData, ChartEffect } from "./chart.ts"
 export { ChartTable } from "./chartTable.ts"
-export type { Context } from "./chartTable.ts"
 export {
   bindMachine,
   childOptionsOf,
@@ -16,5 +15,5 @@ export {
   setEnvironment,
   setHost
 } from "./hostedActors.ts"
-export type { ActorScope, ChildOptions, RunningCallback, StartCallback } from "./hostedActors.ts"
+export type { ActorScope, RunningCallback, StartCallback } from "./hostedActors.ts"
 export type { Scope } from "./xstateMachine.ts"

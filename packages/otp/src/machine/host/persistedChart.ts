@@ -6,8 +6,8 @@
  *           of its active states again.
  */
 import type { EventObject } from "xstate"
-import type { Chart, ChartData, Context } from "../chart/index.ts"
-import type { ChartRun } from "./chartRun.ts"
+import type { Chart, ChartData } from "../chart/index.ts"
+import type { ChartRun, Child } from "./chartRun.ts"
 
 /** A child in a persisted snapshot. */
 interface PersistedChild {
@@ -34,39 +34,47 @@ export interface PersistedChart extends Partial<ChartData> {
 export const dataIn = ({ status, value, context, output, error }: PersistedChart): ChartData => ({
   status,
   value: value ?? {},
-  context: (context as Context | undefined) ?? {},
+  context: context ?? {},
   output,
   error
 })
 
-/** The running children in a persisted snapshot. */
+/** The children in a persisted snapshot. */
 export const childrenIn = ({ children = {} }: PersistedChart) =>
-  Object.entries(children).flatMap(([id, { src, snapshot }]) =>
-    snapshot.status === "active" ? [{ id, src, input: snapshot.input, snapshot }] : []
-  )
+  Object.entries(children).map(([id, { src, snapshot }]) => ({ id, src, snapshot }))
 
 /** The delayed events of a restored chart (PERSIST2). */
 export const timersIn = ({ timers }: PersistedChart, chart: Chart, now: number) =>
   timers === undefined
-    ? chart.table.timersOf(chart.leaf).map(({ id, delay }) => ({
-        id,
-        event: { type: id },
-        at: now + Number(delay({ context: chart.context, event: { type: "" } }, undefined))
-      }))
+    ? chart.table.timersOf(chart.leaf).flatMap(({ id, delay }) => {
+        const event = { type: id }
+        const ms = delay({ context: chart.context, event }, undefined)
+        return typeof ms === "number" ? [{ id, event, at: now + ms }] : []
+      })
     : Object.entries(timers).map(([id, { event, at }]) => ({ id, event, at }))
+
+/** The snapshot of a child that is no chart. */
+export const childSnapshot = ({ end, input }: Child): PersistedChart => {
+  if (end === undefined) return { status: "active", output: undefined, error: undefined, input }
+  return "error" in end
+    ? { status: "error", output: undefined, error: end.error, input: undefined }
+    : { status: "done", output: end.output, error: undefined, input: undefined }
+}
 
 /** The persisted snapshot of a running chart and its children. */
 export const persistedOf = (run: ChartRun): PersistedChart => {
   const { status, value, context, output, error } = run.chart
   const children: Record<string, PersistedChild> = {}
   for (const [id, child] of run.children) {
-    const inner = child.chart()
-    const { src, input } = child
-    const snapshot = inner === undefined ? ({ status: "active", input } as const) : persistedOf(inner)
-    children[id] = { src, snapshot, syncSnapshot: false }
+    const { src, chart } = child
+    children[id] = {
+      src,
+      snapshot: chart === undefined ? childSnapshot(child) : persistedOf(chart),
+      syncSnapshot: false
+    }
   }
   const timers: Record<string, PersistedTimer> = {}
-  for (const [id, { event, at }] of run.timers ?? []) timers[id] = { event, at }
+  for (const [id, { event, at }] of run.timers) timers[id] = { event, at }
   return {
     status,
     value,
