@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate"
 import { type Above, Child, ChartRun } from "./chartRun.ts"
 import { Chart, type ChartTable, type RunningCallback, type StartCallback } from "../chart/index.ts"
-import { dataIn, type PersistedChart } from "./persistedChart.ts"
+import { dataIn, type PersistedChart } from "./storedForm.ts"
 import { Running } from "../../process/index.ts"
 import { ofCause } from "../../kernel/index.ts"
 import * as Effect from "effect/Effect"

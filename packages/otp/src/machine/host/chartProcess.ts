@@ -19,7 +19,7 @@ import { type Behaviour, type Cell, deliver, die, join, MailboxTask } from "../.
 import { Chart, type ChartData, type ChartEffect, ChartTable, childOptionsOf, hostedActorOf } from "../chart/index.ts"
 import { type Above, ChartRun, Child, type RunHost } from "./chartRun.ts"
 import { CallbackChild, FiberChild, InsideChild } from "./chartChild.ts"
-import { childrenIn, dataIn, type PersistedChart, timersIn } from "./persistedChart.ts"
+import { childrenIn, dataIn, type PersistedChart, timersIn } from "./storedForm.ts"
 import { facadeOf, snapshotOf } from "./chartSnapshot.ts"
 
 /** How a chart is started. */

@@ -11,7 +11,7 @@
 import type { AnyMachineSnapshot, EventObject, Observer } from "xstate"
 import type { ActorScope, Chart } from "../chart/index.ts"
 import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
-import type { PersistedChart } from "./persistedChart.ts"
+import type { PersistedChart } from "./storedForm.ts"
 
 /** The process that runs a chart. */
 export interface RunHost {

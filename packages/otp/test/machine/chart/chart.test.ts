@@ -133,7 +133,7 @@ const runs = function* (machines: number, sequences: number, length: number): Ge
 describe("CTABLE1 a chart does what XState's transition does", () => {
   test("on random machines and random events: states, contexts, children, and effects in order", () => {
     let [sequences, checked] = [0, 0]
-    for (const { machine, input, sent } of runs(500, 21, 4)) {
+    for (const { machine, input, sent } of runs(500, 21, 3)) {
       const effects: Array<ChartEffect> = []
       const [first, actions] = initialTransition(machine, input)
       let snapshot = first as AnyMachineSnapshot
@@ -154,7 +154,7 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
       }
     }
     expect(sequences).toBeGreaterThan(10_000)
-    expect(checked).toBeGreaterThan(15_000)
+    expect(checked).toBeGreaterThan(12_000)
   })
 
   test("a chart that goes through JSON before each event does the same", () => {
@@ -176,7 +176,7 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
 
   test("STRICT1 a chart with frozen contexts and events, and without `self`, does the same", () => {
     let checked = 0
-    for (const { machine, input, sent } of runs(250, 20, 8)) {
+    for (const { machine, input, sent } of runs(120, 20, 8)) {
       const chart = Chart.start(tableOf(machine), input, [])
       const strict = Chart.start(tableOf(machine, true), input, [])
       for (const event of sent) {
@@ -187,6 +187,6 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
         checked++
       }
     }
-    expect(checked).toBeGreaterThan(10_000)
+    expect(checked).toBeGreaterThan(5_000)
   })
 })
