@@ -98,6 +98,7 @@ export class Chart {
     this.#context = table.context(input)
     this.#take(table.initial, effects)
     this.#settle(effects)
+    this.#event = beginning
   }
 
   /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
@@ -135,6 +136,8 @@ export class Chart {
     }
     const changed = this.#changed
     this.#settle(effects)
+    // An idle chart keeps no event alive.
+    this.#event = beginning
     return changed || this.#changed
   }
 

@@ -63,9 +63,8 @@ export class ChartTable {
   /** The context of a new chart. */
   context(input: unknown): Context {
     const { context } = this.machine.config as { readonly context?: unknown }
-    return typeof context === "function"
-      ? { ...(context as (args: object) => Context)({ input }) }
-      : ((context as Context | undefined) ?? empty)
+    if (typeof context === "function") return (context as (args: object) => Context)({ input })
+    return (context as Context | undefined) ?? empty
   }
 
   /** The leaf of a state value, as XState writes it. */
