@@ -89,11 +89,13 @@ export abstract class Child {
 
 /** A delayed event. */
 class Delayed {
+  id: string
   readonly event: EventObject
   /** When it is due, on the system's clock. */
   readonly at: number
   timer: Timer | undefined = undefined
-  constructor(event: EventObject, at: number) {
+  constructor(id: string, event: EventObject, at: number) {
+    this.id = id
     this.event = event
     this.at = at
   }
@@ -165,18 +167,22 @@ export class ChartRun {
     child?.stop()
   }
 
-  /** Delays an event. It replaces a waiting one with the same id; without an id it gets a new one. */
+  /** Delays an event. As under XState, a waiting event with the same id stays, and `cancel` finds only the new one. */
   schedule(given: string | undefined, event: EventObject, ms: number): void {
     const timers = (this.#timers ??= new Map())
     const id = given ?? freeId(timers, event.type)
-    this.cancel(id)
+    const waiting = timers.get(id)
+    if (waiting !== undefined) {
+      waiting.id = freeId(timers, id)
+      timers.set(waiting.id, waiting)
+    }
     const { host } = this
     const { cell } = host
-    const delayed = new Delayed(event, cell.kernel.clock.now() + ms)
+    const delayed = new Delayed(id, event, cell.kernel.clock.now() + ms)
     timers.set(id, delayed)
     const due = (): void => {
-      if (timers.get(id) !== delayed) return
-      timers.delete(id)
+      if (timers.get(delayed.id) !== delayed) return
+      timers.delete(delayed.id)
       host.take(this, event)
     }
     delayed.timer = new Timer(cell.kernel, cell, ms, () => deliver(cell, new MailboxTask(due)))

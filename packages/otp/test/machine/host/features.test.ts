@@ -132,6 +132,7 @@ test("raised events come before others; delayed ones are cancelled by their id",
         go: { actions: ["once", line("went")] },
         inner: { actions: line("inner") },
         wait: { actions: ["later", "nameless", "nameless"] },
+        twice: { actions: ["later", "later", "never"] },
         stop: { actions: "never" },
         later: { actions: { type: "log", params: ({ event }) => `later ${event.by}` } },
         tick: { actions: line("tick") }
@@ -145,9 +146,20 @@ test("raised events come before others; delayed ones are cancelled by their id",
     2,
     { type: "wait" },
     { type: "stop" },
+    50,
+    { type: "twice" },
     50
   ])
-  expect(seen.flatMap(({ log: lines }) => lines)).toEqual(["went", "inner", "later 7", "tick", "tick", "tick", "tick"])
+  expect(seen.flatMap(({ log: lines }) => lines)).toEqual([
+    "went",
+    "inner",
+    "later 7",
+    "tick",
+    "tick",
+    "tick",
+    "tick",
+    "later 7"
+  ])
 })
 
 const echo = fromCallback<{ readonly of: number }, Env>(({ input, env, send }) => {
