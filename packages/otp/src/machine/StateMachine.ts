@@ -324,6 +324,8 @@ export const effect = <Params, Env = unknown, Sent extends EventObject = EventOb
  *   `unhosted` lists what that is. XState also runs a machine that is inspected.
  * - Its callback actors and effects have no processes of their own. Its child machines are hosted too: each in a process
  *   of its own, or, with `inside`, in the process of its parent.
+ * - The functions of `fromEffect` are called with `input` and `host` only.
+ * - `provide` makes another machine, which is not hosted.
  * - `label`: the displayed name of the process of a child machine; by default the child's id.
  * - With the start option `strict`, contexts and events are frozen, and reading `self` or `system` throws outside actions.
  *   Use it in tests: the host does not pass them, and later transitions change a context that the code kept.

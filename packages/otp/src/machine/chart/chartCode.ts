@@ -61,13 +61,13 @@ const absences = { self: absent("self"), system: absent("system"), spawn: absent
 const shares = (value: unknown, context: Context): boolean =>
   value === context || (typeof value === "object" && value !== null && Object.values(value).includes(context))
 
+/** Arguments whose `self`, `system` and `spawn` throw (STRICT1). */
+export const strictArgs = <A extends object>(args: A): A => Object.defineProperties(args, absences)
+
 /** Calls the functions with checks (STRICT1). */
 export const strictCode = codeOf((run, mayShare) => (args, params) => {
   const { context } = args
-  const result = run(
-    Object.defineProperties({ context: freeze(context), event: freeze(args.event) }, absences),
-    freeze(params)
-  )
+  const result = run(strictArgs({ context: freeze(context), event: freeze(args.event) }), freeze(params))
   if (!mayShare && shares(result, context)) {
     throw new TypeError("The code of a hosted machine passes on its context: pass the fields that are needed")
   }

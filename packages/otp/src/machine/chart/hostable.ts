@@ -86,10 +86,11 @@ const checkTransition = (
 }
 
 const checkAction = (machine: AnyStateMachine, item: unknown, problems: Set<string>): void => {
-  const { run, builtIn } = actionNamed(machine, item)
+  const { name, run, builtIn } = actionNamed(machine, item)
   if (builtIn?.kind === "spawn") checkActor(machine, builtIn.src, problems)
   if (typeof run !== "function" || builtIn !== undefined) return
-  if (typeof item === "function") problems.add("an action without a name")
   // XState's own actions are functions with properties.
-  else if (Object.keys(run).length > 0) problems.add("a built-in action of XState")
+  const isXStates = Object.keys(run).length > 0
+  if (typeof item === "function" && !isXStates) problems.add("an action without a name")
+  else if (isXStates) problems.add(`the action ${name}, which only XState performs`)
 }

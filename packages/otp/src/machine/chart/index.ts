@@ -3,6 +3,7 @@ export { planned } from "./chartLogic.ts"
 export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from "./chartActions.ts"
 export { Chart } from "./chart.ts"
 export type { ChartData, ChartEffect } from "./chart.ts"
+export { strictArgs } from "./chartCode.ts"
 export { ChartTable } from "./chartTable.ts"
 export {
   bindMachine,

@@ -1,10 +1,11 @@
-/** The children of a chart that are no charts: callback actors and fibers; and charts in the process of their parent. */
+/** The children of a chart: callback actors, fibers, charts in its process, and charts in processes of their own. */
 import type { EventObject } from "xstate"
-import { type Above, Child, ChartRun } from "./chartRun.ts"
-import { Chart, type ChartTable, type RunningCallback, type StartCallback } from "../chart/index.ts"
+import { type Above, Child, ChartRun, type ProcessAbove } from "./chartRun.ts"
+import { Chart, type ChartTable, strictArgs, type RunningCallback, type StartCallback } from "../chart/index.ts"
 import { dataIn, type PersistedChart } from "./storedForm.ts"
 import { Running } from "../../process/index.ts"
-import { ofCause } from "../../kernel/index.ts"
+import { type Behaviour, type Cell, deliver, die, join, ofCause } from "../../kernel/index.ts"
+import { type ExitReason, ProcessExit } from "../../core/index.ts"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
@@ -50,7 +51,7 @@ export class FiberChild extends Child {
   begin(): void {
     const { input, run } = this
     const { cell } = run.host
-    const args = { input, host: cell }
+    const args = run.chart.table.strict ? strictArgs({ input, host: cell }) : { input, host: cell }
     const effect = Effect.suspend(() => this.#make(args as never) as Effect.Effect<unknown, unknown>)
     this.#running = new Running(cell.kernel, cell, effect, (exit) => {
       if (Exit.isSuccess(exit)) this.done(exit.value)
@@ -106,5 +107,59 @@ export class InsideChild extends Child implements Above {
   protected close(): void {
     this.#inner?.close()
     this.#inner?.finish()
+  }
+}
+
+const waiting: Behaviour = { kind: "machine" }
+
+/** A chart in a process of its own. */
+export class ProcessChild extends Child implements ProcessAbove {
+  readonly #table: ChartTable
+  readonly #label: string
+  #cell: Cell | undefined = undefined
+  #inner: ChartRun | undefined = undefined
+
+  constructor(run: ChartRun, id: string, src: string, input: unknown, table: ChartTable, label: string) {
+    super(run, id, src, input)
+    this.#table = table
+    this.#label = label
+  }
+
+  override get chart(): ChartRun | undefined {
+    return this.#inner
+  }
+
+  begin(from: PersistedChart | undefined): void {
+    const { input, run } = this
+    const { cell: parent } = run.host
+    const cell = parent.kernel.make(waiting, parent, this.#label)
+    this.#cell = cell
+    join(parent, cell)
+    run.host.open(cell, this.#table, { input, snapshot: from }, this)
+  }
+
+  opened(run: ChartRun): void {
+    this.#inner = run
+  }
+
+  receive(event: EventObject): void {
+    if (this.#cell?.dead === false) deliver(this.#cell, event)
+  }
+
+  sent(event: EventObject): void {
+    this.sendUp(event)
+  }
+
+  /** Reports the end of its process (CPROC5). */
+  ended(reason: ExitReason): void {
+    const { status, output, error } = this.#inner?.chart ?? {}
+    if (status === "done") this.done(output)
+    else if (status === "error") this.failed(error)
+    else if (reason === "normal") this.done(undefined)
+    else if (this.#cell !== undefined) this.failed(new ProcessExit({ pid: this.#cell, reason }))
+  }
+
+  protected close(): void {
+    if (this.#cell !== undefined) die(this.#cell, "shutdown", "signal")
   }
 }

@@ -14,20 +14,13 @@
  *         inside another chart it is an error event of that chart.
  */
 import type { AnyStateMachine, EventObject } from "xstate"
-import { type ExitReason, isDown, isExit, isStop, ProcessExit } from "../../core/index.ts"
-import { type Behaviour, type Cell, deliver, die, join, MailboxTask } from "../../kernel/index.ts"
+import { type ExitReason, isDown, isExit, isStop } from "../../core/index.ts"
+import { type Behaviour, type Cell, deliver, die, MailboxTask } from "../../kernel/index.ts"
 import { Chart, type ChartData, type ChartEffect, ChartTable, childOptionsOf, hostedActorOf } from "../chart/index.ts"
-import { type Above, ChartRun, Child, type RunHost } from "./chartRun.ts"
-import { CallbackChild, FiberChild, InsideChild } from "./chartChild.ts"
+import { ChartRun, type Child, type ChartStart, type ProcessAbove, type RunHost } from "./chartRun.ts"
+import { CallbackChild, FiberChild, InsideChild, ProcessChild } from "./chartChild.ts"
 import { childrenIn, dataIn, type PersistedChart, timersIn } from "./storedForm.ts"
 import { facadeOf, snapshotOf } from "./chartSnapshot.ts"
-
-/** How a chart is started. */
-export interface ChartStart {
-  readonly input?: unknown
-  readonly snapshot?: PersistedChart | undefined
-  readonly env?: unknown
-}
 
 /** An event on its way to one chart of a process. */
 interface Mail {
@@ -50,11 +43,11 @@ export class ChartProcess implements Behaviour, RunHost {
   readonly parent: Cell | undefined
   readonly notifies: Cell | undefined
   /** The child of another process that this one is. */
-  readonly #above: ProcessChild | undefined
+  readonly #above: ProcessAbove | undefined
   #queue: Array<Mail> | undefined = undefined
   #isHandling = false
 
-  constructor(cell: Cell, table: ChartTable, start: ChartStart, parent: Cell | undefined, above?: ProcessChild) {
+  constructor(cell: Cell, table: ChartTable, start: ChartStart, parent: Cell | undefined, above?: ProcessAbove) {
     const { snapshot, env } = start
     this.cell = cell
     this.env = env
@@ -105,10 +98,10 @@ export class ChartProcess implements Behaviour, RunHost {
     return true
   }
 
-  ended(cell: Cell, reason: ExitReason): void {
+  ended(_cell: Cell, reason: ExitReason): void {
     this.#queue = undefined
     this.root.close()
-    this.#above?.ended(cell, reason)
+    this.#above?.ended(reason)
     this.root.finish()
   }
 
@@ -144,6 +137,11 @@ export class ChartProcess implements Behaviour, RunHost {
     effects.length = 0
     lists.push(effects)
     this.#settle(run)
+  }
+
+  open(cell: Cell, table: ChartTable, start: ChartStart, above: ProcessAbove): void {
+    const { cell: parent } = this
+    parent.kernel.as(cell, () => hostChart(cell, table, { ...start, env: this.env }, parent, above))
   }
 
   /** Handles the events that were sent in this turn, and ends the process if its chart has ended. */
@@ -252,69 +250,20 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 }
 
-/** A chart in a process of its own. */
-class ProcessChild extends Child implements Above {
-  readonly #table: ChartTable
-  readonly #label: string
-  #cell: Cell | undefined = undefined
-
-  constructor(run: ChartRun, id: string, src: string, input: unknown, table: ChartTable, label: string) {
-    super(run, id, src, input)
-    this.#table = table
-    this.#label = label
-  }
-
-  override get chart(): ChartRun | undefined {
-    const behaviour = this.#cell?.behaviour
-    return behaviour instanceof ChartProcess ? behaviour.root : undefined
-  }
-
-  begin(from: PersistedChart | undefined): void {
-    const { input, run } = this
-    const { env, cell: parent } = run.host
-    const cell = parent.kernel.make(waiting, parent, this.#label)
-    this.#cell = cell
-    join(parent, cell)
-    parent.kernel.as(cell, () => hostChart(cell, this.#table, { input, snapshot: from, env }, parent, this))
-  }
-
-  receive(event: EventObject): void {
-    if (this.#cell?.dead === false) deliver(this.#cell, event)
-  }
-
-  sent(event: EventObject): void {
-    this.sendUp(event)
-  }
-
-  /** Reports the end of its process (CPROC5). */
-  ended(cell: Cell, reason: ExitReason): void {
-    const { status, output, error } = this.chart?.chart ?? {}
-    if (status === "done") this.done(output)
-    else if (status === "error") this.failed(error)
-    else if (reason === "normal") this.done(undefined)
-    else this.failed(new ProcessExit({ pid: cell, reason }))
-  }
-
-  protected close(): void {
-    if (this.#cell !== undefined) die(this.#cell, "shutdown", "signal")
-  }
-}
-
 /** Runs a chart in a process. The process ends here if the chart is done or fails at once. */
 export const hostChart = (
   cell: Cell,
   table: ChartTable,
   start: ChartStart,
   parent: Cell | undefined,
-  above?: ProcessChild
+  above?: ProcessAbove
 ): void => {
   const hosted = new ChartProcess(cell, table, start, parent, above)
   cell.behaviour = hosted
   cell.begun = true
+  above?.opened(hosted.root)
   hosted.start(start)
 }
-
-const waiting: Behaviour = { kind: "machine" }
 
 /** The id of a child; if XState generated it, the name of its source. */
 const labelOf = (id: string, src: string): string => (/^\d+\./.test(id) ? src : id)

@@ -8,8 +8,9 @@
  *        is reported, and the rest are stopped.
  * CRUN2. An observer is called with each new snapshot, then once with the end. Its error is reported and changes nothing.
  */
+import type { ExitReason } from "../../core/index.ts"
 import type { AnyMachineSnapshot, EventObject, Observer } from "xstate"
-import type { ActorScope, Chart } from "../chart/index.ts"
+import type { ActorScope, Chart, ChartTable } from "../chart/index.ts"
 import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
 import type { PersistedChart } from "./storedForm.ts"
 
@@ -23,12 +24,28 @@ export interface RunHost {
   readonly take: (run: ChartRun, event: EventObject) => void
   /** Starts a chart in the same process. */
   readonly enter: (run: ChartRun, input: unknown, from: PersistedChart | undefined) => void
+  /** Starts a chart in another process, whose parent is this one. */
+  readonly open: (cell: Cell, table: ChartTable, start: ChartStart, above: ProcessAbove) => void
 }
 
 /** What is above a chart: the child of another chart that it is. */
 export interface Above {
   /** The chart sends an event to its parent. */
   readonly sent: (event: EventObject) => void
+}
+
+/** What is above a process that runs a chart. */
+export interface ProcessAbove extends Above {
+  /** The chart is about to start. */
+  readonly opened: (run: ChartRun) => void
+  readonly ended: (reason: ExitReason) => void
+}
+
+/** How a chart is started. */
+export interface ChartStart {
+  readonly input?: unknown
+  readonly snapshot?: PersistedChart | undefined
+  readonly env?: unknown
 }
 
 /** A running child of a chart. */

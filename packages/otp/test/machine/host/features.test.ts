@@ -438,7 +438,7 @@ test.each(["guard", "assign", "params", "action", "effect", "input", "callback",
         actions: {
           log,
           assign: assign(broken),
-          params: assign((_, _params: { readonly much: number }) => ({ n: 1 })),
+          params: assign((_args, { much }: { readonly much: number }) => ({ n: much })),
           action: broken,
           effect: effect(broken),
           input: spawnChild("quiet", { id: "i", input: broken }),

@@ -1,8 +1,8 @@
 /** Hosted machines as processes: order, ends, links, time and tools. */
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
-import { type EventObject, setup } from "xstate"
-import { Clock, Observer, OtpError, Process, StateMachine, Sys, System } from "../../../src/index.ts"
+import { type AnyActorRef, type EventObject, setup } from "xstate"
+import { Clock, CrashReport, Observer, OtpError, Process, StateMachine, Sys, System } from "../../../src/index.ts"
 import type { Pid } from "../../../src/index.ts"
 import { hop } from "../../double/hop.ts"
 
@@ -359,6 +359,35 @@ test("CPROC6 the ends of machines: done is normal, a failed one crashes once and
   const late: Array<unknown> = []
   StateMachine.subscribe(pid, { error: (error) => late.push(error) })
   expect(late).toEqual([new Error("crashed")])
+  await System.stop(system)
+})
+
+test("a crash report shows the event and the state of a hosted machine", async () => {
+  const reports: Array<CrashReport.CrashReport> = []
+  const system = System.make({ onCrash: (report) => reports.push(report) })
+  const pid = StateMachine.start(system, treeOf({}), { env: { lines: [] } })
+  Process.send(pid, { type: "crash", by: 1 })
+  await hop()
+  const [report] = reports
+  expect(report).toMatchObject({ kind: "machine", label: "tree", reason: new Error("crashed") })
+  expect(report?.handling).toContain("crash")
+  expect(report?.state).toContain("got")
+  expect(reports).toHaveLength(1)
+  await System.stop(system)
+})
+
+test("the reference of a machine inside another one has its state, takes events and is subscribed to", async () => {
+  const { system, pid } = await begin({ inside: true })
+  const one: AnyActorRef | undefined = StateMachine.snapshot(pid).children["one"]
+  const seen: Array<unknown> = []
+  one?.subscribe({ next: ({ status }) => seen.push(status), complete: () => seen.push("over") })
+  expect(one?.getSnapshot()).toMatchObject({ value: "on" })
+  one?.send({ type: "end" })
+  await hop()
+  expect(seen).toEqual(["done", "over"])
+  expect(Process.isAlive(pid)).toBe(true)
+  StateMachine.actor(pid).stop()
+  expect(Process.exitReason(pid)).toBe("shutdown")
   await System.stop(system)
 })
 

@@ -42,39 +42,49 @@ const machines: Record<string, { readonly machine: AnyStateMachine; readonly rea
     machine: base.createMachine({ ...two, on: { go: { actions: () => {} } } }),
     reason: "an action without a name"
   },
-  emit: { machine: base.createMachine({ on: { go: { actions: "emitted" } } }), reason: "a built-in action of XState" },
-  log: { machine: base.createMachine({ on: { other: { actions: "logged" } } }), reason: "a built-in action of XState" },
+  "an inline action of XState": {
+    machine: base.createMachine({ on: { other: { actions: log("x") } } }),
+    reason: "the action log, which only XState performs"
+  },
+  emit: {
+    machine: base.createMachine({ on: { go: { actions: "emitted" } } }),
+    reason: "the action emitted, which only XState performs"
+  },
+  log: {
+    machine: base.createMachine({ on: { other: { actions: "logged" } } }),
+    reason: "the action logged, which only XState performs"
+  },
   enqueueActions: {
     machine: setup({ actions: { several: enqueueActions(() => {}) } }).createMachine({
       on: { other: { actions: "several" } }
     }),
-    reason: "a built-in action of XState"
+    reason: "the action several, which only XState performs"
   },
   "XState's own assign": {
     machine: base.createMachine({ on: { go: { actions: "theirs" } } }),
-    reason: "a built-in action of XState"
+    reason: "the action theirs, which only XState performs"
   },
   "a target that is computed": {
     machine: base.createMachine({ on: { go: { actions: "toSelf" } } }),
-    reason: "a built-in action of XState"
+    reason: "the action toSelf, which only XState performs"
   },
   "a delayed send": {
     machine: base.createMachine({ on: { other: { actions: "delayed" } } }),
-    reason: "a built-in action of XState"
+    reason: "the action delayed, which only XState performs"
   },
   "a child without an id": {
     machine: base.createMachine({ on: { go: { actions: "nameless" } } }),
-    reason: "a built-in action of XState"
+    reason: "the action nameless, which only XState performs"
   },
   "a child with a system id": {
     machine: base.createMachine({ on: { go: { actions: "known" } } }),
-    reason: "a built-in action of XState"
+    reason: "the action known, which only XState performs"
   },
   "a child with inline logic": {
     machine: setup({ actions: { inline: StateMachine.spawnChild(quiet) } }).createMachine({
       on: { go: { actions: "inline" } }
     }),
-    reason: "a built-in action of XState"
+    reason: "the action inline, which only XState performs"
   },
   "an invoked promise": {
     machine: base.createMachine({ invoke: { src: "promise" } }),
