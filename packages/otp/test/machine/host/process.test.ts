@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import { type AnyActorRef, type EventObject, setup } from "xstate"
-import { Clock, CrashReport, Observer, OtpError, Process, StateMachine, Sys, System } from "../../../src/index.ts"
-import type { Pid } from "../../../src/index.ts"
+import { Clock, Observer, OtpError, Process, StateMachine, Sys, System } from "../../../src/index.ts"
+import type { CrashReport, Pid } from "../../../src/index.ts"
 import { hop } from "../../double/hop.ts"
 
 const { assign, effect, fromCallback, fromEffect, hosted, raise, sendParent, sendTo, spawnChild, stopChild } =

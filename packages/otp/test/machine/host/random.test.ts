@@ -17,7 +17,7 @@ test.each([
 ])("$title", async ({ stored }) => {
   // XState warns of events to actors that have ended.
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
-  onTestFinished(() => void warn.mockRestore())
+  onTestFinished(() => warn.mockRestore())
   let [timed, ended] = [0, 0]
   for (let seed = 1; seed <= 100; seed++) {
     const machine = StateMachine.hosted(randomMachine(seed))
