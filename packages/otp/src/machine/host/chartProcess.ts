@@ -202,11 +202,8 @@ export class ChartProcess implements Behaviour {
     const changed = event === beginEvent || chart.send(event, effects)
     if (changed) this.#changed(run)
     const performed = effects.splice(0)
-    for (const effect of performed) {
-      // An effect before this one may have ended the process.
-      if (run.isOver || this.cell.dead) return false
-      this.#perform(run, effect)
-    }
+    // An effect may end the process; the effects after it are not performed.
+    for (const effect of performed) if (!run.isOver && !this.cell.dead) this.#perform(run, effect)
     if (chart.status !== "active") this.#finish(run)
     return changed && run.parent === undefined
   }
