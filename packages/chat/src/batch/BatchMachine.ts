@@ -53,8 +53,8 @@ const machine = setup({
         return input
       }
     }),
-    cancelCall: StateMachine.sendTo((_: unknown, index: number) => childOf(index), { type: "call.cancel" }),
-    restartCall: StateMachine.sendTo((_: unknown, index: number) => childOf(index), { type: "call.restart" }),
+    cancelCall: StateMachine.sendToChild((_: unknown, index: number) => childOf(index), { type: "call.cancel" }),
+    restartCall: StateMachine.sendToChild((_: unknown, index: number) => childOf(index), { type: "call.restart" }),
     command: StateMachine.sendTo("calls", ({ event }) => event),
     reportEnd: StateMachine.sendTo("calls", ({ event }) => ({
       type: "call.ended",

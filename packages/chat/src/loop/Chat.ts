@@ -17,9 +17,10 @@ import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
 import type { Response } from "../model/index.ts"
-import { stepMachine, type StepOutput } from "../step/index.ts"
-import * as Thread from "../model/Thread.ts"
+import { stepEnv, stepMachine } from "../step/index.ts"
+import type { PreflightError } from "../errors/index.ts"
 import { original } from "../values/index.ts"
+import * as Thread from "../model/Thread.ts"
 
 export type { EventStream } from "../events/index.ts"
 
@@ -104,8 +105,9 @@ export const step = async (
   }
   const output = events.output()
   if (output?.type !== "completed") throw new Error("a step ended without a result")
-  if (isUnknownTool(output.result.error)) throw output.result.error
-  return output.result
+  const { result } = output
+  if (isUnknownTool(result.error)) throw result.error
+  return result
 }
 
 /**
@@ -119,21 +121,33 @@ export const streamStep = (
   options: StepOptions = {}
 ): Promise<EventStream> => startStep(engine, thread, options)
 
+/** The output of a step's chart, with the values that it holds. */
+type EndedStep =
+  | { readonly type: "completed"; readonly result: StepResult }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
 const startStep = async (
   engine: Engine,
   thread: Thread.ThreadInput,
   options: StepOptions
-): Promise<EventStream<StepOutput>> => {
+): Promise<EventStream<EndedStep>> => {
   const resolved = resolveOptions(engine, options)
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
   resolved.signal?.throwIfAborted()
   const outlet = outletIn(resolved.system)
   const pid = StateMachine.start(resolved.system, stepMachine, {
-    input: { engine, thread: from, options: resolved, outlet },
+    input: { thread: from },
+    env: stepEnv(() => ({ engine, options: resolved, outlet })),
     label: "Step"
   })
-  const output = (): StepOutput | undefined => StateMachine.output(pid)
+  const output = (): EndedStep | undefined => {
+    const ended = StateMachine.output(pid)
+    if (ended === undefined) return undefined
+    return ended.type === "refused"
+      ? { type: "refused", error: original(ended.error) }
+      : { type: "completed", result: original(ended.result) }
+  }
   const { signal, drainMs, trace } = resolved
   return opened(
     new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs, trace }),

@@ -1,8 +1,7 @@
 /** The actors and effects of a chat's chart: what its environment does for it. */
-import { type Pid, Process, StateMachine } from "@troupe/otp"
-import { createActor, type EventObject } from "xstate"
-import { held } from "../values/index.ts"
-import { resumedStepMachine, type StepInput, stepMachine, type StepOutput } from "../step/index.ts"
+import { StateMachine } from "@troupe/otp"
+import type { EventObject } from "xstate"
+import { resumedStepMachine, stepMachine } from "../step/index.ts"
 import type { ChatEvent, Closed, CommitEnded, InboxSettled } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
@@ -107,43 +106,9 @@ const complete = StateMachine.fromCallback<TurnEnd, ChatEnv, EventObject, Sent<"
   ({ input, env, send }) => env.complete(input, () => send({ type: "events.taken", ...env.moment() }))
 )
 
-type StepData = Pick<StepInput, "thread" | "aside" | "open">
-
-const stepEnd = (output: StepOutput) =>
-  output.type === "refused"
-    ? { type: "refused", error: held(output.error) }
-    : { type: "completed", result: held(output.result), open: output.open }
-
-/** Runs a step as a process below the chat's, with the live things of the environment. */
-const running = (machine: typeof stepMachine | typeof resumedStepMachine) =>
-  StateMachine.fromCallback<StepData, ChatEnv, { readonly type: "step.cancel" }>(({ input: data, env, send, host }) => {
-    const input = { ...env.step(), ...data }
-    const done = (output: StepOutput | undefined) => {
-      if (output === undefined) return
-      send(Object.assign({ type: "xstate.done.actor.step" }, { output: stepEnd(output), actorId: "step" }))
-    }
-    if (host === undefined) {
-      const actor = createActor(machine as typeof stepMachine, { input })
-      const failed = (error: unknown) =>
-        send(Object.assign({ type: "xstate.error.actor.step" }, { error, actorId: "step" }))
-      actor.subscribe({ complete: () => done(actor.getSnapshot().output), error: failed })
-      actor.start()
-      return { receive: (event) => actor.send(event), close: () => actor.stop() }
-    }
-    const pid = StateMachine.startLink(host as Pid, machine as typeof stepMachine, { input, label: "step" })
-    const forget = Process.onExit(pid, () => done(StateMachine.output(pid)))
-    return {
-      receive: (event) => Process.send(pid, event),
-      close: () => {
-        forget()
-        Process.exit(pid, "shutdown")
-      }
-    }
-  })
-
 export const actors = {
-  step: running(stepMachine),
-  resumedStep: running(resumedStepMachine),
+  step: stepMachine,
+  resumedStep: resumedStepMachine,
   commit,
   saveInbox,
   begin,

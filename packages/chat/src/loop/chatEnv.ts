@@ -20,7 +20,16 @@ import { held, type Held, original } from "../values/index.ts"
 import { budgetSpent, passOptions, type Standing, terminalCondition } from "../stopConditions/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { expired, type ExpiryState } from "./suspensionExpiry.ts"
-import { closed, Journal, leftOut, type StepInput, type StepWatcher } from "../step/index.ts"
+import {
+  closed,
+  Journal,
+  leftOut,
+  type StepEnv,
+  stepEnv,
+  type StepLive,
+  type StepStart,
+  type StepWatcher
+} from "../step/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import { json } from "../toolResult/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
@@ -94,12 +103,13 @@ const lifecycleEvents: ReadonlyArray<LifecycleEvent> = [
   "SessionEnd"
 ]
 
-export class ChatEnv {
+export class ChatEnv implements StepEnv {
   readonly clock: Clock.Clock
   readonly engine: Engine
   readonly #parts: ChatParts
   readonly #turns = new Map<string, Turn>()
   readonly #asks = new Map<number, ModeAsk>()
+  readonly #steps: StepEnv = stepEnv(() => this.#live())
   #count = 0
   #mode: PermissionMode | undefined
   #journal: Journal | undefined
@@ -200,8 +210,36 @@ export class ChatEnv {
     this.#parts.typing?.((text) => send({ type: "reply.grew", text }))
   }
 
+  beginStep(start: StepStart): ReturnType<StepEnv["beginStep"]> {
+    return this.#steps.beginStep(start)
+  }
+
+  stepOf(data: Parameters<StepEnv["stepOf"]>[0]): ReturnType<StepEnv["stepOf"]> {
+    return this.#steps.stepOf(data)
+  }
+
+  request(): ReturnType<StepEnv["request"]> {
+    return this.#steps.request()
+  }
+
+  batch(): ReturnType<StepEnv["batch"]> {
+    return this.#steps.batch()
+  }
+
+  runs(...[batch, scope]: Parameters<StepEnv["runs"]>): void {
+    this.#steps.runs(batch, scope)
+  }
+
+  call(index: number): ReturnType<StepEnv["call"]> {
+    return this.#steps.call(index)
+  }
+
+  get scope(): StepEnv["scope"] {
+    return this.#steps.scope
+  }
+
   /** The live things of the step that runs. */
-  step(): Omit<StepInput, "thread" | "aside" | "open"> {
+  #live(): StepLive {
     const { turn, isSecond, params, standing } = this.#opening
     const { options, outlet } = this.turn(turn)
     const pass = passOptions(options, isSecond)

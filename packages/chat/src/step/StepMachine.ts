@@ -1,7 +1,8 @@
 /**
  * The statechart of one step: a model request (phase A), the tools it asked for (phase B), one `step_completed` (phase C).
  *
- * Owns: which phase comes next. Does not own the events, which the outlet emits, nor the loop around steps.
+ * Owns: which phase comes next, and the data of the step. Does not own the live things of the step (`stepRun`), the events,
+ * which the outlet emits, nor the loop around steps.
  *
  * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
  * STEP2. Phase B begins when the reader has read past the adapter's last event, never because of an event's content, and
@@ -19,265 +20,242 @@
  * @source ALLM.Chat, "Stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
-import {
-  adapterIn,
-  adapterStreamMachine,
-  type AdapterStreamOutput,
-  type RequestEnv,
-  requestOf,
-  type RunnableRequest
-} from "../request/index.ts"
-import { AdapterError, EngineError, quoted } from "../errors/index.ts"
-import { emit, type Event, type EventsTaken, StreamCollector } from "../events/index.ts"
-import { type HandlerResult, type Held, original } from "../values/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { type DoneActorEvent, type ErrorActorEvent, type EventObject, setup } from "xstate"
+import { batchMachine, type ToolBatchResult } from "../batch/index.ts"
 import { chart } from "../chart/index.ts"
-import { goingOnWith } from "./decisions.ts"
-import { batchEnv, batchMachine, notFound, type ToolBatchInput, type ToolBatchResult } from "../batch/index.ts"
-import { Fifo } from "../async/index.ts"
-import { newStepId } from "../tool/index.ts"
-import { PermissionMode } from "../gate/index.ts"
-import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./stepCalls.ts"
-import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
-import type { ToolCall } from "../model/index.ts"
-import type { OpenCall } from "../record/index.ts"
-import type { StepInput, StepOutput, StepContext } from "./stepContext.ts"
+import { emit, type EventsTaken } from "../events/index.ts"
+import { adapterStreamMachine, type AdapterStreamOutput } from "../request/index.ts"
+import { type Held, held } from "../values/index.ts"
+import type { StepEnv } from "./stepEnv.ts"
+import type { StepContext, StepData, StepEnding, StepEvent, StepOutput, StepStart } from "./stepEvents.ts"
 
-export type { StepOutput } from "./stepContext.ts"
+type Of<Type extends StepEvent["type"]> = Extract<StepEvent, { readonly type: Type }>
 
-/**
- * The events of a step.
- *
- * - `step.cancel`: end early; the result is `cancelled`
- * - `events.taken`, from its own phase C: the reader has read past `step_completed`
- */
-type StepEvent = { readonly type: "step.cancel" } | EventsTaken
+/** The end of the actor of a phase. */
+type Ended<Output> = { readonly event: DoneActorEvent<Output> }
 
-/** The model request, as a process of its own. */
-const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, RunnableRequest>(({ input, parent }) => {
-  const env: RequestEnv = { request: () => input }
-  return StateMachine.startLink(parent, adapterStreamMachine, { env, label: `AdapterStream ${input.adapter.name}` })
-})
+type Died = { readonly event: ErrorActorEvent }
 
-/** The tool calls, as a process that supervises one process for each. */
-const batch = StateMachine.fromProcess<Held<ToolBatchResult>, ToolBatchInput>(({ input, parent }) =>
-  StateMachine.startLink(parent, batchMachine, {
-    input: { count: input.toolCalls.length },
-    env: batchEnv(() => input),
-    label: "ToolBatch"
-  })
+/** What the live side of a step is found by, or made again after a restore. */
+const dataOf = ({ context }: { readonly context: StepContext }): StepData => {
+  const { thread, aside, open, id, reply } = context
+  return { thread, aside, open, id, reply }
+}
+
+/** Begins a step. */
+const begin = StateMachine.fromCallback<StepStart, StepEnv, EventObject, Of<"step.began">>(({ input, env, send }) =>
+  send(env.beginStep(input).began)
 )
+
+/** Finds the live side of a step, for the request or the batch that starts next. */
+const find = StateMachine.fromCallback<StepData, StepEnv>(({ input, env }) => void env.stepOf(input))
+
+/** Reads the reply. */
+const read = StateMachine.fromCallback<StepData, StepEnv, EventObject, Of<"reply.read">>(({ input, env, send }) =>
+  send(env.stepOf(input).read())
+)
+
+/** Makes the result, and emits the last events. */
+const finish = StateMachine.fromCallback<
+  StepData & { readonly ending: StepEnding },
+  StepEnv,
+  EventObject,
+  Of<"step.finished"> | EventsTaken
+>(({ input: { ending, ...data }, env, send }) => {
+  const step = env.stepOf(data)
+  const { finished, events } = step.finish(ending)
+  send(finished)
+  emit(step.outlet, events, { send })
+})
 
 const stepSetup = setup({
   types: {
     context: {} as StepContext,
-    input: {} as StepInput,
+    input: {} as StepStart,
     events: {} as StepEvent,
     output: {} as StepOutput
   },
-  actors: { adapterStream, toolBatch: batch },
+  actors: { adapterStream: adapterStreamMachine, toolBatch: batchMachine, begin, find, read, finish },
   guards: {
     wasRefused: (_, output: AdapterStreamOutput) => output.type === "refused",
-    requestsTools: ({ context }) => callsOf(context).automatic.length > 0,
-    requestsUnknownTool: ({ context }) => unknownTool(context) !== undefined
+    requestsTools: (_, { count }: Of<"reply.read">) => count > 0,
+    requestsUnknownTool: (_, { hasUnknownTool }: Of<"reply.read">) => hasUnknownTool
   },
   actions: {
-    cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
-    recordRefusal: assign((_, output: AdapterStreamOutput) => ({
-      refusal: output.type === "refused" ? original(output.error) : undefined
+    recordBegin: StateMachine.assign((_, { id, count, adapter }: Of<"step.began">) => ({ id, count, adapter })),
+    recordReply: StateMachine.assign((_, { reply, count }: Of<"reply.read">) => ({ reply, count })),
+    recordRefusal: StateMachine.assign((_, output: AdapterStreamOutput) => ({
+      refusal: output.type === "refused" ? output.error : undefined
     })),
-    recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
-    recordOutcomes: assign(({ context }, result: Held<ToolBatchResult>) => batchEnded(context, original(result))),
-    recordBatchCrash: assign(({ context }, cause: unknown) => batchCrashed(context, cause)),
-    cancelRequest: assign(({ context }) => cancelledRequest(context)),
-    refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
-    recordResult: assign(({ context }) => {
-      const { result, open } = stepEnd(context)
-      context.options.trace?.stepEnded(result)
-      return { result, stillOpen: open }
-    }),
-    showUnrun: ({ context }) => showUnrun(context),
-    traceRefusal: ({ context }) => context.options.trace?.stepRefused(context.refusal),
-    emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
+    endWith: StateMachine.assign((_, ending: StepEnding) => ({ ending })),
+    cancelBatch: StateMachine.sendTo("toolBatch", { type: "batch.cancel" }),
+    recordResult: StateMachine.assign((_, { result, open }: Of<"step.finished">) => ({ result, stillOpen: open })),
+    traceRefusal: StateMachine.effect<StepData & Pick<StepContext, "refusal">, StepEnv>(
+      ({ refusal, ...data }, { env }) => env.stepOf(data).refused(refusal)
+    )
   }
 })
 
-const begin = ({ input }: { readonly input: StepInput }): StepContext => {
-  const collector = new StreamCollector(undefined, input.options.maxToolArgumentCharacters)
-  input.watcher?.stepStarted(collector)
-  input.options.trace?.stepBegan()
-  return {
-    ...input,
-    id: input.open === undefined ? newStepId(input.options.system) : input.open.id,
-    permissionMode: input.permissionMode ?? new PermissionMode(),
-    collector,
-    outcomes: [],
-    ledger: { finished: [], following: [], halts: [], unread: new Fifo() },
-    going: input.open === undefined ? undefined : goingOnWith({ ...input, open: input.open }, input.options),
-    left: nothing,
-    halt: undefined,
-    error: undefined,
-    refusal: undefined,
-    result: undefined,
-    stillOpen: undefined
-  }
-}
+const initialContext = ({ input: { thread, aside, open } }: { readonly input: StepStart }): StepContext => ({
+  thread,
+  aside,
+  open,
+  id: undefined,
+  reply: undefined,
+  adapter: "",
+  count: 0,
+  ending: { type: "answered" },
+  refusal: undefined,
+  result: undefined,
+  stillOpen: undefined
+})
 
-const nothing: ReadonlyMap<number, OpenCall> = new Map()
+const startOf = ({ context: { thread, aside, open } }: { readonly context: StepContext }): StepStart => ({
+  thread,
+  aside,
+  open
+})
+
+const replyIn = ({ event }: { readonly event: StepEvent }): Of<"reply.read"> => event as Of<"reply.read">
 
 /** The phases of both kinds of step: the tools, and the end. */
 const toolPhases = {
   phaseB: {
-    invoke: {
-      id: "toolBatch",
-      src: "toolBatch",
-      input: ({ context }: { readonly context: StepContext }) => batchInput(context),
-      onDone: {
-        target: "phaseC",
-        actions: {
-          type: "recordOutcomes",
-          params: ({ event }: { readonly event: DoneActorEvent<Held<ToolBatchResult>> }) => event.output
+    invoke: [
+      { src: "find", input: dataOf },
+      {
+        id: "toolBatch",
+        src: "toolBatch",
+        input: ({ context: { count } }: { readonly context: StepContext }) => ({ count }),
+        onDone: {
+          target: "phaseC",
+          actions: {
+            type: "endWith",
+            params: ({ event }: Ended<Held<ToolBatchResult>>): StepEnding => ({ type: "called", result: event.output })
+          }
+        },
+        onError: {
+          target: "phaseC",
+          actions: {
+            type: "endWith",
+            params: ({ event }: Died): StepEnding => ({ type: "batch_died", cause: held(event.error) })
+          }
         }
-      },
-      onError: {
-        target: "phaseC",
-        actions: { type: "recordBatchCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
       }
-    },
+    ],
     on: { "step.cancel": { actions: "cancelBatch" } }
   },
   phaseC: {
-    entry: ["recordResult", "showUnrun", "emitResult"],
-    on: { "events.taken": "done" }
+    invoke: {
+      src: "finish",
+      input: ({ context }: { readonly context: StepContext }) => ({ ...dataOf({ context }), ending: context.ending })
+    },
+    on: {
+      "step.finished": {
+        actions: {
+          type: "recordResult",
+          params: ({ event }: { readonly event: StepEvent }) => event as Of<"step.finished">
+        }
+      },
+      "events.taken": "done"
+    }
   },
   done: { type: "final" }
 } as const
 
+const outputOf = ({ context: { refusal, result, stillOpen } }: { readonly context: StepContext }): StepOutput =>
+  refusal !== undefined || result === undefined
+    ? { type: "refused", error: refusal as NonNullable<typeof refusal> }
+    : { type: "completed", result, open: stillOpen }
+
 const step = stepSetup.createMachine({
   id: "step",
-  context: begin,
+  context: initialContext,
   initial: "phaseA",
   states: {
     phaseA: {
-      invoke: {
-        id: "adapterStream",
-        src: "adapterStream",
-        input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterIn(context.engine) }),
-        onDone: [
-          {
-            guard: { type: "wasRefused", params: ({ event }) => event.output },
-            target: "refused",
-            actions: { type: "recordRefusal", params: ({ event }) => event.output }
-          },
-          { guard: "requestsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
-          { guard: "requestsTools", target: "phaseB" },
-          { target: "phaseC" }
-        ],
-        onError: {
-          target: "phaseC",
-          actions: { type: "recordCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
+      initial: "beginning",
+      states: {
+        beginning: {
+          invoke: { src: "begin", input: startOf },
+          on: { "step.began": { target: "requesting", actions: { type: "recordBegin", params: ({ event }) => event } } }
+        },
+        requesting: {
+          invoke: [
+            { src: "find", input: dataOf },
+            {
+              id: "adapterStream",
+              src: "adapterStream",
+              input: ({ context }) => ({ adapter: context.adapter }),
+              onDone: [
+                {
+                  guard: { type: "wasRefused", params: ({ event }) => event.output },
+                  target: "#step.refused",
+                  actions: { type: "recordRefusal", params: ({ event }) => event.output }
+                },
+                { target: "reading" }
+              ],
+              onError: {
+                target: "#step.phaseC",
+                actions: {
+                  type: "endWith",
+                  params: ({ event }: Died): StepEnding => ({ type: "request_died", cause: held(event.error) })
+                }
+              }
+            }
+          ]
+        },
+        /** The request has ended: its reply says which phase comes next. */
+        reading: {
+          invoke: { src: "read", input: dataOf },
+          on: {
+            "reply.read": [
+              {
+                guard: { type: "requestsUnknownTool", params: replyIn },
+                target: "#step.phaseC",
+                actions: [
+                  { type: "recordReply", params: replyIn },
+                  { type: "endWith", params: { type: "unknown_tool" } }
+                ]
+              },
+              {
+                guard: { type: "requestsTools", params: replyIn },
+                target: "#step.phaseB",
+                actions: { type: "recordReply", params: replyIn }
+              },
+              { target: "#step.phaseC", actions: { type: "recordReply", params: replyIn } }
+            ]
+          }
         }
       },
-      on: { "step.cancel": { target: "phaseC", actions: "cancelRequest" } }
+      on: { "step.cancel": { target: "phaseC", actions: { type: "endWith", params: { type: "cancelled" } } } }
     },
     ...toolPhases,
-    refused: { type: "final", entry: "traceRefusal" }
+    refused: {
+      type: "final",
+      entry: { type: "traceRefusal", params: ({ context }) => ({ ...dataOf({ context }), refusal: context.refusal }) }
+    }
   },
-  output: ({ context }) => outputOf(context)
+  output: outputOf
 })
 
 /** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
-export const stepMachine = chart(step)
+export const stepMachine = StateMachine.hosted(chart(step), { inside: true })
 
 const resumedStep = stepSetup.createMachine({
   id: "resumedStep",
-  context: begin,
-  initial: "phaseB",
-  states: toolPhases,
-  output: ({ context }) => outputOf(context)
+  context: initialContext,
+  initial: "beginning",
+  states: {
+    /** The environment reads which of the open calls run. */
+    beginning: {
+      invoke: { src: "begin", input: startOf },
+      on: { "step.began": { target: "phaseB", actions: { type: "recordBegin", params: ({ event }) => event } } }
+    },
+    ...toolPhases
+  },
+  output: outputOf
 })
 
 /** Continues with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
-export const resumedStepMachine = chart(resumedStep)
-
-const unknownTool = (context: StepContext): ToolCall | undefined => {
-  const { onUnknownTool, toolsByName } = context.options
-  return onUnknownTool === "error" ? callsOf(context).automatic.find((call) => !toolsByName.has(call.name)) : undefined
-}
-
-/** Answers every call of the batch, and runs none. */
-const refuseUnknownTool = (context: StepContext) => {
-  const { toolsByName } = context.options
-  const unknown = unknownTool(context)
-  const name = unknown?.name ?? ""
-  return {
-    error: new EngineError("unknown_tool", {
-      message: `The model called the tool ${quoted(name)}, which is not registered; add it to the engine's tools`,
-      metadata: { toolName: name, toolCallId: unknown?.id }
-    }),
-    outcomes: callsOf(context).automatic.map((call) =>
-      toolsByName.has(call.name)
-        ? endedEarly(call, "not_started", context.options, `not started, because ${quoted(name)} is not a tool`)
-        : answered(context, call, notFound(call, toolsByName))
-    )
-  }
-}
-
-/** Answers a call without running it. The error policy does not apply, because no tool failed. */
-const answered = (context: StepContext, call: ToolCall, result: HandlerResult): ToolOutcome =>
-  toolOutcome(call, result, { toolResultEncoder: context.options.toolResultEncoder })
-
-/** Fails the request because the adapter's process died. */
-const crashed = (collector: StreamCollector, cause: unknown) => {
-  const error = new AdapterError("unknown", { cause, message: `The model request's process died: ${describe(cause)}` })
-  collector.fail(error)
-  return { error }
-}
-
-/** Answers the calls that the model had made before a cancel in phase A, because no batch will. */
-const cancelledRequest = (context: StepContext) => {
-  const { finishReason, toolCalls } = context.collector.toResponse()
-  const called = finishReason === "tool_calls" ? toolCalls : []
-  return {
-    halt: { type: "cancelled" } as const,
-    outcomes: called.map((call) => endedEarly(call, "cancelled", context.options))
-  }
-}
-
-/**
- * Adds to the snapshot the outcomes that no batch reported: of calls in a truncated reply, and of calls answered without a
- * batch.
- */
-const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
-  if (watcher === undefined || result === undefined) return
-  const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
-  const finished = outcomes.length === 0 ? undefined : new Set(ledger.finished)
-  const ended = outcomes.some((outcome) => finished?.has(outcome) === false) ? outcomes : truncated
-  if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
-}
-
-const closingEvents = ({ error, options, result, ledger: { unread } }: StepContext): ReadonlyArray<Event> => {
-  if (result === undefined) return []
-  const events: Array<Event> = []
-  for (let event = unread.shift(); event !== undefined; event = unread.shift()) events.push(event)
-  const { response, thread, manualToolCalls, pendingApprovals, halt } = result
-  const completed: Event = {
-    type: "step_completed",
-    response,
-    thread,
-    mode: options.mode,
-    manualToolCalls,
-    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
-    ...(halt === undefined ? {} : { halt })
-  }
-  if (error === undefined) events.push(completed)
-  else events.push({ type: "error", error }, { ...completed, error })
-  return events
-}
-
-const outputOf = ({ refusal, result, stillOpen }: StepContext): StepOutput => {
-  if (refusal !== undefined) return { type: "refused", error: refusal }
-  if (result === undefined) throw new Error("a step ended without a result")
-  return { type: "completed", result, open: stillOpen }
-}
+export const resumedStepMachine = StateMachine.hosted(chart(resumedStep), { inside: true })

@@ -4,7 +4,7 @@
  * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
  */
 import { type Response, text, type ToolCall } from "../model/index.ts"
-import type { OpenCall, OpenStep, StepHalt } from "../record/index.ts"
+import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import type { Journalled } from "./journal.ts"
@@ -14,7 +14,7 @@ import { assistantMessage, stepResult } from "./buildStepResult.ts"
 import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
 import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
 import { describe } from "../toolResult/index.ts"
-import type { StepContext, StepOutput } from "./stepContext.ts"
+import { type EndedStep, replyOf, type RunningStep } from "./stepState.ts"
 
 /** Who answers the calls of a step; `positions` are the indexes in the reply of the batch's calls. */
 interface StepCalls {
@@ -26,13 +26,13 @@ interface StepCalls {
 const none: StepCalls = { automatic: [], manual: [] }
 
 /** The calls of the reply: those of the batch, and those of the caller. Calls of a truncated reply are not answered. */
-export const callsOf = (context: StepContext): StepCalls => {
-  const { collector, options, going, open, thread } = context
+export const callsOf = (context: RunningStep): StepCalls => {
+  const { options, going, open, thread } = context
   if (going !== undefined && open !== undefined) {
     const manual = openToolCalls({ thread, open }).filter((_, position) => open.calls[position]?.state === "manual")
     return { automatic: going.toolCalls, manual, positions: going.positions }
   }
-  const { finishReason, toolCalls } = collector.toResponse()
+  const { finishReason, toolCalls } = replyOf(context)
   if (finishReason !== "tool_calls" || options.mode === "manual") return none
   const isManual = ({ name }: ToolCall): boolean => options.toolsByName.get(name)?.manual === true
   if (!toolCalls.some(isManual)) return { automatic: toolCalls, manual: [] }
@@ -45,7 +45,7 @@ export const callsOf = (context: StepContext): StepCalls => {
 }
 
 /** The input of the step's batch. */
-export const batchInput = (context: StepContext): ToolBatchInput => {
+export const batchInput = (context: RunningStep): ToolBatchInput => {
   const { id, options, outlet, watcher, ledger, journal, open, going, thread } = context
   const { automatic, positions } = callsOf(context)
   const writes =
@@ -69,23 +69,23 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
 }
 
 /** The options of the batch, in the present mode. Calls that a person decided about skip the permission check. */
-const gated = ({ options, open, permissionMode }: StepContext): ToolBatchInput["options"] => {
+const gated = ({ options, open, permissionMode }: RunningStep): ToolBatchInput["options"] => {
   const permissions = permissionMode.begin(options.permissions)
   if (open === undefined) return permissions === options.permissions ? options : { ...options, permissions }
   return { ...options, permissions, permitted: true }
 }
 
 /** The step as a record has it while its tools run. */
-const journalledBy = (context: StepContext): Journalled => {
+const journalledBy = (context: RunningStep): Journalled => {
   const opened = openedBy(context)
-  return { ...opened, usage: context.open === undefined ? context.collector.usage : Usage.empty }
+  return { ...opened, usage: context.open === undefined ? replyOf(context).usage : Usage.empty }
 }
 
 /** The thread with the step's message, and the step with no call answered yet. */
-const openedBy = (context: StepContext): Opened => {
-  const { id, thread, open, options } = context
+const openedBy = (context: RunningStep): Opened => {
+  const { id, thread, open } = context
   if (open !== undefined) return { thread, open }
-  const response = context.collector.toResponse(options.requestId)
+  const response = replyOf(context)
   const message = assistantMessage(response, false)
   const { positions } = callsOf(context)
   const automatic = positions === undefined ? undefined : new Set(positions)
@@ -98,10 +98,13 @@ const openedBy = (context: StepContext): Opened => {
   }
 }
 
-/** The context after the batch. */
-export const batchEnded = (context: StepContext, result: ToolBatchResult): Partial<StepContext> => {
+/** What the phases of a step came to. */
+export type StepParts = Pick<EndedStep, "outcomes" | "left" | "halt" | "error">
+
+/** The step after the batch. */
+export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepParts => {
   const { outcomes, halt, error, suspended } = result
-  const ended = { outcomes, halt: haltOf(context, halt), ...(error === undefined ? {} : { error }) }
+  const ended = { outcomes, halt: haltOf(context, halt), error, left: nothing }
   if (suspended.length === 0) return ended
   const now = context.options.system.clock.now()
   const left = new Map(
@@ -119,8 +122,10 @@ export const batchEnded = (context: StepContext, result: ToolBatchResult): Parti
   return { ...ended, left }
 }
 
+const nothing: ReadonlyMap<number, OpenCall> = new Map()
+
 /** A halt of an earlier call takes precedence; a cancel keeps its question. */
-const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | undefined => {
+const haltOf = ({ open }: RunningStep, halt: StepHalt | undefined): StepHalt | undefined => {
   if (open?.halt === undefined) return halt
   if (halt?.type !== "cancelled") return open.halt
   if (halt.question !== undefined || open.halt.type !== "question") return halt
@@ -132,7 +137,7 @@ const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | u
  * The batch's process died: unfinished calls have failed, or have an unknown outcome. Their missing events are part of the
  * closing events.
  */
-export const batchCrashed = (context: StepContext, cause: unknown): Partial<StepContext> => {
+export const batchCrashed = (context: RunningStep, cause: unknown): StepParts => {
   const { journal, ledger, options } = context
   const { finished, following, halts, unread } = ledger
   const { automatic, positions } = callsOf(context)
@@ -162,16 +167,16 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
   })
   const inTime = options.haltOrder === "observed" ? halts.map((index) => finished[index]) : []
   const halting = [...inTime, ...outcomes].find((outcome) => outcome?.halt !== undefined)
-  return { outcomes, left, halt: haltOf(context, halting?.halt) }
+  return { outcomes, left, halt: haltOf(context, halting?.halt), error: undefined }
 }
 
 /** The output of a step. */
-export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readonly type: "completed" }>, "type"> => {
+export const stepEnd = (context: EndedStep): { readonly result: StepResult; readonly open?: OpenStep | undefined } => {
   const { options, halt, left, open, outcomes, permissionMode } = context
   const { manual } = callsOf(context)
   const parts = {
     thread: context.thread,
-    response: open === undefined ? context.collector.toResponse(options.requestId) : resumedResponse(context, open),
+    response: open === undefined ? replyOf(context) : resumedResponse(context, open),
     mode: options.mode,
     outcomes,
     manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
@@ -208,7 +213,7 @@ const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
 }
 
 /** The thread with the results, and the open calls as they wait. */
-const afterBatch = (context: StepContext): Opened => {
+const afterBatch = (context: EndedStep): Opened => {
   const { left, outcomes } = context
   const { automatic, positions } = callsOf(context)
   const { thread, open } = openedBy(context)
@@ -228,7 +233,7 @@ const afterBatch = (context: StepContext): Opened => {
 }
 
 /** There was no request; the response is that of the calls' reply. */
-const resumedResponse = ({ thread, options }: StepContext, open: OpenStep): Response => {
+const resumedResponse = ({ thread, options }: RunningStep, open: OpenStep): Response => {
   const message = thread.messages[open.at]
   const said = message?.role === "assistant" ? message : undefined
   return {

@@ -22,7 +22,7 @@ const answer = ["message_started", "text_delta", "text_completed", "message_comp
 /** An adapter that says nothing for ever. */
 const slow: Adapter = { name: "slow", stream: () => new Promise(() => {}) }
 
-const refusing = (error: unknown): Adapter => ({ name: "refusing", stream: () => Promise.reject(error) })
+const refusing = (thrown: AdapterError): Adapter => ({ name: "refusing", stream: () => Promise.reject(thrown) })
 
 /** The environment of a request, and the events that come out of it. */
 const sending = (adapter: Adapter, fallbacks: ReadonlyArray<Adapter> = [], maxAttempts = 2) => {

@@ -10,6 +10,7 @@ import type { Hooks } from "../../src/gate/Hooks.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
 import type { RunnableRequest } from "../../src/request/requestEnv.ts"
+import { stepEnv } from "../../src/step/stepEnv.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
@@ -17,7 +18,7 @@ import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
-import { engineParts, type Parts } from "../double/stepping.ts"
+import { engineParts, outputOf, type Parts, phaseOf } from "../double/stepping.ts"
 import type { Handler } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
@@ -38,10 +39,16 @@ const drivenOutlet = () => {
   return { outlet, events }
 }
 
-const stepInput = (parts: Parts) => {
+const bareStep = (parts: Parts) => {
   const { outlet, events } = drivenOutlet()
-  return { input: { ...engineParts(parts), thread: { messages: hi }, outlet }, events }
+  const machine = StateMachine.bind(
+    stepMachine,
+    stepEnv(() => ({ ...engineParts(parts), outlet }))
+  )
+  return { machine, events }
 }
+
+const stepStart = { thread: { messages: hi } }
 
 test.each([
   ["completed", () => ok(1)],
@@ -103,37 +110,40 @@ test("a model request runs under a bare actor, and stopping it releases it", asy
 })
 
 test("a step runs under a bare actor, with processes of its own behind it", async () => {
-  const { input, events } = stepInput({ adapter: check.fake({ script: calls("echo") }), tools: [echo] })
-  const actor = createActor(stepMachine, { input }).start()
+  const { machine, events } = bareStep({ adapter: check.fake({ script: calls("echo") }), tools: [echo] })
+  const actor = createActor(machine, { input: stepStart }).start()
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
-  expect(snapshot.output).toMatchObject({ type: "completed", result: { toolResults: [{ toolCallId: "c0" }] } })
+  expect(outputOf(snapshot.output)).toMatchObject({
+    type: "completed",
+    result: { toolResults: [{ toolCallId: "c0" }] }
+  })
   expect(tagsOf(events).at(-1)).toBe("step_completed")
 })
 
 test("a step is cancelled under a bare actor, in phase A and in phase B", async () => {
-  const inA = stepInput({ adapter: check.fake({ script: [{ text: "a" }, { hang: true }] }) })
-  const inB = stepInput({
+  const inA = bareStep({ adapter: check.fake({ script: [{ text: "a" }, { hang: true }] }) })
+  const inB = bareStep({
     adapter: check.fake({ script: calls("t") }),
     tools: [handling("t", () => new Promise(() => {}))],
     options: { drainMs: 0 }
   })
-  for (const [{ input }, phase] of [
+  for (const [{ machine }, phase] of [
     [inA, "phaseA"],
     [inB, "phaseB"]
   ] as const) {
-    const actor = createActor(stepMachine, { input }).start()
-    await until(() => actor.getSnapshot().value === phase)
+    const actor = createActor(machine, { input: stepStart }).start()
+    await until(() => phaseOf(actor.getSnapshot()) === phase)
     await hop()
     actor.send({ type: "step.cancel" })
     const snapshot = await waitFor(actor, ({ status }) => status === "done")
-    expect(snapshot.output).toMatchObject({ result: { halt: { type: "cancelled" } } })
+    expect(outputOf(snapshot.output)).toMatchObject({ result: { halt: { type: "cancelled" } } })
   }
 })
 
 test("a stopped step releases its request", async () => {
   const adapter = check.fake({ script: [{ text: "a" }, { hang: true }] })
-  const { input } = stepInput({ adapter })
-  const actor = createActor(stepMachine, { input }).start()
+  const { machine } = bareStep({ adapter })
+  const actor = createActor(machine, { input: stepStart }).start()
   await hop()
   actor.stop()
   await until(() => adapter.released === 1)

@@ -36,11 +36,16 @@ export interface Path {
   readonly steps: ReadonlyArray<{ readonly place: number; readonly value: unknown }>
 }
 
-/** The machine with actors that do nothing. */
+/** The machine with actors and effects that do nothing. XState's own actions are functions with properties. */
 export const silenced = (machine: AnyStateMachine): AnyStateMachine => {
   const silent: AnyActorLogic = fromCallback(() => {})
   const names = Object.keys(machine.implementations.actors)
-  return machine.provide({ actors: Object.fromEntries(names.map((name) => [name, silent])) } as never)
+  const actions = machine.implementations.actions as Readonly<Record<string, object>>
+  const effects = Object.entries(actions).filter(([, action]) => Object.keys(action).length === 0)
+  return machine.provide({
+    actors: Object.fromEntries(names.map((name) => [name, silent])),
+    actions: Object.fromEntries(effects.map(([name]) => [name, () => {}]))
+  } as never)
 }
 
 const optionsOf = ({ input, events, apart, allows = () => true }: Walk) => {

@@ -1,45 +1,48 @@
-import { held } from "../../src/values/held.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
-import type { AdapterEvent } from "../../src/events/Event.ts"
 import { assistant } from "../../src/model/Message.ts"
-import { ok } from "../../src/values/HandlerResult.ts"
-import { Outlet } from "../../src/events/outlet.ts"
-import { resumedStepMachine, stepMachine } from "../../src/step/StepMachine.ts"
-import type { StreamCollector } from "../../src/events/StreamCollector.ts"
-import { leakCheck } from "../double/leakCheck.ts"
-import { handling, hi } from "../double/scripts.ts"
-import { engineParts } from "../double/stepping.ts"
-import type { Walk } from "./paths.ts"
-import { testPaths } from "./walking.ts"
+import type { Response } from "../../src/model/Response.ts"
 import type { OpenStep } from "../../src/record/OpenStep.ts"
+import type { StepResult } from "../../src/record/StepResult.ts"
+import { resumedStepMachine, stepMachine } from "../../src/step/StepMachine.ts"
+import { held } from "../../src/values/held.ts"
+import { hi } from "../double/scripts.ts"
+import type { Walk } from "./paths.ts"
+import { testPaths, testPurity } from "./walking.ts"
 
-const check = leakCheck()
+const reply = held<Response>({
+  requestId: "r",
+  outputText: "hi",
+  toolCalls: [],
+  finishReason: "stop",
+  usage: {},
+  metadata: {}
+})
 
-const called = (name: string): ReadonlyArray<AdapterEvent> => [
-  { type: "tool_call_completed", id: "c0", name, arguments: {}, rawArguments: "{}" },
-  { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
-]
+const result = held<StepResult>({
+  thread: { messages: hi },
+  response: { requestId: "r", outputText: "hi", toolCalls: [], finishReason: "stop", usage: {}, metadata: {} },
+  toolResults: [],
+  done: true,
+  mode: "auto",
+  halt: undefined,
+  manualToolCalls: [],
+  truncatedToolCalls: []
+})
 
-const said: ReadonlyArray<AdapterEvent> = [
-  { type: "message_completed", message: { role: "assistant", content: "hi" }, finishReason: "stop" }
-]
-
-/** The model's reply is folded before the walk begins: which way the chart goes depends on what it was. */
-const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep): Walk => ({
+const walk = (name: string, open?: OpenStep): Walk => ({
   name,
   machine: open === undefined ? stepMachine : resumedStepMachine,
   input: {
-    ...engineParts({ adapter: check.fake({ script: [] }), tools: [handling("t", () => ok(1))] }),
     thread: { messages: open === undefined ? hi : [...hi, assistant("", [{ id: "c0", name: "t", arguments: {} }])] },
-    open,
-    outlet: new Outlet(),
-    watcher: {
-      stepStarted: (collector: StreamCollector) => reply.forEach((event) => collector.apply(event)),
-      toolCallsChanged: () => {}
-    }
+    open
   },
   events: () => [
+    { type: "step.began", id: "s1", count: 1, adapter: "fake" },
     { type: "step.cancel" },
+    { type: "reply.read", reply, count: 0, hasUnknownTool: false },
+    { type: "reply.read", reply, count: 1, hasUnknownTool: false },
+    { type: "reply.read", reply, count: 1, hasUnknownTool: true },
+    { type: "step.finished", result, open: undefined },
     { type: "events.taken" },
     { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },
     {
@@ -47,26 +50,30 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep)
       output: { type: "refused", error: held(new AdapterError("timeout")) },
       actorId: "adapterStream"
     },
-    { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },
+    { type: "xstate.error.actor.adapterStream", error: "dead", actorId: "adapterStream" },
     {
       type: "xstate.done.actor.toolBatch",
       output: held({ outcomes: [], halt: undefined, suspended: [] }),
       actorId: "toolBatch"
     },
-    { type: "xstate.error.actor.toolBatch", error: new Error("dead"), actorId: "toolBatch" }
+    { type: "xstate.error.actor.toolBatch", error: "dead", actorId: "toolBatch" }
   ],
-  apart: ({ context }) => context.halt !== undefined
+  apart: ({ context }) => [context.ending.type, context.result !== undefined],
+  // A step is over when its result is known and read, in this order.
+  allows: ({ context, value }, { type }) =>
+    type !== "events.taken" || value !== "phaseC" || context.result !== undefined
 })
 
-testPaths(stepMachine, () => [
-  walk("a reply with a call", called("t")),
-  walk("a reply with a call of no tool", called("ghost")),
-  walk("a final answer", said)
-])
+const fresh = [walk("a step")]
 
-testPaths(resumedStepMachine, () => [
-  walk("an open call that may run", [], {
+const resumed = [
+  walk("an open call that may run", {
     at: 1,
     calls: [{ state: "decided", kind: "permission", decision: { type: "allow" } }]
   })
-])
+]
+
+testPaths(stepMachine, () => fresh)
+testPurity(stepMachine, () => fresh)
+testPaths(resumedStepMachine, () => resumed)
+testPurity(resumedStepMachine, () => resumed)

@@ -13,7 +13,10 @@ import { type Held, original } from "../../src/values/held.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
+import { stepEnv } from "../../src/step/stepEnv.ts"
+import type { StepOutput } from "../../src/step/stepEvents.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
+import type { SnapshotFrom } from "xstate"
 import { hi } from "./scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
 import type { Turn } from "../../src/inbox/turnData.ts"
@@ -33,9 +36,25 @@ export const engineParts = ({ adapter, tools = [], options = {} }: Parts) => {
 /** A step whose events are read off its outlet. */
 export const startStep = (system: System.System, parts: Parts) => {
   const outlet = new Outlet()
-  const input = { ...engineParts(parts), thread: { messages: hi }, outlet }
-  const pid = StateMachine.start(system, stepMachine, { input, label: "Step" })
-  return { pid, outlet, output: () => StateMachine.output(pid), value: () => StateMachine.snapshot(pid).value }
+  const env = stepEnv(() => ({ ...engineParts(parts), outlet }))
+  const pid = StateMachine.start(system, stepMachine, { input: { thread: { messages: hi } }, env, label: "Step" })
+  return {
+    pid,
+    outlet,
+    output: () => outputOf(StateMachine.output(pid)),
+    value: () => phaseOf(StateMachine.snapshot(pid))
+  }
+}
+
+/** The phase of a step, or its final state. */
+export const phaseOf = ({ value }: SnapshotFrom<typeof stepMachine>): string =>
+  typeof value === "string" ? value : (Object.keys(value)[0] ?? "")
+
+/** The output of a step, with the values that it holds. */
+export const outputOf = (output: StepOutput | undefined) => {
+  if (output === undefined) return undefined
+  if (output.type === "refused") return { ...output, error: original(output.error) }
+  return { ...output, result: original(output.result) }
 }
 
 /** A turn with an outlet of its own. */

@@ -53,7 +53,6 @@ import {
   type ActorScope,
   bindMachine,
   ChartTable,
-  type ChildOptions,
   childOptionsOf,
   makeCallback,
   makeEffect,
@@ -62,7 +61,7 @@ import {
   type RunningCallback,
   type StartCallback
 } from "./chart/index.ts"
-import { cellOfFacade, ChartProcess, facadeOf, hostChart, type PersistedChart } from "./host/index.ts"
+import { cellOfFacade, ChartProcess, facadeOf, hostChart } from "./host/index.ts"
 import { processAt, standingForProcess } from "./xstateActor.ts"
 import type { AnyActorSystem } from "./xstateActor.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
@@ -90,6 +89,7 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
  * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`.
  * - `name`: registers the process. `label`: the displayed name, by default `name`, else the machine's id.
  * - `env`: the environment of the machine's effects and callback actors, see `effect` and `fromCallback`.
+ * - `strict`: checks the code of a hosted machine, for tests and development, see `hosted`.
  * - `trapExit`: exit signals become `process.exit` events, except the signal of the parent.
  */
 export interface Options<L extends AnyActorLogic> {
@@ -101,6 +101,7 @@ export interface Options<L extends AnyActorLogic> {
   readonly inspect?: (event: InspectionEvent) => void
   readonly logger?: (...args: Array<unknown>) => void
   readonly env?: unknown
+  readonly strict?: boolean
 }
 
 /** The start options. A machine with an input requires `input`, or a `snapshot` to resume from. */
@@ -120,7 +121,7 @@ const launch = <L extends AnyActorLogic>(
   machine: L,
   options: Options<L> = {}
 ): MachinePid<L> => {
-  const { name, label, trapExit, ...actorOptions } = options
+  const { name, label, trapExit, strict = false, ...actorOptions } = options
   const holder = name === undefined ? undefined : kernel.names.get(name)
   if (name !== undefined && holder !== undefined) throw new NameTaken({ name, pid: holder })
   const cell = kernel.make(idle, parent ?? kernel.current, label ?? name ?? idOf(machine) ?? "machine")
@@ -131,20 +132,24 @@ const launch = <L extends AnyActorLogic>(
     return cell
   }
   if (parent !== undefined) join(parent, cell)
-  const table = tableOf(machine, actorOptions)
+  const table = tableOf(machine, actorOptions, strict)
   if (table === undefined) kernel.as(cell, () => host(cell, machine, parent, actorOptions))
   else {
     const { input, snapshot: stored, env } = actorOptions
-    kernel.as(cell, () => hostChart(cell, table, { input, snapshot: stored as PersistedChart, env }, parent))
+    kernel.as(cell, () => hostChart(cell, table, { input, snapshot: stored, env }, parent))
   }
   return cell
 }
 
 /** The table of a hosted machine that nobody inspects. */
-const tableOf = (machine: AnyActorLogic, { inspect, logger }: Options<AnyActorLogic>): ChartTable | undefined => {
+const tableOf = (
+  machine: AnyActorLogic,
+  { inspect, logger }: Options<AnyActorLogic>,
+  strict: boolean
+): ChartTable | undefined => {
   const isPlain = inspect === undefined && logger === undefined
   if (!isPlain || !(machine instanceof xstate.StateMachine) || childOptionsOf(machine) === undefined) return undefined
-  const table = ChartTable.of(machine)
+  const table = ChartTable.of(machine, strict)
   return table instanceof ChartTable ? table : undefined
 }
 
@@ -181,7 +186,7 @@ export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(c
 /** The XState actor of a process, for user interfaces and inspectors. */
 export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> => {
   const { behaviour } = cellOf(pid)
-  const node = behaviour instanceof ChartProcess ? facadeOf(behaviour, behaviour.root) : actorAt(cellOf(pid)).node
+  const node = behaviour instanceof ChartProcess ? facadeOf(behaviour.root) : actorAt(cellOf(pid)).node
   return node as unknown as Actor<L>
 }
 
@@ -195,7 +200,7 @@ export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot
 /** The output of a machine that is done; `undefined` before that, and for other processes. */
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
   const { behaviour } = cellOf(pid)
-  if (behaviour instanceof ChartProcess) return behaviour.output as OutputFrom<L> | undefined
+  if (behaviour instanceof ChartProcess) return behaviour.root.chart.output as OutputFrom<L> | undefined
   return behaviour instanceof ActorProcess ? (behaviour.node.getSnapshot().output as OutputFrom<L>) : undefined
 }
 
@@ -231,8 +236,9 @@ export const watch = <L extends AnyStateMachine>(
 ): Subscription => {
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) {
-    watcher(behaviour.state as SnapshotFrom<L>)
-    return { unsubscribe: behaviour.watch(watcher as (state: object) => void) }
+    const { root } = behaviour
+    watcher(root.state as SnapshotFrom<L>)
+    return { unsubscribe: root.watch(watcher as (state: object) => void) }
   }
   watcher(snapshot(pid))
   return subscribe(pid, watcher as (next: SnapshotFrom<L>) => void)
@@ -295,12 +301,12 @@ export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
  *
  * In machines that are `hosted`. Under `createActor` there is no difference.
  */
-export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from "./chart/index.ts"
+export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, stopChild } from "./chart/index.ts"
 
 export type { ActorScope, RunningCallback } from "./chart/index.ts"
 
 /**
- * Makes callback logic: `start` is called with the input, and may return functions that receive events and close it.
+ * Makes callback logic: `run` is called with the input, and may return functions that receive events and close it.
  *
  * **Details**
  *
@@ -313,9 +319,8 @@ export const fromCallback = <
   Received extends EventObject = EventObject,
   Sent extends EventObject = EventObject
 >(
-  start: (args: ActorScope<Env, Sent> & { readonly input: Input }) => RunningCallback<Received> | undefined | void
-): CallbackActorLogic<Received, Input> =>
-  makeCallback(start as unknown as StartCallback) as unknown as CallbackActorLogic<Received, Input>
+  run: (args: ActorScope<Env, Sent> & { readonly input: Input }) => RunningCallback<Received> | undefined | void
+): CallbackActorLogic<Received, Input> => makeCallback(run as unknown as StartCallback)
 
 /**
  * Makes a named action that performs an effect with data as parameters.
@@ -344,11 +349,15 @@ export const effect = <Params, Env = unknown, Sent extends EventObject = EventOb
  *   `unhosted` lists what that is. XState also runs a machine that is inspected.
  * - Its callback actors and effects have no processes of their own. Its child machines are hosted too: each in a process
  *   of its own, or, with `inside`, in the process of its parent.
+ * - The functions of `fromEffect` are called with `input` and `host` only.
+ * - `provide` makes another machine, which is not hosted.
  * - `label`: the displayed name of the process of a child machine; by default the child's id.
+ * - With the start option `strict`, contexts and events are frozen, and reading `self` or `system` throws outside actions.
+ *   Use it in tests: the host does not pass them, and later transitions change a context that the code kept.
  * - Its actions are called without `system`, and with a `self` that has `id`, `send`, `subscribe` and snapshots.
  */
 export const hosted = <M extends AnyStateMachine>(machine: M, options: HostedOptions<M> = {}): M => {
-  registerChild(machine, options as ChildOptions)
+  registerChild(machine, options)
   return machine
 }
 

@@ -32,7 +32,7 @@ interface Linked {
 const linked = new WeakMap<AnyActorRef, Linked>()
 
 const outputOf = ({ behaviour }: Cell): unknown => {
-  if (behaviour instanceof ChartProcess) return behaviour.output
+  if (behaviour instanceof ChartProcess) return behaviour.root.chart.output
   return behaviour instanceof ActorProcess ? behaviour.node.getSnapshot().output : undefined
 }
 

@@ -532,6 +532,34 @@ test("under a bare createActor an actor has no process, and XState's own ways", 
   actor.stop()
 })
 
+test("fromProcess has the output of a hosted machine", async () => {
+  const child = StateMachine.hosted(
+    setup({}).createMachine({ initial: "over", states: { over: { type: "final" } }, output: 7 })
+  )
+  const process = StateMachine.fromProcess<number>(({ parent }) => StateMachine.startLink(parent, child))
+  const bare = createActor(process).start()
+  expect(bare.getSnapshot()).toMatchObject({ status: "done", output: 7 })
+})
+
+test("an effect that ends the process of its chart leaves no timer of that transition", async () => {
+  const system = System.make()
+  const machine = StateMachine.hosted(
+    setup({
+      actions: {
+        end: StateMachine.effect<unknown>((_, { host }) => Process.kill(any(host)))
+      }
+    }).createMachine({
+      initial: "idle",
+      states: { idle: { on: { go: "waiting" } }, waiting: { entry: "end", after: { 1_000_000: "idle" } } }
+    })
+  )
+  const pid = StateMachine.start(system, machine)
+  StateMachine.actor(pid).send({ type: "go" })
+  await hop()
+  expect([Process.isAlive(pid), System.stats(system)]).toEqual([false, empty])
+  await System.stop(system)
+})
+
 test("a bound machine that a bare createActor restores schedules the delayed events of its states once again", () => {
   const machine = setup({
     guards: { never: () => false },

@@ -45,6 +45,15 @@ test("a process that waits in a receive weighs less than 2 kB", async () => {
   await System.stop(system)
 })
 
+test("an idle hosted machine with a callback actor weighs less than 1 kB", async () => {
+  const system = System.make()
+  const machine = StateMachine.hosted(
+    setup({ actors: { idle: StateMachine.fromCallback<unknown>(() => {}) } }).createMachine({ invoke: { src: "idle" } })
+  )
+  expect(await weigh(10_000, () => StateMachine.start(system, machine))).toBeLessThan(1024)
+  await System.stop(system)
+})
+
 test("PERF1 a synchronous handler starts no fiber and makes no promise", async () => {
   const system = System.make()
   const parent = sleeper(system)

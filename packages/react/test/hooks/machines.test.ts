@@ -39,18 +39,17 @@ test("a page runs a chat's machine with useMachine, tools and all", async () => 
 })
 
 test("a page runs a step's machine with useActor", async () => {
-  const engine = engineOf(calling)
-  const { options, outlet } = environment(engine).turn("")
-  const input = { engine, options, outlet, thread: { messages: [Message.user("hi")] } }
-  let said: ReadonlyArray<string> = []
+  const machine = bind(stepMachine, environment(engineOf(calling)))
+  const input = { thread: { messages: [Message.user("hi")] } }
+  let said: unknown
   const Page = () => {
-    const [{ output, status }] = useActor(stepMachine, { input })
-    if (output?.type === "completed") said = output.result.thread.messages.map((message) => Message.text(message))
+    const [{ output, status }] = useActor(machine, { input })
+    if (output?.type === "completed") said = output.result.json
     return createElement("p", undefined, status)
   }
   const { container } = render(createElement(Page))
   await until(() => container.textContent === "done")
-  expect(said).toEqual(["hi", "", '{"x":1}'])
+  expect(said).toMatchObject({ thread: { messages: [{ content: "hi" }, { content: "" }, { content: '{"x":1}' }] } })
 })
 
 test("a page runs a tool call's machine, and shows a part of it with useSnapshot", async () => {

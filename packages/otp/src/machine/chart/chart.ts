@@ -1,18 +1,19 @@
 /**
- * One running chart: its active state, its context, its children and its delayed events.
+ * One running chart: its active state, its context, and the names of its children.
  *
  * Owns only data. A transition changes the data and adds effects to a list; it performs none of them. Time does not enter
  * except as the delays of scheduled events.
  *
- * CHART1. Exits come first, innermost first; then the transition's actions; then entries, outermost first. Each action
+ * CSTEP1. Exits come first, innermost first; then the transition's actions; then entries, outermost first. Each action
  *         reads the context that earlier actions left.
- * CHART2. Eventless transitions come before raised events, and are tried again after each step that changed something.
- * CHART3. A final state of the machine ends it: all exit actions run, then all children are stopped.
- * CHART4. The error of a child that no transition handles ends the chart with that error.
- * CHART5. A context that was handed out never changes: the next `assign` copies it.
+ * CSTEP2. Eventless transitions come before raised events, and are tried again after each step that changed something.
+ * CSTEP3. A final state of the machine ends it: all exit actions run, then all children are stopped.
+ * CSTEP4. The error of a child that no transition handles ends the chart with that error.
+ * CSTEP5. A context that was handed out never changes: the next `assign` copies it.
  */
 import type { EventObject } from "xstate"
-import type { ActionFunction, Args, Candidate, ChartTable, Context, EffectFunction, Leaf, Step } from "./chartTable.ts"
+import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step } from "./chartStep.ts"
+import type { ChartTable } from "./chartTable.ts"
 
 /** An effect of a transition, in order. `effect` and `act` are named actions. */
 export type ChartEffect =
@@ -20,7 +21,7 @@ export type ChartEffect =
   | { readonly kind: "stop"; readonly id: string }
   | { readonly kind: "send"; readonly to: string; readonly event: EventObject }
   | { readonly kind: "sendParent"; readonly event: EventObject }
-  | { readonly kind: "schedule"; readonly id: string; readonly event: EventObject; readonly ms: number }
+  | { readonly kind: "schedule"; readonly id: string | undefined; readonly event: EventObject; readonly ms: number }
   | { readonly kind: "cancel"; readonly id: string }
   | {
       readonly kind: "act"
@@ -42,22 +43,25 @@ export interface ChartData {
 
 export type ChartStatus = "active" | "done" | "error" | "stopped"
 
-const initEvent = "xstate.init"
+const beginning: EventObject = { type: "xstate.init" }
+
+const empty: Context = Object.freeze({})
+
+const noChildren: ReadonlyMap<string, string> = new Map()
 
 export class Chart {
   readonly table: ChartTable
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
-  readonly children = new Map<string, string>()
+  #children: Map<string, string> | undefined = undefined
   #leaf: Leaf
   #context: Context
-  /** Whether no other code holds the context object (CHART5). */
+  /** Whether no other code holds the context object (CSTEP5). */
   #isOwned = false
   #event: EventObject
   #changed = false
-  readonly #raised: Array<EventObject> = []
+  #raised: Array<EventObject> | undefined = undefined
 
   private constructor(table: ChartTable, leaf: Leaf, context: Context, event: EventObject) {
     this.table = table
@@ -68,21 +72,38 @@ export class Chart {
 
   /** Starts a chart. Throws what its context, guards or actions throw. */
   static start(table: ChartTable, input: unknown, effects: Array<ChartEffect>): Chart {
-    const event = { type: initEvent, input }
-    const { initial } = table
-    const chart = new Chart(table, initial.leaf, table.context(input), event)
-    chart.#take(initial, effects)
-    chart.#settle(effects)
+    const chart = Chart.make(table)
+    chart.begin(input, effects)
     return chart
+  }
+
+  /** A chart before its first transition. */
+  static make(table: ChartTable): Chart {
+    return new Chart(table, table.initial.leaf, empty, beginning)
   }
 
   /** A chart with this state, whose children are not started. */
   static restore(table: ChartTable, { status, value, context, output, error }: ChartData): Chart {
-    const chart = new Chart(table, table.leafOf(value), context, { type: initEvent })
+    const chart = new Chart(table, table.leafOf(value), context, beginning)
     chart.status = status
     chart.output = output
     chart.error = error
     return chart
+  }
+
+  /** Enters the initial state. */
+  begin(input: unknown, effects: Array<ChartEffect>): void {
+    const { table } = this
+    this.#event = Object.assign({}, beginning, { input })
+    this.#context = table.context(input)
+    this.#take(table.initial, effects)
+    this.#settle(effects)
+    this.#event = beginning
+  }
+
+  /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
+  get children(): ReadonlyMap<string, string> {
+    return this.#children ?? noChildren
   }
 
   /** The active state, as XState writes it. */
@@ -105,16 +126,25 @@ export class Chart {
     if (this.status !== "active") return false
     this.#event = event
     this.#changed = false
-    const selected = this.#select(this.#candidates(event.type))
+    const candidates = this.#candidates(event.type)
+    const selected = candidates === undefined ? undefined : this.#select(candidates)
     if (selected !== undefined) this.#take(selected, effects)
     else if (event.type.startsWith("xstate.error.actor.")) {
-      this.#end("error", effects)
-      this.error = (event as { readonly error?: unknown }).error
+      this.#stopChildren(effects)
+      this.fail((event as { readonly error?: unknown }).error)
       return true
     }
     const changed = this.#changed
     this.#settle(effects)
+    // An idle chart keeps no event alive.
+    this.#event = beginning
     return changed || this.#changed
+  }
+
+  /** Notes a child of a restored chart. */
+  adopt(id: string, src: string): void {
+    this.#children ??= new Map()
+    this.#children.set(id, src)
   }
 
   /** Replaces the state and the context. */
@@ -124,35 +154,50 @@ export class Chart {
     this.#isOwned = false
   }
 
+  /** Ends the chart with an error, of its own code or of a child. */
+  fail(error: unknown): void {
+    this.status = "error"
+    this.error = error
+    this.#children = undefined
+    this.#raised = undefined
+  }
+
   /** Ends the chart from outside. */
-  stop(effects: Array<ChartEffect>): void {
-    if (this.status === "active") this.#end("stopped", effects)
+  stop(): void {
+    if (this.status !== "active") return
+    this.status = "stopped"
+    this.#children = undefined
   }
 
   #candidates(type: string): ReadonlyArray<Candidate> | undefined {
     const { on, prefixes } = this.#leaf
-    return on.get(type) ?? prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates
+    const exact = on.get(type)
+    if (exact !== undefined || prefixes.length === 0) return exact
+    return prefixes.find(({ prefix }) => type.startsWith(prefix))?.candidates
   }
 
-  #select(candidates: ReadonlyArray<Candidate> | undefined): Candidate | undefined {
-    if (candidates === undefined) return undefined
-    const args = { context: this.#context, event: this.#event }
-    for (const candidate of candidates) if (candidate.holds === undefined || candidate.holds(args)) return candidate
+  #select(candidates: ReadonlyArray<Candidate>): Candidate | undefined {
+    let args: Args | undefined = undefined
+    for (const candidate of candidates) {
+      if (candidate.holds === undefined) return candidate
+      args ??= { context: this.#context, event: this.#event }
+      if (candidate.holds(args)) return candidate
+    }
     return undefined
   }
 
-  /** Takes eventless transitions and raised events, until there are none (CHART2). */
+  /** Takes eventless transitions and raised events, until there are none (CSTEP2). */
   #settle(effects: Array<ChartEffect>): void {
     let askEventless = true
     while (this.status === "active") {
-      const eventless: Candidate | undefined =
-        askEventless && this.#leaf.always.length > 0 ? this.#select(this.#leaf.always) : undefined
+      const { always } = this.#leaf
+      const eventless: Candidate | undefined = askEventless && always.length > 0 ? this.#select(always) : undefined
       let selected = eventless
       if (selected === undefined) {
-        const raised = this.#raised.shift()
+        const raised = this.#raised?.shift()
         if (raised === undefined) return
         this.#event = raised
-        selected = this.#select(this.#candidates(raised.type))
+        selected = this.#select(this.#candidates(raised.type) ?? [])
       }
       const before = this.#changed
       this.#changed = false
@@ -160,97 +205,111 @@ export class Chart {
       askEventless = eventless === undefined || this.#changed
       this.#changed ||= before
     }
+    this.#raised = undefined
     this.#stopChildren(effects)
   }
 
   #take({ steps, leaf, moves }: Omit<Candidate, "holds">, effects: Array<ChartEffect>): void {
     if (moves) this.#changed = true
     this.#leaf = leaf
-    this.#perform(steps, effects)
+    if (steps.length > 0) this.#perform(steps, effects)
     if (this.status === "done") this.#perform(leaf.leave, effects)
   }
 
   #perform(steps: ReadonlyArray<Step>, effects: Array<ChartEffect>): void {
-    for (const step of steps) this.#step(step, { context: this.#context, event: this.#event }, effects)
+    let args: Args = { context: this.#context, event: this.#event }
+    for (const step of steps) {
+      if (args.context !== this.#context) args = { context: this.#context, event: this.#event }
+      this.#step(step, args, effects)
+    }
   }
 
   #step(step: Step, args: Args, effects: Array<ChartEffect>): void {
+    const params = step.kind === "completed" || step.kind === "done" ? undefined : step.params(args, undefined)
     switch (step.kind) {
       case "assign":
-        return this.#assign(step.update(args, step.params(args, undefined)))
+        return this.#assign(step.update(args, params))
       case "raise":
-        this.#raised.push(step.event(args, step.params(args, undefined)) as EventObject)
-        return
-      case "act": {
+        return this.#raise(this.#resolved(step.event(args, params)) as EventObject)
+      case "act":
         this.#isOwned = false
-        effects.push({ kind: "act", name: step.name, run: step.run, params: step.params(args, undefined), args })
+        effects.push({ kind: "act", name: step.name, run: step.run, params, args })
         return
-      }
       case "effect":
-        effects.push({ kind: "effect", name: step.name, run: step.run, params: step.params(args, undefined) })
+        effects.push({ kind: "effect", name: step.name, run: step.run, params: this.#resolved(params) })
         return
       case "start": {
-        const id = step.id(args, undefined) as string
-        this.children.set(id, step.src)
+        const id = step.id(args, params) as string
         this.#changed = true
-        effects.push({ kind: "start", id, src: step.src, input: step.input(args, undefined) })
-        return
+        effects.push({ kind: "start", id, src: step.src, input: this.#resolved(step.input(args, params)) })
+        return this.adopt(id, step.src)
       }
       case "stop":
-        return this.#stop(step.id(args, step.params(args, undefined)) as string, effects)
+        return this.#stop(step.id(args, params), effects)
       case "send": {
-        const params = step.params(args, undefined)
         const to = step.to(args, params) as string
-        if (!this.children.has(to)) throw new Error(`There is no child ${to} to send an event to`)
-        effects.push({ kind: "send", to, event: step.event(args, params) as EventObject })
+        if (!this.children.has(to)) {
+          throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
+        }
+        effects.push({ kind: "send", to, event: this.#resolved(step.event(args, params)) as EventObject })
         return
       }
       case "sendParent":
-        effects.push({ kind: "sendParent", event: step.event(args, step.params(args, undefined)) as EventObject })
+        effects.push({ kind: "sendParent", event: this.#resolved(step.event(args, params)) as EventObject })
         return
       case "schedule": {
-        const params = step.params(args, undefined)
-        const event = step.event(args, params) as EventObject
-        effects.push({ kind: "schedule", id: step.id, event, ms: step.delay(args, params) as number })
+        const event = this.#resolved(step.event(args, params)) as EventObject
+        const ms = step.delay(args, params)
+        if (typeof ms === "number") effects.push({ kind: "schedule", id: step.id, event, ms })
+        else this.#raise(event)
         return
       }
       case "cancel":
-        effects.push({ kind: "cancel", id: step.id(args, step.params(args, undefined)) as string })
+        effects.push({ kind: "cancel", id: step.id(args, params) as string })
         return
-      case "completed":
-        this.#raised.push(
-          Object.assign({ type: `xstate.done.state.${step.id}` }, { output: step.output(args, undefined) })
-        )
-        return
+      case "completed": {
+        this.#isOwned = false
+        const output = step.output(args, undefined)
+        return this.#raise(Object.assign({ type: `xstate.done.state.${step.id}` }, { output }))
+      }
       case "done":
+        this.#isOwned = false
         this.output = step.output(args, undefined)
         this.status = "done"
         this.#changed = true
     }
   }
 
-  #assign(update: Context): void {
-    this.#changed = true
-    if (this.#isOwned) Object.assign(this.#context, update)
-    else {
-      this.#context = { ...this.#context, ...update }
-      this.#isOwned = true
-    }
+  /** A value that leaves the chart: if it is the context, the next `assign` copies the context (CSTEP5). */
+  #resolved<A>(value: A): A {
+    if (value === this.#context) this.#isOwned = false
+    return value
   }
 
-  #stop(id: string, effects: Array<ChartEffect>): void {
-    if (!this.children.delete(id)) return
+  #raise(event: EventObject): void {
+    this.#raised ??= []
+    this.#raised.push(event)
+  }
+
+  #assign(update: Context): void {
+    this.#changed = true
+    if (this.#isOwned) {
+      Object.assign(this.#context, update)
+      return
+    }
+    this.#context = { ...this.#context, ...update }
+    this.#isOwned = !this.table.strict
+  }
+
+  /** Stops a child, given as its id or as a reference. */
+  #stop(child: unknown, effects: Array<ChartEffect>): void {
+    const id = typeof child === "string" ? child : (child as { readonly id?: unknown } | undefined)?.id
+    if (typeof id !== "string" || this.#children?.delete(id) !== true) return
     this.#changed = true
     effects.push({ kind: "stop", id })
   }
 
   #stopChildren(effects: Array<ChartEffect>): void {
-    for (const id of [...this.children.keys()]) this.#stop(id, effects)
-  }
-
-  #end(status: ChartStatus, effects: Array<ChartEffect>): void {
-    this.#stopChildren(effects)
-    this.status = status
-    this.#changed = true
+    for (const id of this.children.keys()) this.#stop(id, effects)
   }
 }

@@ -37,8 +37,15 @@ const registering = <M extends Make>(
   return makeAndRegister as unknown as M
 }
 
-const optionsOf = (options: unknown): { readonly id?: unknown; readonly delay?: unknown; readonly input?: unknown } =>
-  options ?? {}
+interface ActionOptions {
+  readonly id?: unknown
+  readonly delay?: unknown
+  readonly input?: unknown
+  readonly systemId?: unknown
+  readonly syncSnapshot?: unknown
+}
+
+const optionsOf = (options: unknown): ActionOptions => options ?? {}
 
 /** XState's `assign`. */
 export const assign = registering(xstate.assign, (assignment) => ({ kind: "assign", assignment }))
@@ -52,12 +59,13 @@ export const raise = registering(xstate.raise, (event, options) => {
 /** XState's `cancel`. */
 export const cancel = registering(xstate.cancel, (id) => ({ kind: "cancel", id }))
 
-/** XState's `sendTo`. The host performs it for a child named by its id, or by a function that returns it, without a delay. */
+/** XState's `sendTo`. The host performs it for a child named by its id, without a delay. */
 export const sendTo = registering(xstate.sendTo, (to, event, options) =>
-  options === undefined && (typeof to === "string" || typeof to === "function")
-    ? { kind: "send", to, event }
-    : undefined
+  typeof to === "string" && options === undefined ? { kind: "send", to, event } : undefined
 )
+
+/** XState's `sendTo` for a child whose id a function returns. The event is not delayed. */
+export const sendToChild = registering(xstate.sendTo, (to, event) => ({ kind: "send", to, event }))
 
 /** XState's `sendParent`. The host performs it without a delay. */
 export const sendParent = registering(xstate.sendParent, (event, options) =>
@@ -66,9 +74,12 @@ export const sendParent = registering(xstate.sendParent, (event, options) =>
 
 /** XState's `spawnChild`. The host performs it for an actor that `setup` names, with an id. */
 export const spawnChild = registering(xstate.spawnChild, (src, options) => {
-  const { id, input } = optionsOf(options)
-  return typeof src === "string" && id !== undefined ? { kind: "spawn", src, id, input } : undefined
+  const { id, input, systemId, syncSnapshot } = optionsOf(options)
+  const isPlain = systemId === undefined && syncSnapshot !== true && id !== undefined
+  return isPlain && typeof src === "string" ? { kind: "spawn", src, id, input } : undefined
 })
 
 /** XState's `stopChild`. The host performs it for a child named by its id. */
-export const stopChild = registering(xstate.stopChild, (id) => ({ kind: "stop", id }))
+export const stopChild = registering(xstate.stopChild, (id) =>
+  typeof id === "string" || typeof id === "function" ? { kind: "stop", id } : undefined
+)

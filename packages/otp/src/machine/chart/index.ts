@@ -1,10 +1,10 @@
 /** XState machines as tables: their transitions without an interpreter, and the actions and actors that the host performs. */
 export { planned } from "./chartLogic.ts"
-export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from "./chartActions.ts"
+export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, stopChild } from "./chartActions.ts"
 export { Chart } from "./chart.ts"
 export type { ChartData, ChartEffect } from "./chart.ts"
+export { strictArgs } from "./chartCode.ts"
 export { ChartTable } from "./chartTable.ts"
-export type { Context } from "./chartTable.ts"
 export {
   bindMachine,
   childOptionsOf,
@@ -16,5 +16,5 @@ export {
   setEnvironment,
   setHost
 } from "./hostedActors.ts"
-export type { ActorScope, ChildOptions, RunningCallback, StartCallback } from "./hostedActors.ts"
+export type { ActorScope, RunningCallback, StartCallback } from "./hostedActors.ts"
 export type { Scope } from "./xstateMachine.ts"

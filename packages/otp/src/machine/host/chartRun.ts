@@ -1,53 +1,309 @@
 /**
  * One chart that runs in a process: the chart's data, and the live things its effects started.
  *
- * Owns: the running children and the timers of one chart. Does not own the order of events, which is the process's.
+ * Owns: the running children, the delayed events and the observers of one chart. Does not own the order of events, which
+ * is the process's.
+ *
+ * CRUN1. Each child is stopped once, and each delayed event is cancelled, when its chart ends. A child that fails to stop
+ *        is reported, and the rest are stopped.
+ * CRUN2. An observer is called with each new snapshot, then once with the end. Its error is reported and changes nothing.
  */
-import type { AnyMachineSnapshot, EventObject } from "xstate"
-import type { Chart } from "../chart/index.ts"
+import type { ExitReason } from "../../core/index.ts"
+import type { AnyMachineSnapshot, EventObject, Observer } from "xstate"
+import type { ActorScope, Chart, ChartData, ChartTable } from "../chart/index.ts"
+import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
+import type { PersistedChart } from "./storedForm.ts"
+
+/** The process that runs a chart. */
+export interface RunHost {
+  readonly cell: Cell
+  readonly env: unknown
+  /** Sends an event to one of its charts; from a child, or from anywhere. */
+  readonly send: (run: ChartRun, event: EventObject, from?: Child) => void
+  /** Runs a function in a turn of the process; the events that it sends are handled in that turn. */
+  readonly turn: (run: () => void) => void
+  /** Handles an event in the present turn. */
+  readonly take: (run: ChartRun, event: EventObject) => void
+  /** Starts a chart in the same process. */
+  readonly enter: (run: ChartRun, input: unknown, from: PersistedChart | undefined) => void
+  /** Starts a chart in another process, whose parent is this one. */
+  readonly open: (cell: Cell, table: ChartTable, start: ChartStart, above: ProcessAbove) => void
+}
+
+/** What is above a chart: the child of another chart that it is. */
+export interface Above {
+  /** The chart sends an event to its parent. */
+  readonly sent: (event: EventObject) => void
+}
+
+/** What is above a process that runs a chart. */
+export interface ProcessAbove extends Above {
+  /** The chart is about to start. */
+  readonly opened: (run: ChartRun) => void
+  readonly ended: (reason: ExitReason) => void
+}
+
+/** The state of a chart. */
+export type ChartState = Pick<ChartData, "status" | "value" | "context">
+
+/** How a chart is started. */
+export interface ChartStart {
+  readonly input?: unknown
+  readonly snapshot?: PersistedChart | undefined
+  readonly env?: unknown
+}
 
 /** A running child of a chart. */
-export interface Child {
+export abstract class Child {
+  readonly run: ChartRun
+  readonly id: string
   readonly src: string
   readonly input: unknown
-  readonly receive: (event: EventObject) => void
-  readonly stop: () => void
+  isStopped = false
+  /** Its output or error, once it has ended. */
+  end: { readonly output: unknown } | { readonly error: unknown } | undefined = undefined
+
+  constructor(run: ChartRun, id: string, src: string, input: unknown) {
+    this.run = run
+    this.id = id
+    this.src = src
+    this.input = input
+  }
+
+  /** Starts it, or starts it again from its stored form. Throws what its code throws. */
+  abstract begin(from: PersistedChart | undefined): void
+  abstract receive(event: EventObject): void
+  protected abstract close(): void
+
   /** The child's own chart, if it has one. */
-  readonly chart: () => ChartRun | undefined
-  readonly process: () => unknown
+  get chart(): ChartRun | undefined {
+    return undefined
+  }
+
+  stop(): void {
+    if (this.isStopped) return
+    this.isStopped = true
+    try {
+      this.close()
+    } catch (error) {
+      const { cell } = this.run.host
+      cell.kernel.report(cell, error)
+    }
+  }
+
+  /** Sends an event to the chart that started it. */
+  protected sendUp(event: EventObject): void {
+    if (!this.isStopped) this.run.host.send(this.run, event, this)
+  }
+
+  /** Reports its output to the chart that started it. */
+  protected done(output: unknown): void {
+    this.end = { output }
+    this.sendUp(Object.assign({ type: `xstate.done.actor.${this.id}` }, { output, actorId: this.id }))
+  }
+
+  /** Reports its error to the chart that started it. */
+  failed(error: unknown): void {
+    this.end = { error }
+    this.sendUp(Object.assign({ type: `xstate.error.actor.${this.id}` }, { error, actorId: this.id }))
+  }
 }
 
 /** A delayed event. */
-export interface Delayed {
+class Delayed {
+  id: string
   readonly event: EventObject
   /** When it is due, on the system's clock. */
   readonly at: number
-  readonly cancel: () => void
+  timer: Timer | undefined = undefined
+  constructor(id: string, event: EventObject, at: number) {
+    this.id = id
+    this.event = event
+    this.at = at
+  }
 }
 
+const none: ReadonlyMap<string, never> = new Map<string, never>()
+
 export class ChartRun {
+  readonly host: RunHost
   readonly chart: Chart
   readonly id: string
   readonly parent: ChartRun | undefined
-  readonly children = new Map<string, Child>()
-  timers: Map<string, Delayed> | undefined = undefined
+  readonly above: Above | undefined
+  #children: Map<string, Child> | undefined = undefined
+  #timers: Map<string, Delayed> | undefined = undefined
+  #observers: Set<Observer<unknown>> | undefined = undefined
+  #watchers: Set<(state: ChartState) => void> | undefined = undefined
+  #scope: ActorScope | undefined = undefined
   /** Whether the chart has ended, and everything it started is stopped. */
   isOver = false
   /** XState's snapshot of the present state, once somebody asked for it. */
   snapshot: AnyMachineSnapshot | undefined = undefined
 
-  constructor(chart: Chart, id: string, parent: ChartRun | undefined) {
+  constructor(host: RunHost, chart: Chart, id: string, parent: ChartRun | undefined, above: Above | undefined) {
+    this.host = host
     this.chart = chart
     this.id = id
     this.parent = parent
+    this.above = above
   }
 
-  /** Stops the children and the timers. */
+  get children(): ReadonlyMap<string, Child> {
+    return this.#children ?? none
+  }
+
+  get timers(): ReadonlyMap<string, Delayed> {
+    return this.#timers ?? none
+  }
+
+  /** What an effect can reach. */
+  get scope(): ActorScope {
+    const { host } = this
+    this.#scope ??= {
+      env: host.env,
+      host: host.cell,
+      send: (event) => host.send(this, event),
+      turn: (run) => host.turn(run)
+    }
+    return this.#scope
+  }
+
+  /** Starts a child in the place of one with the same id. */
+  add(child: Child, from?: PersistedChart): void {
+    const { id } = child
+    this.#children ??= new Map()
+    this.#children.get(id)?.stop()
+    this.#children.set(id, child)
+    try {
+      child.begin(from)
+    } catch (error) {
+      child.failed(error)
+    }
+  }
+
+  /** Keeps a child that had ended when the chart was stored. */
+  keep(child: Child, { output, error, status }: PersistedChart): void {
+    this.#children ??= new Map()
+    this.#children.set(child.id, child)
+    child.end = status === "error" ? { error } : { output }
+  }
+
+  stopChild(id: string): void {
+    const child = this.#children?.get(id)
+    this.#children?.delete(id)
+    child?.stop()
+  }
+
+  /** Delays an event. As under XState, a waiting event with the same id stays, and `cancel` finds only the new one. */
+  schedule(given: string | undefined, event: EventObject, ms: number): void {
+    const timers = (this.#timers ??= new Map())
+    const id = given ?? freeId(timers, event.type)
+    const waiting = timers.get(id)
+    if (waiting !== undefined) {
+      waiting.id = freeId(timers, id)
+      timers.set(waiting.id, waiting)
+    }
+    const { host } = this
+    const { cell } = host
+    const delayed = new Delayed(id, event, cell.kernel.clock.now() + ms)
+    timers.set(id, delayed)
+    const due = (): void => {
+      if (timers.get(delayed.id) !== delayed) return
+      timers.delete(delayed.id)
+      host.take(this, event)
+    }
+    delayed.timer = new Timer(cell.kernel, cell, ms, () => deliver(cell, new MailboxTask(due)))
+  }
+
+  cancel(id: string): void {
+    const delayed = this.#timers?.get(id)
+    if (delayed === undefined) return
+    this.#timers?.delete(id)
+    delayed.timer?.close()
+  }
+
+  /** The state changed: snapshots of it and of the charts around it are old. */
+  changed(): void {
+    this.snapshot = undefined
+    this.parent?.changed()
+  }
+
+  get isObserved(): boolean {
+    return this.#observers !== undefined && this.#observers.size > 0
+  }
+
+  notify(snapshot: unknown): void {
+    for (const observer of Array.from(this.#observers ?? [])) this.#guarded(() => observer.next?.(snapshot))
+  }
+
+  /** The present state. */
+  get state(): ChartState {
+    const { status, value, context } = this.chart
+    return { status, value, context }
+  }
+
+  /** Calls the watcher with each new state; no snapshot is made. */
+  watch(watcher: (state: ChartState) => void): () => void {
+    const watchers = (this.#watchers ??= new Set())
+    watchers.add(watcher)
+    return () => void watchers.delete(watcher)
+  }
+
+  showState(): void {
+    if (this.#watchers === undefined || this.#watchers.size === 0) return
+    const { state } = this
+    for (const watcher of Array.from(this.#watchers)) this.#guarded(() => watcher(state))
+  }
+
+  /** Calls the observer with each new snapshot, or with the end if the chart has ended. */
+  subscribe(observer: Observer<unknown>): () => void {
+    if (this.chart.status !== "active" && this.isOver) {
+      this.#finish(observer)
+      return () => {}
+    }
+    const observers = (this.#observers ??= new Set())
+    observers.add(observer)
+    return () => void observers.delete(observer)
+  }
+
+  /** Stops the children and the timers (CRUN1). */
   close(): void {
+    if (this.isOver) return
     this.isOver = true
-    for (const timer of this.timers?.values() ?? []) timer.cancel()
-    this.timers = undefined
+    this.chart.stop()
+    this.changed()
+    for (const { timer } of this.timers.values()) timer?.close()
+    this.#timers = undefined
     for (const child of this.children.values()) child.stop()
-    this.children.clear()
+    this.#children = undefined
+  }
+
+  /** Calls the observers with the end. */
+  finish(): void {
+    const observers = this.#observers
+    this.#observers = undefined
+    for (const observer of observers ?? []) this.#finish(observer)
+  }
+
+  #finish(observer: Observer<unknown>): void {
+    const { status, error } = this.chart
+    this.#guarded(() => (status === "error" ? observer.error?.(error) : observer.complete?.()))
+  }
+
+  #guarded(call: () => void): void {
+    const { cell } = this.host
+    try {
+      call()
+    } catch (error) {
+      cell.kernel.report(cell, error)
+    }
+  }
+}
+
+const freeId = (timers: ReadonlyMap<string, unknown>, type: string): string => {
+  for (let index = 0; ; index++) {
+    const id = `${type}.${index}`
+    if (!timers.has(id)) return id
   }
 }

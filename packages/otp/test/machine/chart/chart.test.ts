@@ -1,12 +1,12 @@
 /** Charts run from a table against XState's own `transition`. */
 import { describe, expect, test } from "vitest"
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from "xstate"
-import { Chart, type ChartEffect } from "../../../src/machine/chart/chart.ts"
+import { Chart, type ChartData, type ChartEffect } from "../../../src/machine/chart/chart.ts"
 import { ChartTable } from "../../../src/machine/chart/chartTable.ts"
 import { ends, events, numbers, randomMachine } from "./randomMachine.ts"
 
-const tableOf = (machine: AnyStateMachine): ChartTable => {
-  const table = ChartTable.of(machine)
+const tableOf = (machine: AnyStateMachine, strict = false): ChartTable => {
+  const table = ChartTable.of(machine, strict)
   if (!(table instanceof ChartTable)) throw new Error([...table].join(", "))
   return table
 }
@@ -100,32 +100,93 @@ const eventsFor = (seed: number, count: number): ReadonlyArray<EventObject> => {
   }))
 }
 
-describe("TABLE1 a chart does what XState's transition does", () => {
+/** Expects equal data. The texts are compared first, because a comparison of the test runner costs much more. */
+const same = (one: unknown, other: unknown): void => {
+  if (JSON.stringify(one) !== JSON.stringify(other)) expect(one).toEqual(other)
+}
+
+/** A chart that goes through JSON. */
+const copied = (chart: Chart): Chart => {
+  const { table, status, value, context, output, error, children } = chart
+  const data = JSON.stringify({ status, value, context, output, error })
+  const copy = Chart.restore(table, JSON.parse(data) as ChartData)
+  for (const [id, src] of children) copy.adopt(id, src)
+  return copy
+}
+
+/** A random machine and a random sequence of events for it. */
+interface Run {
+  readonly machine: AnyStateMachine
+  readonly input: number
+  readonly sent: ReadonlyArray<EventObject>
+}
+
+const runs = function* (machines: number, sequences: number, length: number): Generator<Run> {
+  for (let seed = 1; seed <= machines; seed++) {
+    const machine = randomMachine(seed)
+    for (let input = 0; input < sequences; input++) {
+      yield { machine, input, sent: eventsFor(seed * 31 + input, 1 + ((seed + input) % length)) }
+    }
+  }
+}
+
+describe("CTABLE1 a chart does what XState's transition does", () => {
   test("on random machines and random events: states, contexts, children, and effects in order", () => {
+    let [sequences, checked] = [0, 0]
+    for (const { machine, input, sent } of runs(500, 21, 3)) {
+      const effects: Array<ChartEffect> = []
+      const [first, actions] = initialTransition(machine, input)
+      let snapshot = first as AnyMachineSnapshot
+      const chart = Chart.start(tableOf(machine), input, effects)
+      same(ours(effects), theirs(actions))
+      sequences++
+      for (const event of sent) {
+        if (snapshot.status !== "active") break
+        effects.length = 0
+        const [next, done] = transition(machine, snapshot, event)
+        const before = snapshot
+        snapshot = next as AnyMachineSnapshot
+        const changed = chart.send(event, effects)
+        same(shownOf(chart), shown(snapshot))
+        same(ours(effects), theirs(done))
+        if (!changed) same(shown(snapshot), shown(before))
+        checked++
+      }
+    }
+    expect(sequences).toBeGreaterThan(10_000)
+    expect(checked).toBeGreaterThan(12_000)
+  })
+
+  test("a chart that goes through JSON before each event does the same", () => {
     let checked = 0
-    for (let seed = 1; seed <= 300; seed++) {
-      const machine = randomMachine(seed)
-      const table = tableOf(machine)
-      for (let run = 0; run < 10; run++) {
-        const effects: Array<ChartEffect> = []
-        const [first, actions] = initialTransition(machine, run)
-        let snapshot = first as AnyMachineSnapshot
-        const chart = Chart.start(table, run, effects)
-        expect(ours(effects)).toEqual(theirs(actions))
-        for (const event of eventsFor(seed * 31 + run, 12)) {
-          if (snapshot.status !== "active") break
-          effects.length = 0
-          const [next, done] = transition(machine, snapshot, event)
-          const before = snapshot
-          snapshot = next as AnyMachineSnapshot
-          const changed = chart.send(event, effects)
-          expect(shownOf(chart)).toEqual(shown(snapshot))
-          expect(ours(effects)).toEqual(theirs(done))
-          if (!changed) expect(shown(snapshot)).toEqual(shown(before))
-          checked++
-        }
+    for (const { machine, input, sent } of runs(250, 20, 8)) {
+      const chart = Chart.start(tableOf(machine), input, [])
+      let copy = copied(chart)
+      for (const event of sent) {
+        const [made, remade]: [Array<ChartEffect>, Array<ChartEffect>] = [[], []]
+        copy = copied(copy)
+        same(copy.send(event, remade), chart.send(event, made))
+        same(shownOf(copy), shownOf(chart))
+        same(ours(remade), ours(made))
+        checked++
       }
     }
     expect(checked).toBeGreaterThan(10_000)
+  })
+
+  test("STRICT1 a chart with frozen contexts and events, and without `self`, does the same", () => {
+    let checked = 0
+    for (const { machine, input, sent } of runs(120, 20, 8)) {
+      const chart = Chart.start(tableOf(machine), input, [])
+      const strict = Chart.start(tableOf(machine, true), input, [])
+      for (const event of sent) {
+        const [made, remade]: [Array<ChartEffect>, Array<ChartEffect>] = [[], []]
+        same(strict.send({ ...event }, remade), chart.send(event, made))
+        same(shownOf(strict), shownOf(chart))
+        same(ours(remade), ours(made))
+        checked++
+      }
+    }
+    expect(checked).toBeGreaterThan(5_000)
   })
 })

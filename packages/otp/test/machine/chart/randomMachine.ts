@@ -32,7 +32,7 @@ const by = ({ event }: Random): number => event.by ?? 1
 const base = setup({
   types: { context: {} as Random["context"], events: {} as Random["event"] },
   actors: { work: StateMachine.fromCallback<unknown>(() => {}) },
-  delays: { soon: 10, computed: ({ context }) => context.n + 5 },
+  delays: { soon: 10, computed: ({ context }: Random) => context.n + 5 },
   guards: {
     once: ({ context }) => context.once > 0,
     isNot: ({ context }, { rest }: { readonly rest: number }) => context.n % 3 !== rest
@@ -42,7 +42,7 @@ const base = setup({
     fields: assign({ n: ({ context }) => context.n + 2, list: ({ context }) => [...context.list, context.n] }),
     plus: assign(({ context }, { much }: { readonly much: number }) => ({ n: context.n + much })),
     spend: assign(({ context }) => ({ once: context.once - 1 })),
-    note: (_, _params: { readonly text: string; readonly n?: number }) => {},
+    note: (_args, _params: { readonly text: string; readonly n?: number }) => {},
     raised: raise({ type: "e" }),
     raisedWith: raise(({ context }) => ({ type: "e", by: context.n })),
     delayed: raise({ type: "later" }, { id: "later", delay: "soon" }),
@@ -74,8 +74,8 @@ export const randomMachine = (seed: number): AnyStateMachine => {
       "fields",
       { type: "plus", params: { much: 3 } },
       { type: "plus", params: ({ context }: Random) => ({ much: context.n % 2 }) },
-      "delayed",
-      "computed",
+      ["undelayed", "delayed"],
+      ["undelayed", "computed"],
       "undelayed",
       ["spawn", "ask"],
       "drop",

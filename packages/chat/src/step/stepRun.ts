@@ -1,0 +1,196 @@
+/**
+ * The live side of one step: its request, its batch, and how they become its result.
+ *
+ * Owns: the collector of the reply, and the ledger of the batch. Does not own the phases, which are the chart's.
+ */
+import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
+import { notFound, type ToolBatchInput } from "../batch/index.ts"
+import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
+import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
+import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
+import { Fifo } from "../async/index.ts"
+import { PermissionMode } from "../gate/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { OpenCall, StepResult } from "../record/index.ts"
+import { adapterIn, requestOf, type RunnableRequest } from "../request/index.ts"
+import { newStepId } from "../tool/index.ts"
+import { describe } from "../toolResult/index.ts"
+import { type Held, held, original } from "../values/index.ts"
+import { goingOnWith } from "./decisions.ts"
+import type { StepData, StepEnding, StepEvent } from "./stepEvents.ts"
+import { type EndedStep, replyOf, type RunningStep, type StepLive } from "./stepState.ts"
+
+type Of<Type extends StepEvent["type"]> = Extract<StepEvent, { readonly type: Type }>
+
+export class StepRun {
+  readonly #step: RunningStep
+
+  /** A new step, or with an id one that goes on from its data. */
+  constructor(live: StepLive, data: Pick<StepData, "thread" | "aside" | "open"> & Partial<StepData>) {
+    const { options, watcher } = live
+    const { thread, aside, open, reply } = data
+    const collector = new StreamCollector(undefined, options.maxToolArgumentCharacters)
+    watcher?.stepStarted(collector)
+    options.trace?.stepBegan()
+    this.#step = {
+      ...live,
+      thread,
+      aside,
+      open,
+      id: data.id ?? (open === undefined ? newStepId(options.system) : open.id),
+      permissionMode: live.permissionMode ?? new PermissionMode(),
+      collector,
+      reply: reply === undefined ? undefined : original(reply),
+      ledger: { finished: [], following: [], halts: [], unread: new Fifo() },
+      going: open === undefined ? undefined : goingOnWith({ thread, open }, options)
+    }
+  }
+
+  get id(): string | undefined {
+    return this.#step.id
+  }
+
+  /** The event of the step's start. */
+  get began(): Of<"step.began"> {
+    const { engine, going } = this.#step
+    return { type: "step.began", id: this.id, count: going?.toolCalls.length ?? 0, adapter: engine.adapter?.name ?? "" }
+  }
+
+  get outlet(): Outlet {
+    return this.#step.outlet
+  }
+
+  /** Traces a request that could not be opened. */
+  refused(error: Held<PreflightError> | undefined): void {
+    this.#step.options.trace?.stepRefused(error === undefined ? undefined : original(error))
+  }
+
+  /** The model request of phase A. */
+  get request(): RunnableRequest {
+    const { engine, options, collector, outlet } = this.#step
+    return { adapter: adapterIn(engine), request: requestOf(this.#step), options, collector, outlet }
+  }
+
+  /** Reads the reply once the request has ended. */
+  read(): Of<"reply.read"> {
+    const { automatic } = callsOf(this.#step)
+    return {
+      type: "reply.read",
+      reply: held(replyOf(this.#step)),
+      count: automatic.length,
+      hasUnknownTool: unknownTool(this.#step) !== undefined
+    }
+  }
+
+  /** The tool calls of phase B. */
+  get batch(): ToolBatchInput {
+    return batchInput(this.#step)
+  }
+
+  /** Computes the result, and the events of phase C. */
+  finish(ending: StepEnding): { readonly finished: Of<"step.finished">; readonly events: ReadonlyArray<Event> } {
+    const step: EndedStep = { ...this.#step, ...this.#ended(ending) }
+    const { result, open } = stepEnd(step)
+    step.options.trace?.stepEnded(result)
+    showUnrun(step, result)
+    return {
+      finished: { type: "step.finished", result: held(result), open },
+      events: closingEvents(step, result)
+    }
+  }
+
+  #ended(ending: StepEnding): StepParts {
+    const step = this.#step
+    switch (ending.type) {
+      case "answered":
+        return nothing
+      case "called":
+        return batchEnded(step, original(ending.result))
+      case "batch_died":
+        return batchCrashed(step, original(ending.cause))
+      case "unknown_tool":
+        return { ...nothing, ...refuseUnknownTool(step) }
+      case "cancelled":
+        return { ...nothing, ...cancelledRequest(step) }
+      case "request_died":
+        return { ...nothing, error: crashed(step.collector, original(ending.cause)) }
+    }
+  }
+}
+
+const noCalls: ReadonlyMap<number, OpenCall> = new Map()
+
+const nothing: StepParts = { outcomes: [], left: noCalls, halt: undefined, error: undefined }
+
+const unknownTool = (step: RunningStep): ToolCall | undefined => {
+  const { onUnknownTool, toolsByName } = step.options
+  return onUnknownTool === "error" ? callsOf(step).automatic.find((call) => !toolsByName.has(call.name)) : undefined
+}
+
+/** Answers every call of the batch, and runs none. */
+const refuseUnknownTool = (step: RunningStep): Pick<StepParts, "outcomes" | "error"> => {
+  const { toolsByName, toolResultEncoder } = step.options
+  const unknown = unknownTool(step)
+  const name = unknown?.name ?? ""
+  return {
+    error: new EngineError("unknown_tool", {
+      message: `The model called the tool ${quoted(name)}, which is not registered; add it to the engine's tools`,
+      metadata: { toolName: name, toolCallId: unknown?.id }
+    }),
+    // The error policy does not apply to an unknown tool, because no tool failed.
+    outcomes: callsOf(step).automatic.map((call) =>
+      toolsByName.has(call.name)
+        ? endedEarly(call, "not_started", step.options, `not started, because ${quoted(name)} is not a tool`)
+        : toolOutcome(call, notFound(call, toolsByName), { toolResultEncoder })
+    )
+  }
+}
+
+/** The error of a request whose process died. */
+const crashed = (collector: StreamCollector, cause: unknown): AdapterError => {
+  const error = new AdapterError("unknown", { cause, message: `The model request's process died: ${describe(cause)}` })
+  collector.fail(error)
+  return error
+}
+
+/** Answers the calls that the model had made before a cancel in phase A, because no batch will. */
+const cancelledRequest = (step: RunningStep): Pick<StepParts, "outcomes" | "halt"> => {
+  const { finishReason, toolCalls } = replyOf(step)
+  const called = finishReason === "tool_calls" ? toolCalls : []
+  return {
+    halt: { type: "cancelled" },
+    outcomes: called.map((call) => endedEarly(call, "cancelled", step.options))
+  }
+}
+
+/**
+ * Adds to the snapshot the outcomes that no batch reported: of calls in a truncated reply, and of calls answered without a
+ * batch.
+ */
+const showUnrun = ({ watcher, outcomes, options, ledger }: EndedStep, { truncatedToolCalls }: StepResult): void => {
+  if (watcher === undefined) return
+  const truncated = truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
+  const finished = outcomes.length === 0 ? undefined : new Set<ToolOutcome | undefined>(ledger.finished)
+  const ended = outcomes.some((outcome) => finished?.has(outcome) === false) ? outcomes : truncated
+  if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
+}
+
+const closingEvents = (
+  { error, options, ledger: { unread } }: EndedStep,
+  { response, thread, manualToolCalls, pendingApprovals, halt }: StepResult
+): ReadonlyArray<Event> => {
+  const events: Array<Event> = []
+  for (let event = unread.shift(); event !== undefined; event = unread.shift()) events.push(event)
+  const completed: Event = {
+    type: "step_completed",
+    response,
+    thread,
+    mode: options.mode,
+    manualToolCalls,
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
+    ...(halt === undefined ? {} : { halt })
+  }
+  if (error === undefined) events.push(completed)
+  else events.push({ type: "error", error }, { ...completed, error })
+  return events
+}

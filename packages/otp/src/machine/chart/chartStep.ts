@@ -1,0 +1,77 @@
+/**
+ * The rows of a chart's table: transitions, and the steps that they take.
+ */
+import type { EventObject, StateNode } from "xstate"
+import type { ActorScope } from "./hostedActors.ts"
+
+/** The context of a chart. */
+export type Context = Readonly<Record<string, unknown>>
+
+/** The arguments of guards, parameters, inputs and outputs. */
+export interface Args {
+  readonly context: Context
+  readonly event: EventObject
+}
+
+/** A function of the arguments, from a value or a function in a machine's configuration. */
+export type Resolve = (args: Args, params: unknown) => unknown
+
+/** An implementation of a named action that is no built-in action. */
+export type ActionFunction = (args: object, params: unknown) => void
+
+/** An implementation of a named action that was made with `StateMachine.effect`. */
+export type EffectFunction = (params: unknown, scope: ActorScope) => void
+
+/** One step of a transition. */
+export type Step =
+  | { readonly kind: "assign"; readonly update: (args: Args, params: unknown) => Context; readonly params: Resolve }
+  | { readonly kind: "raise"; readonly event: Resolve; readonly params: Resolve }
+  | {
+      readonly kind: "schedule"
+      readonly id: string | undefined
+      readonly event: Resolve
+      readonly delay: Resolve
+      readonly params: Resolve
+    }
+  | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve }
+  | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve }
+  | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve }
+  | {
+      readonly kind: "start"
+      readonly id: Resolve
+      readonly src: string
+      readonly input: Resolve
+      readonly params: Resolve
+    }
+  | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve }
+  | { readonly kind: "act"; readonly name: string; readonly run: ActionFunction; readonly params: Resolve }
+  | { readonly kind: "effect"; readonly name: string; readonly run: EffectFunction; readonly params: Resolve }
+  | { readonly kind: "completed"; readonly id: string; readonly output: Resolve }
+  | { readonly kind: "done"; readonly output: Resolve }
+
+/** A transition from one state: its condition, its steps, and the state after it. */
+export interface Candidate {
+  readonly holds: ((args: Args) => boolean) | undefined
+  readonly steps: ReadonlyArray<Step>
+  readonly leaf: Leaf
+  /** Whether the transition changes the snapshot in any way but through a step. */
+  readonly moves: boolean
+}
+
+/** A state without inner states. */
+export interface Leaf {
+  readonly node: StateNode
+  readonly value: unknown
+  readonly on: Map<string, ReadonlyArray<Candidate>>
+  /** The transitions for every event whose type begins so (`xstate.done.actor.*`). */
+  readonly prefixes: Array<{ readonly prefix: string; readonly candidates: ReadonlyArray<Candidate> }>
+  always: ReadonlyArray<Candidate>
+  /** The exit steps of the machine, performed after it is done here. */
+  readonly leave: ReadonlyArray<Step>
+}
+
+/** A delayed event that a state schedules when it is entered. */
+export interface StateTimer {
+  readonly id: string
+  readonly delay: Resolve
+}

@@ -1,0 +1,53 @@
+/**
+ * What a host reads from a persisted snapshot.
+ *
+ * PERSIST2. A restored delayed event waits for the time that was left. A snapshot without delayed events schedules those
+ *           of its active states again.
+ */
+import type { EventObject } from "xstate"
+import type { Chart, ChartData } from "../chart/index.ts"
+
+/** A child in a persisted snapshot. */
+export interface PersistedChild {
+  readonly src: string
+  readonly snapshot: PersistedChart
+  readonly syncSnapshot: boolean
+}
+
+/** A delayed event in a persisted snapshot. */
+export interface PersistedTimer {
+  readonly event: EventObject
+  /** When it is due, on the system's clock. */
+  readonly at: number
+}
+
+/** A persisted snapshot: of a machine, or of another actor with its `input`. */
+export interface PersistedChart extends Partial<ChartData> {
+  readonly status: ChartData["status"]
+  readonly input?: unknown
+  readonly children?: Readonly<Record<string, PersistedChild>>
+  readonly timers?: Readonly<Record<string, PersistedTimer>>
+}
+
+/** The chart's own data in a persisted snapshot. */
+export const dataIn = ({ status, value, context, output, error }: PersistedChart): ChartData => ({
+  status,
+  value: value ?? {},
+  context: context ?? {},
+  output,
+  error
+})
+
+/** The children in a persisted snapshot. */
+export const childrenIn = ({ children = {} }: PersistedChart) =>
+  Object.entries(children).map(([id, { src, snapshot }]) => ({ id, src, snapshot }))
+
+/** The delayed events of a restored chart (PERSIST2). */
+export const timersIn = ({ timers }: PersistedChart, chart: Chart, now: number) =>
+  timers === undefined
+    ? chart.table.timersOf(chart.leaf).flatMap(({ id, delay }) => {
+        const event = { type: id }
+        const ms = delay({ context: chart.context, event }, undefined)
+        return typeof ms === "number" ? [{ id, event, at: now + ms }] : []
+      })
+    : Object.entries(timers).map(([id, { event, at }]) => ({ id, event, at }))
