@@ -253,7 +253,17 @@ const walks = (): ReadonlyArray<Walk> => [
     "committed",
     "taken"
   ),
-  walk("a chat that keeps nothing", {}, "host plans", "said", "results", "cancel", "taken", ...steps),
+  walk(
+    "a chat that keeps nothing",
+    {},
+    "host plans",
+    "the mode changed",
+    "said",
+    "results",
+    "cancel",
+    "taken",
+    ...steps
+  ),
   walk("a chat that leaves", { stores }, "said", "leaves", "cancel", "taken", "answers", "committed"),
   walk("a chat with a store", { stores }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { stores }, "said", "steer", "interrupt", "taken", "answers", "committed"),
