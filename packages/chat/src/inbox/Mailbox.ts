@@ -27,6 +27,13 @@ export const empty: Mailbox = { interrupts: [], steers: [], queue: [], held: [] 
 export const holding = (held: ReadonlyArray<InboxEntry> = []): Mailbox =>
   held.length === 0 ? empty : { ...empty, held }
 
+/** The waiting turns, in the order of their lines. */
+export const turns = ({ interrupts, steers, queue }: Mailbox): ReadonlyArray<TurnData> => [
+  ...interrupts,
+  ...steers,
+  ...queue
+]
+
 /** The next turn to run. */
 export const next = ({ interrupts, queue }: Mailbox): TurnData | undefined => interrupts[0] ?? queue[0]
 
@@ -65,9 +72,9 @@ export const without = (mailbox: Mailbox, ids: ReadonlyArray<string>): Mailbox =
 }
 
 /** The ids of this list whose turns wait. */
-export const among = ({ interrupts, steers, queue }: Mailbox, ids: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const among = (mailbox: Mailbox, ids: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (ids.length === 0) return ids
-  const waiting = new Set([interrupts, steers, queue].flatMap((line) => line.map(({ id }) => id)))
+  const waiting = new Set(turns(mailbox).map(({ id }) => id))
   return ids.filter((id) => waiting.has(id))
 }
 
@@ -87,8 +94,7 @@ const listed = new WeakMap<Mailbox, ReadonlyArray<InboxEntry>>()
 export const entries = (mailbox: Mailbox): ReadonlyArray<InboxEntry> => {
   const known = listed.get(mailbox)
   if (known !== undefined) return known
-  const { interrupts, steers, queue, held } = mailbox
-  const all = [...held, ...[interrupts, steers, queue].flatMap((line) => line.flatMap(entryOf))]
+  const all = [...mailbox.held, ...turns(mailbox).flatMap(entryOf)]
   listed.set(mailbox, all)
   return all
 }

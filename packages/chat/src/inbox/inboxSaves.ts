@@ -17,7 +17,7 @@ type Ids = ReadonlyArray<string>
 
 const none: Ids = []
 
-export const noSaves: InboxSaves = { unsaved: none, saving: undefined, carried: none, doubted: none, pending: none }
+export const noSaves: InboxSaves = { unsaved: false, saving: undefined, carried: none, doubted: none, pending: none }
 
 /** The receipts that a failed save decides: pending if the store did not answer, else the inputs fail. */
 export interface LostInputs {
@@ -33,20 +33,22 @@ export const accepted = (
   turn: TurnData
 ): SaveState => ({
   mailbox: Mailbox.add(mailbox, turn),
-  saves:
-    stores && turn.receipt === "sent" && turn.messages[0]?.role === "user"
-      ? { ...saves, unsaved: [...saves.unsaved, turn.id] }
-      : saves
+  saves: stores && !saves.unsaved && isNew(turn) ? { ...saves, unsaved: true } : saves
 })
+
+/** Whether the input of a turn is to be stored. */
+const isNew = ({ receipt, messages: [message] }: TurnData): boolean => receipt === "sent" && message?.role === "user"
 
 /** Whether a save begins. Not while inputs in the thread are uncommitted: it would store them with the inbox. */
 export const mustSave = ({ saves, arriving }: Pick<InboxState, "saves" | "arriving">): boolean =>
-  saves.saving === undefined && saves.unsaved.length > 0 && arriving.length === 0
+  saves.unsaved && saves.saving === undefined && arriving.length === 0
 
-/** A save of all noted inputs begins. */
-export const saveBegun = ({ saves }: Pick<InboxState, "saves">): Pick<InboxState, "saves"> => ({
-  saves: { ...saves, saving: saves.unsaved, unsaved: none }
-})
+/** A save begins, of all inputs whose storage nothing has decided. */
+export const saveBegun = ({ mailbox, saves }: SaveState): Pick<InboxState, "saves"> => {
+  const known = new Set([...saves.pending, ...saves.doubted])
+  const saving = Mailbox.turns(mailbox).flatMap((turn) => (isNew(turn) && !known.has(turn.id) ? [turn.id] : []))
+  return { saves: { ...saves, saving, unsaved: false } }
+}
 
 /** The save has ended: its inputs are pending. */
 export const saved = ({ saves }: Pick<InboxState, "saves">): Pick<InboxState, "saves"> => ({
@@ -69,7 +71,7 @@ export const notSaved = (state: SaveState, unanswered: boolean): SaveState => {
 
 /** A commit begins: it contains the waiting inputs. */
 export const carried = ({ mailbox, saves }: SaveState): Pick<InboxState, "saves"> => {
-  const ids = [mailbox.interrupts, mailbox.steers, mailbox.queue].flatMap((line) => line.map(({ id }) => id))
+  const ids = Mailbox.turns(mailbox).map(({ id }) => id)
   return ids.length === 0 && saves.carried.length === 0 ? { saves } : { saves: { ...saves, carried: ids } }
 }
 

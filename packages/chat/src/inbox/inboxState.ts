@@ -19,8 +19,8 @@ export interface Before {
 
 /** The storage of the waiting inputs, by their ids. */
 export interface InboxSaves {
-  /** The inputs that no save contains yet, and those of the running save. */
-  readonly unsaved: Ids
+  /** Whether an input came that no save contains yet, and the inputs of the running save. */
+  readonly unsaved: boolean
   readonly saving: Ids | undefined
   /** The inbox of the running commit, and its inputs whose own save failed (KEEP3). */
   readonly carried: Ids
