@@ -338,7 +338,8 @@ export class LiveChat {
 
   readonly #published = (event: Event): void => {
     this.feed.published(event)
-    this.view.changed()
+    if (event.type === "message_started") this.view.replyStarted()
+    else this.view.changed()
   }
 
   #deliver(turn: LiveTurn): void {

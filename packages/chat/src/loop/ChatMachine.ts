@@ -21,8 +21,8 @@
  * CHAT10. A chat that waits for the user or for tool results has no fiber, and a timer only if the wait is limited. When
  *         the time is over, every call in the thread gets a result, and the chat is at rest.
  * CHAT11. Hooks are called for a user message before it is stored, for a request before it is sent, and for the end of a
- *         turn after it is stored and before `chat_completed`. A fiber of the process calls them, never the chart; a cancel
- *         does not wait for them. Without hooks there is no transition and no fiber for them.
+ *         turn after it is stored and before `chat_completed`. The environment calls them, never the chart; a cancel does
+ *         not wait for them. Without hooks there is no transition for them.
  * CHAT12. When there is a store, the intent of a call that writes is stored before its handler starts. Each record saved
  *         while tools run lists the calls that may have run. A chat that starts from such a record never runs one of them
  *         again without a decision (`recovery.ts`).

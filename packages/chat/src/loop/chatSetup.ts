@@ -8,7 +8,7 @@ import {
   atMoment,
   commitFailed,
   commitGivenUp,
-  committed,
+  stored,
   recordBegun,
   recordOf,
   type StepEnd,
@@ -197,7 +197,7 @@ export const chatSetup = setup({
     stopTime: StateMachine.cancel("deadline"),
     recordCommit: assign(({ context, event }) => ({
       ...atMoment(context, as(event, "commit.ended")),
-      ...committed(context)
+      ...stored(context)
     })),
     giveUpCommit: assign(({ context }) => commitGivenUp(context)),
     /** The turn ends with the store's error; its messages stay in memory, and are committed with the next turn. */

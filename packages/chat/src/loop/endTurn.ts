@@ -102,7 +102,7 @@ const refused = (context: EndState, refusal: Held<PreflightError>): Partial<Chat
 }
 
 /** The context is stored, so the inputs that arrived are delivered. */
-export const committed = (context: Pick<ChatContext, "saves" | "arriving">): Partial<ChatContext> =>
+export const stored = (context: Pick<ChatContext, "saves" | "arriving">): Partial<ChatContext> =>
   context.arriving.length === 0 ? { committed: true } : { committed: true, ...allTaken(context) }
 
 /**

@@ -174,6 +174,13 @@ export class LiveView implements StepWatcher {
     this.#seen()
   }
 
+  /** The reply of the running step has begun to stream. */
+  replyStarted(): void {
+    this.#snapshot = undefined
+    this.#notify()
+    this.#seen()
+  }
+
   #endReply(): void {
     this.#collector = undefined
     this.#drafts?.end()

@@ -131,7 +131,7 @@ const bare = (talk: Talk, from?: Snapshot<unknown>) => {
   const actor: ActorRefFrom<typeof chatMachine> & { readonly start: () => unknown; readonly stop: () => unknown } =
     from === undefined
       ? createActor(machine, { input: { id: "c" } })
-      : createActor(machine, { snapshot: from as never, input: { id: "c" } })
+      : createActor(machine, { snapshot: from, input: { id: "c" } })
   actor.subscribe(({ status }) => {
     const point = actor.getPersistedSnapshot()
     if (status === "active" && !hasEnded(point)) points.push(stored(point))

@@ -133,6 +133,7 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
   expect(lines.filter(({ type }) => type === "asked").map(({ name }) => name)).toEqual(["load", "save", "fake", "save"])
   expect(lines.flatMap(({ phase }) => phase ?? [])).toEqual([
     "committing",
+    "requesting",
     "streaming",
     "committing",
     "completing",

@@ -24,6 +24,9 @@ describe("a graph", () => {
     const graph = graphOf(stepMachine)
     expect(graph.states.map(({ id, isFinal }) => [id, isFinal])).toEqual([
       ["phaseA", false],
+      ["phaseA.beginning", false],
+      ["phaseA.requesting", false],
+      ["phaseA.reading", false],
       ["phaseB", false],
       ["phaseC", false],
       ["done", true],
@@ -31,9 +34,9 @@ describe("a graph", () => {
     ])
     expect(graph.initial).toBe("phaseA")
     expect(graph.edges).toContainEqual({
-      from: "phaseA",
+      from: "phaseA.reading",
       to: "phaseC",
-      labels: ["step.cancel", "adapterStream done [requestsUnknownTool]", "adapterStream done", "adapterStream failed"]
+      labels: ["reply.read [requestsUnknownTool]", "reply.read"]
     })
   })
 
