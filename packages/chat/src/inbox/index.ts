@@ -15,7 +15,7 @@ export {
   saved
 } from "./inboxSaves.ts"
 export type { LostInputs } from "./inboxSaves.ts"
-export type { Before, InboxSaves, InboxState } from "./inboxState.ts"
+export type { InboxState } from "./inboxState.ts"
 export { Delivery, inputId } from "./delivery.ts"
 export { dataOf } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"

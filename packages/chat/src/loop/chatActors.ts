@@ -33,8 +33,10 @@ const commit = StateMachine.fromCallback<
   ChatEnv,
   EventObject,
   CommitEnded
->(({ input, env, send }) =>
+>(({ input, env, send }) => {
+  let isGivenUp = false
   saving(env, input, (failure) => {
+    if (isGivenUp) return
     const moment = env.moment(input.turn)
     if (failure === undefined) {
       env.stored()
@@ -43,7 +45,12 @@ const commit = StateMachine.fromCallback<
     const { error } = failure
     send({ type: "commit.failed", error, unanswered: isUnanswered(error), ...moment })
   })
-)
+  return {
+    close: () => {
+      isGivenUp = true
+    }
+  }
+})
 
 /** Saves the waiting inputs. */
 const saveInbox = StateMachine.fromCallback<Saving, ChatEnv, EventObject, InboxSettled>(({ input, env, send }) =>

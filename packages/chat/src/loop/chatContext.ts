@@ -156,7 +156,7 @@ export interface Notified {
 }
 
 /** The changes of hooks to the next request only. */
-export interface Aside {
+interface Aside {
   readonly params: RequestParams | undefined
   readonly messages: ReadonlyArray<Message>
 }
