@@ -9,6 +9,7 @@
  * VIEW3. Exceptions thrown by an observer are swallowed; other observers still run.
  * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`.
  * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
+ * VIEW6. A snapshot shows results, steps and errors as the values themselves, and the running turn with its live part.
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"

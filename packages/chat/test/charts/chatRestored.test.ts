@@ -163,6 +163,26 @@ test.each(runs.flatMap(([where, run]) => talks.map((talk) => [talk.name, where, 
   }
 )
 
+test("a chat that is inspected runs under XState in its process, to the same end", async () => {
+  const [talk] = talks
+  if (talk === undefined) throw new Error("there is no conversation")
+  const plain = hosted(talk)
+  const end = await talkThrough(talk, plain.chat)
+  plain.end()
+  const { system, clock } = check.system()
+  const seen = new Set<string>()
+  const inspect = ({ type }: { readonly type: string }) => void seen.add(type)
+  const pid = StateMachine.start(system, chatMachine, { input: { id: "c" }, env: living(talk, system.clock), inspect })
+  const chat: Chat = {
+    state: () => StateMachine.snapshot(pid),
+    send: (event) => Process.send(pid, event),
+    wait: () => clock.advance(0)
+  }
+  expect(await talkThrough(talk, chat)).toEqual(end)
+  expect(seen).toContain("@xstate.snapshot")
+  Process.kill(pid)
+})
+
 test("a chat in a process creates no XState actor, and its context is plain data", async () => {
   const started = vi.spyOn(Actor.prototype, "start")
   const [talk] = talks

@@ -258,3 +258,25 @@ test("a call's times are those of the system's clock", async () => {
   gates[1]?.resolve()
   await turn.result()
 })
+
+test("VIEW6 a snapshot shows what the chart holds as the values themselves, and the running turn with its options", async () => {
+  const adapter = check.fake({ scripts: [calls("t"), says("x"), [{ hang: true }]] })
+  const { troupe } = await check.troupe({ adapter, tools: [handling("t", () => ok(1))] })
+  const chat = await troupe.chat("c")
+  const result = await chat.send("go").result()
+  const rested = chat.getSnapshot()?.context
+  expect(rested?.result).toBe(result)
+  expect(rested?.steps).toEqual(result.steps)
+  expect(rested?.steps[1]).toBe(result.steps[1])
+  expect([rested?.refusal, rested?.failure, rested?.firstPass, rested?.turn]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined
+  ])
+  expect(rested?.engine.adapter).toBe(adapter)
+  const turn = chat.send("again")
+  await until(() => adapter.open === 1)
+  expect(chat.getSnapshot()?.context.turn).toBe(turn.turn)
+  await chat.cancel()
+})
