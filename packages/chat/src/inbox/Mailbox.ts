@@ -17,43 +17,53 @@ export interface Mailbox {
   /** The turns that wait to join the running turn. */
   readonly steers: ReadonlyArray<TurnData>
   readonly queue: ReadonlyArray<TurnData>
+  /** The end of the queue: adding a turn to a long queue copies this short list. */
+  readonly recent: ReadonlyArray<TurnData>
   /** The inputs from before the last restart (MAIL3). */
   readonly held: ReadonlyArray<InboxEntry>
 }
 
-export const empty: Mailbox = { interrupts: [], steers: [], queue: [], held: [] }
+export const empty: Mailbox = { interrupts: [], steers: [], queue: [], recent: [], held: [] }
+
+const mostRecent = 64
 
 /** A mailbox that holds the inputs of a record. */
 export const holding = (held: ReadonlyArray<InboxEntry> = []): Mailbox =>
   held.length === 0 ? empty : { ...empty, held }
 
 /** The waiting turns, in the order of their lines. */
-export const turns = ({ interrupts, steers, queue }: Mailbox): ReadonlyArray<TurnData> => [
+export const turns = ({ interrupts, steers, queue, recent }: Mailbox): ReadonlyArray<TurnData> => [
   ...interrupts,
   ...steers,
-  ...queue
+  ...queue,
+  ...recent
 ]
 
 /** The next turn to run. */
-export const next = ({ interrupts, queue }: Mailbox): TurnData | undefined => interrupts[0] ?? queue[0]
+export const next = ({ interrupts, queue, recent }: Mailbox): TurnData | undefined =>
+  interrupts[0] ?? queue[0] ?? recent[0]
 
 /** Adds a turn at the place of its `whenBusy`. */
 export const add = (mailbox: Mailbox, turn: TurnData): Mailbox => {
-  const { interrupts, steers, queue, held } = release(mailbox, turn)
+  const released = release(mailbox, turn)
+  const { interrupts, steers, queue, recent } = released
   switch (turn.whenBusy) {
     case "interrupt":
-      return { interrupts: [...interrupts, turn], steers, queue, held }
+      return { ...released, interrupts: [...interrupts, turn] }
     case "steer":
-      return { interrupts, steers: [...steers, turn], queue, held }
+      return { ...released, steers: [...steers, turn] }
     default:
-      return { interrupts, steers, queue: [...queue, turn], held }
+      return recent.length < mostRecent
+        ? { ...released, recent: [...recent, turn] }
+        : { ...released, queue: [...queue, ...recent], recent: [turn] }
   }
 }
 
 /** Removes the next turn. */
 export const withoutNext = (mailbox: Mailbox): Mailbox => {
-  const { interrupts, queue } = mailbox
-  return interrupts.length > 0 ? { ...mailbox, interrupts: interrupts.slice(1) } : { ...mailbox, queue: queue.slice(1) }
+  const { interrupts, queue, recent } = mailbox
+  if (interrupts.length > 0) return { ...mailbox, interrupts: interrupts.slice(1) }
+  return queue.length > 0 ? { ...mailbox, queue: queue.slice(1) } : { ...mailbox, recent: recent.slice(1) }
 }
 
 /** Queues the steering turns, since the running turn is over (MAIL2). */
@@ -67,8 +77,14 @@ export const without = (mailbox: Mailbox, ids: ReadonlyArray<string>): Mailbox =
   if (ids.length === 0) return mailbox
   const leaving = new Set(ids)
   const keeps = ({ id }: TurnData): boolean => !leaving.has(id)
-  const { interrupts, steers, queue, held } = mailbox
-  return { interrupts: interrupts.filter(keeps), steers: steers.filter(keeps), queue: queue.filter(keeps), held }
+  const { interrupts, steers, queue, recent, held } = mailbox
+  return {
+    interrupts: interrupts.filter(keeps),
+    steers: steers.filter(keeps),
+    queue: queue.filter(keeps),
+    recent: recent.filter(keeps),
+    held
+  }
 }
 
 /** The ids of this list whose turns wait. */

@@ -9,6 +9,7 @@ import { dueHooks } from "../../src/loop/lifecycleHooks.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
+import * as Mailbox from "../../src/inbox/Mailbox.ts"
 import { held, original } from "../../src/values/held.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
@@ -99,7 +100,7 @@ const allows = (
   if (type === "turn.begun" || type === "step.judged") return false
   if (kind === "steer") return mailbox.steers.length === 0 && steps.length < 2
   if (kind === "interrupt") return mailbox.interrupts.length === 0
-  if (type === "turn.start") return mailbox.interrupts.length + mailbox.queue.length === 0
+  if (type === "turn.start") return Mailbox.next(mailbox) === undefined
   if (type === "hooks.answered") {
     return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
   }
@@ -108,7 +109,7 @@ const allows = (
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
   const { stopped, timed, committed, result, refusal, failure, mailbox, steps, notified, aside, open, saves } = context
-  const [next] = [...mailbox.interrupts, ...mailbox.queue]
+  const next = Mailbox.next(mailbox)
   return [
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],

@@ -74,3 +74,16 @@ test("a fifo gives back what was pushed, in order, through growth and wrapping",
   expect(taken).toEqual(Array.from({ length: 5_000 }, (_, index) => index))
   expect([fifo.shift(), fifo.last, fifo.size]).toEqual([undefined, undefined, 0])
 })
+
+test("MAIL1 a long queue gives back what was added, in order, however adding and taking alternate", () => {
+  let mailbox = Mailbox.empty
+  const taken: Array<string | undefined> = []
+  for (let next = 0; next < 1_000; next++) {
+    mailbox = Mailbox.add(mailbox, turnFor(`${next}`, "queue"))
+    if (next % 3 === 0) {
+      taken.push(Mailbox.next(mailbox)?.id)
+      mailbox = Mailbox.withoutNext(mailbox)
+    }
+  }
+  expect([...taken, ...order(mailbox)]).toEqual(Array.from({ length: 1_000 }, (_, index) => `${index}`))
+})
