@@ -39,7 +39,17 @@
  */
 import { StateMachine } from "@troupe/otp"
 import type { DoneActorEvent } from "xstate"
-import { type At, chatSetup, commitOf, lostInputs, receipts, refusalIn, savingOf, waitOf } from "./chatSetup.ts"
+import {
+  type At,
+  chatSetup,
+  commitOf,
+  lostInputs,
+  receipts,
+  refusalIn,
+  refusalOfNext,
+  savingOf,
+  waitOf
+} from "./chatSetup.ts"
 import { chart } from "../chart/index.ts"
 import type { ChatContext } from "./chatContext.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
@@ -158,9 +168,9 @@ const machine = chatSetup.createMachine({
           guard: "mustRefuse",
           target: "settled",
           reenter: true,
-          actions: [{ type: "refuse", params: refusalIn }, "refuseNext"]
+          actions: [{ type: "refuse", params: refusalOfNext }, "refuseNext"]
         },
-        { guard: "canBegin", target: "running", actions: "beginTurn" },
+        { guard: "canBegin", target: "running", actions: "beginNext" },
         { guard: "mustAwait", target: "settled", reenter: true, actions: ["awaitExpiry", "markAwaiting"] },
         { guard: "hasApprovals", target: "awaitingApproval" },
         { guard: "hasPendingCalls", target: "awaitingTools" },

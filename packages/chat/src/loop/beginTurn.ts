@@ -72,10 +72,6 @@ export const initialContext = ({ input }: { readonly input: ChatInput }): ChatCo
 export const turnIn = (event: ChatEvent): TurnData | undefined =>
   event.type === "turn.start" ? { ...event.turn, id: event.turn.id ?? "" } : undefined
 
-/** The turn that begins: that of the event, or the first that waits. */
-export const nextTurn = (context: Pick<ChatContext, "mailbox">, event: ChatEvent): TurnData | undefined =>
-  turnIn(event) ?? Mailbox.next(context.mailbox)
-
 /** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
 export const beginTurn = (context: ChatContext, started: TurnData | undefined): Partial<ChatContext> => {
   const next = started ?? Mailbox.next(context.mailbox)

@@ -17,7 +17,7 @@ import {
   stopTurn,
   turnEnded
 } from "./endTurn.ts"
-import { beginTurn, canSteer, nextTurn, steer, stillWaits, turnIn } from "./beginTurn.ts"
+import { beginTurn, canSteer, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired } from "./suspensionExpiry.ts"
 import * as Inbox from "../inbox/index.ts"
@@ -55,11 +55,16 @@ export const waitOf = ({ context }: { readonly context: ChatContext }) => {
   return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs }
 }
 
-/** The turn of the event or the next that waits, and why it is refused. */
-export const refusalIn = ({ context, event }: At) => {
-  const turn = nextTurn(context, event)
-  return turn === undefined ? { turn: "", error: undefined } : { turn: turn.id, error: Inbox.refusalOf(context, turn) }
-}
+const refusalFor = (context: ChatContext, turn: Inbox.TurnData | undefined) => ({
+  turn: turn?.id ?? "",
+  error: turn === undefined ? undefined : Inbox.refusalOf(context, turn)
+})
+
+/** The turn of the event, and why it is refused. */
+export const refusalIn = ({ context, event }: At) => refusalFor(context, turnIn(event))
+
+/** The next turn that waits, and why it is refused. */
+export const refusalOfNext = ({ context }: At) => refusalFor(context, Mailbox.next(context.mailbox))
 
 const unanswered = (event: ChatEvent): boolean => "unanswered" in event && event.unanswered
 
@@ -172,6 +177,7 @@ export const chatSetup = setup({
   actions: {
     ...effects,
     beginTurn: assign(({ context, event }) => beginTurn(context, turnIn(event))),
+    beginNext: assign(({ context }) => beginTurn(context, undefined)),
     recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),
     enqueue: assign(({ context, event }) => {
       const turn = turnIn(event)
