@@ -83,20 +83,26 @@ export interface BatchEnv extends CallEnv {
   readonly runs: (batch: RunningBatch, scope: Scope.Scope) => void
 }
 
-/** Makes the environment of batches that run one after another. */
-export const batchEnv = (batch: () => ToolBatchInput): BatchEnv => {
-  let running: { readonly batch: RunningBatch; readonly scope: Scope.Scope } | undefined
-  return {
-    batch,
-    runs: (started, scope) => {
-      running = { batch: started, scope }
-    },
-    call: (index) => {
-      if (running === undefined) throw new Error("a tool call runs without a batch")
-      return running.batch.call(index)
-    },
-    get scope() {
-      return running?.scope
-    }
+/** The environment of batches that run one after another. */
+export class BatchLife implements BatchEnv {
+  readonly batch: () => ToolBatchInput
+  #running: RunningBatch | undefined
+  scope: Scope.Scope | undefined
+
+  constructor(batch: () => ToolBatchInput) {
+    this.batch = batch
+  }
+
+  runs(batch: RunningBatch, scope: Scope.Scope): void {
+    this.#running = batch
+    this.scope = scope
+  }
+
+  call(index: number): RunnableCall {
+    if (this.#running === undefined) throw new Error("a tool call runs without a batch")
+    return this.#running.call(index)
   }
 }
+
+/** Makes the environment of batches that run one after another. */
+export const batchEnv = (batch: () => ToolBatchInput): BatchEnv => new BatchLife(batch)

@@ -1,5 +1,5 @@
 /** The environment of steps: the live things of the step that runs, and of its request and its batch. */
-import { type BatchEnv, batchEnv } from "../batch/index.ts"
+import { type BatchEnv, BatchLife } from "../batch/index.ts"
 import type { RequestEnv } from "../request/index.ts"
 import type { StepData, StepStart } from "./stepEvents.ts"
 import { StepRun } from "./stepRun.ts"
@@ -13,17 +13,32 @@ export interface StepEnv extends RequestEnv, BatchEnv {
   readonly stepOf: (data: StepData) => StepRun
 }
 
-/** Makes the environment of steps that run one after another. */
-export const stepEnv = (live: () => StepLive): StepEnv => {
-  let running: StepRun | undefined
-  const step = (): StepRun => {
-    if (running === undefined) throw new Error("a phase of a step runs without a step")
-    return running
+class StepLife extends BatchLife implements StepEnv {
+  readonly #live: () => StepLive
+  #step: StepRun | undefined
+
+  constructor(live: () => StepLive) {
+    super(() => this.#running.batch)
+    this.#live = live
   }
-  const batches = batchEnv(() => step().batch)
-  return Object.assign(batches, {
-    beginStep: (start: StepStart) => (running = new StepRun(live(), start)),
-    stepOf: (data: StepData) => (running ??= new StepRun(live(), data)),
-    request: () => step().request
-  })
+
+  beginStep(start: StepStart): StepRun {
+    this.#step = new StepRun(this.#live(), start)
+    return this.#step
+  }
+
+  stepOf(data: StepData): StepRun {
+    this.#step ??= new StepRun(this.#live(), data)
+    return this.#step
+  }
+
+  readonly request = () => this.#running.request
+
+  get #running(): StepRun {
+    if (this.#step === undefined) throw new Error("a phase of a step runs without a step")
+    return this.#step
+  }
 }
+
+/** Makes the environment of steps that run one after another. */
+export const stepEnv = (live: () => StepLive): StepEnv => new StepLife(live)
