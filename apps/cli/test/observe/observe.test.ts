@@ -84,8 +84,6 @@ describe("at a terminal", () => {
     chat.send("Please go")
     await person.sees("ToolCall hang")
     person.type("\u001b[F")
-    await person.sees("▸                └─ execution")
-    person.type("\u001b[A")
     const frame = await person.sees("toolCall: running")
     expect(frame).toContain("state")
     await person.sees("turn Please go")

@@ -37,6 +37,14 @@ const childOf = (index: number): string => `call:${index}`
 
 const indexOf = ({ type }: { readonly type: string }): number => Number(type.slice(type.lastIndexOf(":") + 1))
 
+const end = {
+  target: "done",
+  actions: {
+    type: "recordResult",
+    params: ({ event }: { readonly event: BatchEvent }) => event as Of<"calls.exhausted">
+  }
+} as const
+
 const machine = setup({
   types: {
     context: {} as BatchContext,
@@ -88,16 +96,14 @@ const machine = setup({
     "call.over": { actions: { type: "recordOutcome", params: ({ event }) => event } },
     "calls.cancel": { actions: "command" },
     "calls.restart": { actions: "command" },
-    "calls.draining": ".draining",
-    "calls.exhausted": { target: ".done", actions: { type: "recordResult", params: ({ event }) => event } },
     "batch.cancel": { actions: "command" },
     "xstate.done.actor.*": { actions: "reportEnd" },
     "xstate.error.actor.*": { actions: "reportDeath" }
   },
   states: {
-    gating: { on: { "calls.judged": "running" } },
-    running: {},
-    draining: {},
+    gating: { on: { "calls.judged": "running", "calls.draining": "draining", "calls.exhausted": end } },
+    running: { on: { "calls.draining": "draining", "calls.exhausted": end } },
+    draining: { on: { "calls.exhausted": end } },
     done: { type: "final" }
   },
   output: ({ context }) => context.result as Held<ToolBatchResult>

@@ -1,7 +1,7 @@
 /** Promises where a value is asked for at once: a typed error, and no rejection that nobody handles. */
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { error } from "../../src/values/HandlerResult.ts"
-import { tool } from "../../src/tool/Tool.ts"
+import { tool } from "../../src/tool/functionTool.ts"
 import { runToolCalls } from "../../src/batch/ToolRunner.ts"
 import { hop } from "../double/hop.ts"
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import * as Store from "../../src/store/Store.ts"
-import { tool } from "../../src/tool/Tool.ts"
+import { tool } from "../../src/tool/functionTool.ts"
 import { unpaired } from "../../src/model/callPairing.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"

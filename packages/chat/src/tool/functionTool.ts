@@ -1,0 +1,46 @@
+/** Makes tools from ordinary functions. */
+import * as Effect from "effect/Effect"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { isEffect, isPromiseLike } from "../async/index.ts"
+import { make } from "./Tool.ts"
+import { checkTool } from "./toolChecks.ts"
+import type { Parameters, Tool, ToolContext } from "./toolContract.ts"
+import type { ArgumentsOf, Described, Keyed } from "./toolOptions.ts"
+
+/**
+ * Makes a tool from an ordinary function: its return value is the tool's result, unless it is one of the outcomes made by
+ * `ok`, `error`, `askUser` and `halt`. A manual tool, whose calls the caller answers, needs no function.
+ *
+ * @example
+ * ```ts
+ * const add = tool({
+ *   name: "add",
+ *   description: "Adds two numbers",
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b
+ * })
+ * ```
+ */
+export const tool = <const P extends Parameters = Readonly<Record<string, unknown>>>(
+  options: Described &
+    Keyed<ArgumentsOf<P>> & { readonly parameters?: P | undefined } & (
+      | { readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown }
+      | { readonly manual: true; readonly execute?: undefined }
+    )
+): Tool => {
+  checkTool(options, "execute")
+  const { execute, key, ...rest } = options
+  const described = { ...rest, key: key as Keyed<Record<string, unknown>>["key"] }
+  if (execute === undefined) return make(described)
+  return make({
+    ...described,
+    handler: (args, context) => {
+      const returned = execute(args as ArgumentsOf<P>, context)
+      if (isEffect(returned)) return Effect.map(returned, asResult)
+      return isPromiseLike(returned) ? Promise.resolve(returned).then(asResult) : asResult(returned)
+    }
+  })
+}
+
+const asResult = (value: unknown): HandlerResult.HandlerResult =>
+  HandlerResult.isBranded(value) ? (value as HandlerResult.HandlerResult) : HandlerResult.ok(value)

@@ -1,0 +1,38 @@
+/** The options of a tool that are the same for every kind of handler. */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type { OnUnknown, ToolEffect } from "./toolContract.ts"
+
+/** The description of a tool. */
+export interface Described {
+  readonly name: string
+  readonly description?: string | undefined
+  /** JSON Schema of the arguments, for Standard Schemas whose library cannot produce it. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+  /** The caller answers the calls of this tool. Default `false`. */
+  readonly manual?: boolean | undefined
+  /** Deadline of one call in milliseconds; overrides the step's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
+  readonly idleTimeoutMs?: number | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Whether the tool's calls change something. Default `"write"`. */
+  readonly effect?: ToolEffect | undefined
+  /** How a call is handled that may have run when the program ended. Default `"ask"`. */
+  readonly onUnknown?: OnUnknown | undefined
+}
+
+/** The resource that a call uses. */
+export interface Keyed<A> {
+  /**
+   * Names the resource that a call uses: calls with different keys never conflict. Default: none, and such a call may
+   * conflict with every other.
+   *
+   * **Contract**: synchronous and without side effects; gets valid arguments. A call whose key function throws, or returns
+   * neither a string nor `undefined`, fails without running.
+   */
+  readonly key?: ((args: A) => string | undefined) | undefined
+}
+
+/** The type of a tool's arguments, from its `parameters`. */
+export type ArgumentsOf<P> =
+  P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
