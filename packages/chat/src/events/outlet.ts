@@ -238,12 +238,14 @@ export class Outlet {
     if (source === undefined || this.#outstanding) return
     if (!this.events.isAwaited && !this.#pullsUnasked(source)) return
     this.#outstanding = true
-    if (this.#hasHeldThread()) {
-      return EventLoop.nextTurn(() => {
-        if (this.#source === source) source.pull(this)
-      })
-    }
-    source.pull(this)
+    if (this.#hasHeldThread()) this.#pullLater(source)
+    else source.pull(this)
+  }
+
+  #pullLater(source: Source): void {
+    EventLoop.nextTurn(() => {
+      if (this.#source === source) source.pull(this)
+    })
   }
 
   /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT7). */

@@ -11,7 +11,7 @@
  * TROUPE4. The chat is loaded from the store before its supervisor is asked to start it: a slow load delays that chat only.
  */
 import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
-import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
 import { SessionError } from "../errors/index.ts"
 import { chatMachine } from "../loop/index.ts"
 import type { ChatRecord } from "../record/index.ts"
@@ -55,6 +55,8 @@ export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #passivation: Passivation<Living>
   readonly #reviving = new Map<string, Promise<ChatPid>>()
+  /** The options of every chat, checked once. */
+  #options: FixedOptions | undefined
 
   constructor(parts: ChatParts) {
     this.#parts = parts
@@ -123,7 +125,8 @@ export class ChatDirectory {
     inbox: () => this.#parts.inbox,
     options: (id) => {
       const { engine, chatOptions, toolSlots } = this.#parts
-      return resolveOptions(engine, { sessionId: id, ...chatOptions }, { toolSlots, chat: this.held.get(id)?.handle })
+      this.#options ??= fixedOptions(engine, chatOptions)
+      return optionsOfRun(this.#options, { sessionId: id, toolSlots, chat: this.held.get(id)?.handle })
     },
     hooks: () => this.#parts.chatOptions.hooks,
     revive: (id) => this.#revive(id),

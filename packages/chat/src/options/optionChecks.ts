@@ -105,9 +105,10 @@ export const chatOptionNames: ReadonlyArray<string> = Object.keys(types)
 export const providerAdvice = "parameters of the provider go in `providerOptions`"
 
 /** A finding for every unknown option and every bad value. */
-export const findingsOf = (options: ChatOptions): Array<Finding> => [
-  ...findingsFor(chatOptions, options, (name) => unknownOption(name, chatOptionNames, providerAdvice))
-]
+export const findingsOf = (options: ChatOptions): Array<Finding> =>
+  Object.keys(options).length === 0
+    ? []
+    : [...findingsFor(chatOptions, options, (name) => unknownOption(name, chatOptionNames, providerAdvice))]
 
 /** The problem of a number of turns, or `undefined`. */
 export const positive = (value: unknown): string | undefined =>

@@ -46,6 +46,11 @@ export interface RunOptions extends ChatOptions {
 /** The additional options of a live chat. */
 type Living = Pick<RunOptions, "toolSlots" | "chat">
 
+/** The options that are the same for every run: all but those that each run makes for itself. */
+export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | "toolSlots" | "chat"> & {
+  readonly requestId?: string | undefined
+}
+
 const defaultMaxTurns = 8
 const defaultToolTimeoutMs = 30_000
 const defaultStreamIdleTimeoutMs = 300_000
@@ -58,7 +63,25 @@ const defaultHookTimeoutMs = 30_000
  *
  * Throws a `ValidationError` (`invalid_options`) that names every unknown key and every bad value.
  */
-export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Living): RunOptions => {
+export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions =>
+  optionsOfRun(fixedOptions(engine, options))
+
+/** The options of one run. */
+export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOptions, "sessionId">): RunOptions => {
+  const { system, tracing } = fixed
+  const sessionId = fixed.sessionId ?? living?.sessionId
+  return {
+    ...fixed,
+    sessionId,
+    requestId: fixed.requestId ?? System.uuid(system, "requests"),
+    toolSlots: living?.toolSlots,
+    chat: living?.chat,
+    trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
+  }
+}
+
+/** Checks options, and fills in defaults. Throws as {@link resolveOptions} does. */
+export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions => {
   checkEngine(engine)
   const given: unknown = options
   if (!isRecord(given)) {
@@ -72,7 +95,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const tools = resolveTools(engine, options.tools)
-  const { tracing, system = defaultSystem(), sessionId } = options
+  const { system = defaultSystem() } = options
   return {
     ...options,
     engine,
@@ -92,13 +115,9 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
     onUnknownTool: options.onUnknownTool ?? "error",
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
-    requestId: options.requestId ?? System.uuid(system, "requests"),
     maxTurns: maxTurns as number,
     retry: Retry.make(options.retry ?? engine.retry),
-    system,
-    toolSlots: living?.toolSlots,
-    chat: living?.chat,
-    trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
+    system
   }
 }
 

@@ -13,21 +13,31 @@ export interface Held<in out A> {
   readonly type?: (value: A) => A
 }
 
-const originals = new WeakMap<object, unknown>()
+/** The property of the value itself. JSON and `structuredClone` leave out properties whose keys are symbols. */
+const value = Symbol("value")
 
 /** Holds a value. */
-export const held = <A>(value: A): Held<A> => {
-  let json: Json | undefined
+export const held = <A>(given: A): Held<A> => {
   const data = {
+    [value]: given,
     get json(): Json {
-      json ??= write(value, true).json
-      return json
+      return jsonOf(data)
     }
   }
-  originals.set(data, value)
   return data
 }
 
+/** The JSON forms that were read (HELD2). */
+const written = new WeakMap<object, Json>()
+
+const jsonOf = (data: { readonly [value]: unknown }): Json => {
+  const known = written.get(data)
+  if (known !== undefined) return known
+  const { json } = write(data[value], true)
+  written.set(data, json)
+  return json
+}
+
 /** The held value (HELD1). */
-export const original = <A>(data: Held<A>): A =>
-  (originals.has(data) ? originals.get(data) : read(data.json, []).value) as A
+export const original = <A>(data: Held<A> & { readonly [value]?: A }): A =>
+  (value in data ? data[value] : read(data.json, []).value) as A

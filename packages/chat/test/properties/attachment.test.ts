@@ -43,7 +43,15 @@ const turnsOfLoop = async (count: number): Promise<void> => {
 const speaking = (adapter: HandAdapter) => {
   let over = 0
   let words = 0
-  const open = () => (over < adapter.streams.length ? adapter.streams.at(-1) : undefined)
+  let begun = 0
+  const open = () => {
+    const stream = over < adapter.streams.length ? adapter.streams.at(-1) : undefined
+    if (stream !== undefined && begun < adapter.streams.length) {
+      begun = adapter.streams.length
+      stream.say({ type: "message_started", message: { role: "assistant", content: "" } })
+    }
+    return stream
+  }
   const close = () => (over = adapter.streams.length)
   return {
     speak: () => open()?.text(`w${words++} `),
@@ -95,7 +103,8 @@ class Follower {
     if (item.type === "snapshot") {
       this.thread = item.snapshot.context.thread.messages
       this.text = item.snapshot.context.partial.text
-    } else if (item.event.type === "text_delta") this.text += item.event.delta
+    } else if (item.event.type === "message_started") this.text = ""
+    else if (item.event.type === "text_delta") this.text += item.event.delta
     else if (item.event.type === "step_completed") {
       this.thread = item.event.thread.messages
       this.text = ""
@@ -122,9 +131,10 @@ const notified = async (story: ReadonlyArray<Happening>) => {
     await turnsOfLoop(pause)
     if (pause < 20) continue
     // The chat and the reader are at rest when they agree: a number of turns of the event loop says nothing about it.
+    // Until the model speaks again, a reader keeps the text of an interrupted reply.
     const isBehind = () => {
       const { phase, partial } = chat.getSnapshot()?.context ?? {}
-      return phase === "streaming" && prompt.text !== partial?.text
+      return phase === "streaming" && partial?.text !== "" && prompt.text !== partial?.text
     }
     await prompt.catchUp()
     for (let rounds = 0; rounds < 5_000 && isBehind(); rounds++) await prompt.catchUp()
@@ -141,6 +151,19 @@ const notified = async (story: ReadonlyArray<Happening>) => {
   for (const follower of followers) await follower.catchUp()
   return { threads: followers.map(({ thread }) => thread.map(said)), thread: chat.thread.messages.map(said) }
 }
+
+it("ATT1 a reader of an interrupted reply agrees with the chat once the model speaks again", async () => {
+  const story: ReadonlyArray<Happening> = [
+    { what: "steer", pause: 1 },
+    { what: "speak", pause: 1 },
+    { what: "kill", pause: 20 },
+    { what: "steer", pause: 0 },
+    { what: "come back", pause: 20 },
+    { what: "speak", pause: 20 }
+  ]
+  const { threads, thread } = await notified(story)
+  expect(threads).toEqual(threads.map(() => thread))
+})
 
 it.effect.prop(
   "ATT1 what was read, from snapshots and events, is where the chat stands: read at once, late, or after coming back",

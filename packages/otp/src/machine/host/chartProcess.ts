@@ -22,11 +22,17 @@ import { CallbackChild, FiberChild, InsideChild, ProcessChild } from "./chartChi
 import { childrenIn, dataIn, type PersistedChart, timersIn } from "./storedForm.ts"
 import { facadeOf, snapshotOf } from "./chartSnapshot.ts"
 
-/** An event on its way to one chart of a process. */
-interface Mail {
+/** An event on its way to one chart of a process, through its mailbox or its queue. */
+class Mail {
   readonly run: ChartRun
   readonly event: EventObject
   readonly from: Child | undefined
+
+  constructor(run: ChartRun, event: EventObject, from: Child | undefined) {
+    this.run = run
+    this.event = event
+    this.from = from
+  }
 }
 
 const isEvent = (message: unknown): message is EventObject =>
@@ -66,6 +72,10 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   handle(cell: Cell, message: unknown): void {
+    if (message instanceof Mail) {
+      if (message.from?.isStopped !== true) this.take(message.run, message.event)
+      return
+    }
     if (isStop(message)) return die(cell, message.reason, "own")
     if (isExit(message)) {
       const { from, reason } = message
@@ -110,12 +120,9 @@ export class ChartProcess implements Behaviour, RunHost {
     if (run.isOver) return
     if (this.#isHandling) {
       this.#queue ??= []
-      this.#queue.push({ run, event, from })
+      this.#queue.push(new Mail(run, event, from))
     } else if (!this.cell.dead) {
-      const mail = (): void => {
-        if (from?.isStopped !== true) this.take(run, event)
-      }
-      deliver(this.cell, from === undefined && run.parent === undefined ? event : new MailboxTask(mail))
+      deliver(this.cell, from === undefined && run.parent === undefined ? event : new Mail(run, event, from))
     }
   }
 
