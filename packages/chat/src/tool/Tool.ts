@@ -3,14 +3,13 @@
  *
  * @module
  */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { jsonSchemaOf, parserOf } from "./parameters.ts"
 import { checkTool } from "./toolChecks.ts"
+import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Handler, Tool, Parameters } from "./toolContract.ts"
-import type { Described, Keyed } from "./toolOptions.ts"
 
-export { nameProblem } from "../errors/index.ts"
 export type { Parameters, Tool, ToolContext } from "./toolContract.ts"
-export type { ArgumentsOf } from "./toolOptions.ts"
 
 /**
  * Makes a tool whose handler returns one of the four outcomes.
@@ -44,3 +43,9 @@ export const make = (
     onUnknown
   }
 }
+
+/** The type of a tool's arguments, from its `parameters`. */
+export type ArgumentsOf<P> =
+  P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
+
+export { nameProblem } from "../errors/index.ts"

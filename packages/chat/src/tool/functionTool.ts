@@ -1,11 +1,11 @@
-/** Makes tools from ordinary functions. */
+/** Tools from ordinary functions. */
 import * as Effect from "effect/Effect"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
-import { make } from "./Tool.ts"
 import { checkTool } from "./toolChecks.ts"
+import { type ArgumentsOf, make } from "./Tool.ts"
+import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Parameters, Tool, ToolContext } from "./toolContract.ts"
-import type { ArgumentsOf, Described, Keyed } from "./toolOptions.ts"
 
 /**
  * Makes a tool from an ordinary function: its return value is the tool's result, unless it is one of the outcomes made by

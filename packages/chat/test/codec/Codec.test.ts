@@ -7,8 +7,8 @@ import * as Fake from "../../src/testing/Fake.ts"
 import { error, halt, isHandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { Thread } from "../../src/model/Thread.ts"
-import { tool } from "../../src/tool/functionTool.ts"
 import { make } from "../../src/tool/Tool.ts"
+import { tool } from "../../src/tool/functionTool.ts"
 import { dateOf } from "../double/arbitrary.ts"
 
 const threadWith = (x: unknown): Thread => ({ messages: [user("hi")], metadata: { x } })

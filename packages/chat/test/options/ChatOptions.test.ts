@@ -3,8 +3,8 @@ import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
-import { tool } from "../../src/tool/functionTool.ts"
 import { make } from "../../src/tool/Tool.ts"
+import { tool } from "../../src/tool/functionTool.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 
 const resolved = (options: object, engine: Engine.EngineOptions = {}) => resolveOptions(Engine.make(engine), options)

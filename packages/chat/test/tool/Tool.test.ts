@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
-import { tool } from "../../src/tool/functionTool.ts"
 import { make } from "../../src/tool/Tool.ts"
+import { tool } from "../../src/tool/functionTool.ts"
 import type { Parameters, Tool, ToolContext } from "../../src/tool/toolContract.ts"
 
 const context: ToolContext = {

@@ -1,8 +1,7 @@
-/** The options of a tool that are the same for every kind of handler. */
-import type { StandardSchemaV1 } from "@standard-schema/spec"
+/** The parts of the definition of a tool that every kind of tool has. */
 import type { OnUnknown, ToolEffect } from "./toolContract.ts"
 
-/** The description of a tool. */
+/** The parts of a definition beside the parameters and the function. */
 export interface Described {
   readonly name: string
   readonly description?: string | undefined
@@ -21,7 +20,7 @@ export interface Described {
   readonly onUnknown?: OnUnknown | undefined
 }
 
-/** The resource that a call uses. */
+/** The function that names the resource of a call. */
 export interface Keyed<A> {
   /**
    * Names the resource that a call uses: calls with different keys never conflict. Default: none, and such a call may
@@ -32,7 +31,3 @@ export interface Keyed<A> {
    */
   readonly key?: ((args: A) => string | undefined) | undefined
 }
-
-/** The type of a tool's arguments, from its `parameters`. */
-export type ArgumentsOf<P> =
-  P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
