@@ -14,6 +14,7 @@ export {
 export type { Decided, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
 export { stepEnv } from "./stepEnv.ts"
+export type { StepEnv } from "./stepEnv.ts"
 export type { StepOutput, StepStart } from "./stepEvents.ts"
 export type { StepLive, StepWatcher } from "./stepState.ts"
 export { resumedStepMachine, stepMachine } from "./StepMachine.ts"
