@@ -109,5 +109,5 @@ const machine = setup({
   output: ({ context }) => context.result as Held<ToolBatchResult>
 })
 
-/** Runs a batch of tool calls: gating while its calls are judged, running, draining when no further call starts, done. */
+/** Runs a batch of tool calls: gating while its calls are judged, running, draining after a halt or a cancel, done. */
 export const batchMachine = StateMachine.hosted(chart(machine), { label: () => "ToolBatch" })

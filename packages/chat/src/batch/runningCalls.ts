@@ -1,8 +1,9 @@
 /**
  * The running tool calls of one assistant message.
  *
- * Owns: the outcomes of the calls, and what they wait for. Their processes are children of the batch's chart. Does not own the order in which calls start, their places and slots
- * (`Scheduler`), a call's phases (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
+ * Owns: the live side of the calls, and the scope of their handlers. The processes of the calls are children of the
+ * batch's chart. Does not own the order in which calls start, their places and slots (`Scheduler`), which calls cannot
+ * start (`callStarts`), their outcomes so far (`callTable`), nor a call's phases (`ToolCallMachine`).
  *
  * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
  *         outcome is a `handler_exit` error.
@@ -51,7 +52,7 @@ import { describe } from "../toolResult/index.ts"
 import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
 
-/** What the running calls need of the actor that has them. */
+/** The actor that has the running calls. */
 export interface BatchHost {
   /** The process of the batch; `undefined` under a bare `createActor`. */
   readonly pid: Pid<BatchEvent> | undefined
