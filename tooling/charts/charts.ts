@@ -4,7 +4,14 @@
  * @module
  */
 import { join } from "node:path"
-import { adapterStreamMachine, chatMachine, stepMachine, toolCallMachine } from "@troupe/chat/machines"
+import {
+  adapterStreamMachine,
+  batchMachine,
+  chatMachine,
+  resumedStepMachine,
+  stepMachine,
+  toolCallMachine
+} from "@troupe/chat/machines"
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
@@ -16,7 +23,9 @@ export interface Drawing {
 
 const machines = {
   adapterStream: adapterStreamMachine,
+  batch: batchMachine,
   chat: chatMachine,
+  resumedStep: resumedStepMachine,
   step: stepMachine,
   toolCall: toolCallMachine
 } as const

@@ -98,10 +98,16 @@ const stateLines = (node: AnyStateNode): ReadonlyArray<string> => {
     : [name, ...notes.map((note) => `${idOf(node)} : ${note}`)]
 }
 
-/** A machine's Mermaid text. A note at the first state has the actions of every state. */
+/** The transitions of the whole machine, which is no state of the drawing. */
+const fromAnyState = (root: AnyStateNode): ReadonlyArray<string> =>
+  transitionsOf(root).flatMap((transition) =>
+    (transition.target ?? []).map((target) => `${labelOf(transition, root).slice(3)} → ${idOf(target)}`)
+  )
+
+/** A machine's Mermaid text. A note at the first state has the actions and transitions of every state. */
 export const mermaidOf = (machine: AnyStateMachine): string => {
   const { root } = machine
-  const beside = noteBeside(root.initial.target[0] ?? root, notesOf(root))
-  const lines = ["direction TB", ...bodyOf(root), ...edgesOf(root), ...beside]
+  const beside = noteBeside(root.initial.target[0] ?? root, [...notesOf(root), ...fromAnyState(root)])
+  const lines = ["direction TB", ...bodyOf(root), ...beside]
   return ["stateDiagram-v2", ...lines.map((line) => `  ${line}`), ""].join("\n")
 }

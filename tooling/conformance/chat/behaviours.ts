@@ -51,7 +51,7 @@ export const toolOf = (value: unknown, seen: Observations, engine?: unknown): To
 }
 
 const handlerOf =
-  (name: string, behaviour: unknown, seen: Observations, engine: unknown): Tool.Handler =>
+  (name: string, behaviour: unknown, seen: Observations, engine: unknown): NonNullable<Tool.Tool["handler"]> =>
   (args, context) => {
     const { sessionId, requestId, toolCall } = context
     const opts = {

@@ -220,7 +220,7 @@ describe("what is chosen", () => {
   })
 
   test("is the nearest process above it, where nothing took its place", () => {
-    const chosen = { id: "<0.9.0>", path: "/Troupe/ChatSupervisor/Chat c1/step/ToolBatch" }
+    const chosen = { id: "<0.9.0>", path: "/Troupe/ChatSupervisor/Chat c1/ToolBatch/ToolCall look" }
     expect(chosenRow(rowsOf(tree), chosen)).toBe(3)
   })
 })

@@ -37,6 +37,14 @@ const childOf = (index: number): string => `call:${index}`
 
 const indexOf = ({ type }: { readonly type: string }): number => Number(type.slice(type.lastIndexOf(":") + 1))
 
+const end = {
+  target: "done",
+  actions: {
+    type: "recordResult",
+    params: ({ event }: { readonly event: BatchEvent }) => event as Of<"calls.exhausted">
+  }
+} as const
+
 const machine = setup({
   types: {
     context: {} as BatchContext,
@@ -88,20 +96,18 @@ const machine = setup({
     "call.over": { actions: { type: "recordOutcome", params: ({ event }) => event } },
     "calls.cancel": { actions: "command" },
     "calls.restart": { actions: "command" },
-    "calls.draining": ".draining",
-    "calls.exhausted": { target: ".done", actions: { type: "recordResult", params: ({ event }) => event } },
     "batch.cancel": { actions: "command" },
     "xstate.done.actor.*": { actions: "reportEnd" },
     "xstate.error.actor.*": { actions: "reportDeath" }
   },
   states: {
-    gating: { on: { "calls.judged": "running" } },
-    running: {},
-    draining: {},
+    gating: { on: { "calls.judged": "running", "calls.draining": "draining", "calls.exhausted": end } },
+    running: { on: { "calls.draining": "draining", "calls.exhausted": end } },
+    draining: { on: { "calls.exhausted": end } },
     done: { type: "final" }
   },
   output: ({ context }) => context.result as Held<ToolBatchResult>
 })
 
-/** Runs a batch of tool calls: gating while its calls are judged, running, draining when no further call starts, done. */
+/** Runs a batch of tool calls: gating while its calls are judged, running, draining after a halt or a cancel, done. */
 export const batchMachine = StateMachine.hosted(chart(machine), { label: () => "ToolBatch" })

@@ -70,7 +70,7 @@ export interface ToolBatchResult {
   readonly error?: SessionError | undefined
 }
 
-/** A batch that runs: it knows its calls. */
+/** A batch that runs: its calls by place. */
 interface RunningBatch {
   readonly call: (index: number) => RunnableCall
 }
@@ -79,7 +79,7 @@ interface RunningBatch {
 export interface BatchEnv extends CallEnv {
   /** The batch that starts. */
   readonly batch: () => ToolBatchInput
-  /** Sets the batch that runs; its calls find themselves in it. */
+  /** Sets the batch that runs, in which `call` finds calls. */
   readonly runs: (batch: RunningBatch, scope: Scope.Scope) => void
 }
 

@@ -16,7 +16,7 @@ export interface CallState {
  * - `call.begin`: a call starts
  * - `call.cancel`, `call.restart`: a running call is to be cancelled, or to run again
  * - `call.over`: a call has its outcome
- * - `calls.draining`: no further call starts, and some calls still run
+ * - `calls.draining`: a call halted, or the batch was cancelled; under `concurrent` a halt does not keep calls from starting
  * - `calls.exhausted`: every call is over, and the reader has read past the last event
  */
 export type CallsEvent =
@@ -38,8 +38,11 @@ export type CallsEvent =
 export type BatchEvent = CallsEvent | CallCommand | { readonly type: "batch.cancel" }
 
 /**
- * The commands of the actor `calls`. `begin` has the calls so far; `call.ended` and `call.died` report the end of a call's
- * chart and its process.
+ * The commands of the actor `calls`.
+ *
+ * - `begin`: starts the calls, or continues with those that a stored batch has
+ * - `batch.cancel`, `calls.cancel`, `calls.restart`: the commands of the batch's chart
+ * - `call.ended`, `call.died`: the chart of a call has ended, or its process died before
  */
 export type CallsCommand =
   | { readonly type: "begin"; readonly calls: ReadonlyArray<CallState> }

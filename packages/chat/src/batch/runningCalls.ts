@@ -1,8 +1,9 @@
 /**
  * The running tool calls of one assistant message.
  *
- * Owns: the outcomes of the calls, and what they wait for. Their processes are children of the batch's chart. Does not own the order in which calls start, their places and slots
- * (`Scheduler`), a call's phases (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
+ * Owns: the live side of the calls, and the scope of their handlers. The processes of the calls are children of the
+ * batch's chart. Does not own the order in which calls start, their places and slots (`Scheduler`), which calls cannot
+ * start (`callStarts`), their outcomes so far (`callTable`), nor a call's phases (`ToolCallMachine`).
  *
  * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
  *         outcome is a `handler_exit` error.
@@ -26,33 +27,32 @@
 import { Clock, OtpError, type Pid, Process, System } from "@troupe/otp"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import { closestName, quoted, type SessionError, type ToolError } from "../errors/index.ts"
-import * as HandlerResult from "../values/HandlerResult.ts"
+import type { SessionError } from "../errors/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import {
   type CallCommand,
   type CallEnd as EndOfCall,
-  haltedOutcome,
   outcomeOf,
-  refusedOutcome,
   type RunnableCall,
   toolFailure,
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
-import type { IntentJournal, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
 import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
-import { accessesOf, type CallEnd, type CallOwner, Scheduler } from "../schedule/index.ts"
+import { accessesOf, type CallEnd, type CallOwner, type CallPhase, Scheduler } from "../schedule/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
+import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
 
-/** What the running calls need of the actor that has them. */
+/** The actor that has the running calls. */
 export interface BatchHost {
   /** The process of the batch; `undefined` under a bare `createActor`. */
   readonly pid: Pid<BatchEvent> | undefined
@@ -71,9 +71,7 @@ export class RunningCalls {
   #scheduler: Scheduler
   /** Closing it interrupts the handlers of all calls, in parallel. */
   readonly scope = Scope.makeUnsafe("parallel")
-  /** The errors of the tools' `key` functions, by the places of their calls. Such a call does not run. */
-  #faults: ReadonlyMap<number, ToolError> = new Map()
-  #error: SessionError | undefined
+  readonly #starts: CallStarts
   #wishes: ModeRequests | undefined
   #isDraining = false
 
@@ -82,6 +80,7 @@ export class RunningCalls {
     this.#host = host
     this.#system = host.pid === undefined ? undefined : Process.systemOf(host.pid)
     this.#calls = new CallSlots(input, this.#system?.clock ?? Clock.live, () => this.#exhausted())
+    this.#starts = new CallStarts(input, this.#calls)
     this.#scheduler = this.#schedule(input.toolCalls.length)
   }
 
@@ -116,17 +115,18 @@ export class RunningCalls {
     for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
     const isNew = states.every(({ begun }) => !begun)
     if (!isNew) this.#restore(states)
-    if (isNew && this.#gate?.judges === true && !this.#calls.areOver) return this.#judge(this.#gate)
+    if (isNew && this.#gate?.judges === true && !this.#calls.areOver) {
+      const { turn } = this.#host
+      const judged = this.#starts.judge(this.#gate, () => this.#changed())
+      return void judged.then((verdicts) => turn(() => this.gated(verdicts)))
+    }
     this.#host.send({ type: "calls.judged" })
     this.#begin()
   }
 
   /** Takes over the calls of a stored batch: their charts are restored by the process. */
   #restore(states: ReadonlyArray<CallState>): void {
-    const phases = states.map(({ begun, outcome }) =>
-      outcome !== undefined ? ("over" as const) : begun ? ("running" as const) : ("queued" as const)
-    )
-    this.#scheduler = this.#schedule({ phases, halts: [], isCancelled: false })
+    this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts: [], isCancelled: false })
     states.forEach(({ begun, outcome }, index) => {
       const slot = this.#calls.all[index]
       if (slot === undefined) return
@@ -141,7 +141,7 @@ export class RunningCalls {
   /** A call, as its chart finds it. */
   call(index: number): RunnableCall {
     const slot = this.#calls.all[index]
-    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
     const call = this.#calls.runnable(slot, tool, {
       changed: () => this.#changed(),
@@ -150,25 +150,18 @@ export class RunningCalls {
     return { ...call, mayStart: () => this.#mayStart }
   }
 
+  #toolOf(slot: Slot | undefined): Tool | undefined {
+    return slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+  }
+
   /** Applies the verdicts of the gate (BATCH6). */
   gated(verdicts: ReadonlyArray<GateVerdict>): void {
     if (this.#scheduler.isCancelled) return
-    const judged = this.#calls.judged()
-    const halted = verdicts.some(({ type }) => type === "halt")
-    verdicts.forEach((verdict, at) => {
-      const slot = judged[at]
-      if (slot === undefined || isOver(slot)) return
-      slot.status = "queued"
-      if (verdict.type === "allow")
-        Object.assign(slot, { toolCall: verdict.toolCall, edited: slot.edited || verdict.edited })
-      else if (verdict.type === "deny") this.#ended(slot, refusedOutcome(verdict))
-      else if (verdict.type === "halt") this.#ended(slot, haltedOutcome(verdict))
-      else if (verdict.type === "suspend" && !halted) {
-        this.#calls.suspend(slot, verdict)
-        this.#scheduler.suspend(slot.index)
-      }
+    const isHalted = this.#starts.apply(verdicts, {
+      ended: (slot, outcome) => this.#ended(slot, outcome),
+      suspended: ({ index }) => this.#scheduler.suspend(index)
     })
-    if (halted) this.#scheduler.skipAll()
+    if (isHalted) this.#scheduler.skipAll()
     this.#host.send({ type: "calls.judged" })
     this.#begin()
   }
@@ -181,7 +174,7 @@ export class RunningCalls {
     const calls = this.#calls.all.map(({ toolCall }) => toolCall)
     const unknown = schedule === "reference" ? ({ effect: "write" } as const) : undefined
     const { accesses, faults } = accessesOf(calls, { tools, schedule, unknown, isOver: this.#scheduler.isOver })
-    this.#faults = faults
+    this.#starts.faults = faults
     const slots = pid === undefined ? undefined : toolSlots?.line(pid, () => turn(() => this.slotGranted()))
     this.#scheduler.begin(accesses, slots)
     this.#changed()
@@ -202,7 +195,7 @@ export class RunningCalls {
   /** The chart of a call has ended. */
   ended(index: number, end: EndOfCall): void {
     const slot = this.#calls.all[index]
-    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined || slot.outcome !== undefined) return
     this.#follow(slot, outcomeOf({ tool, toolCall: slot.toolCall, options: this.#input.options }, end))
   }
@@ -222,8 +215,8 @@ export class RunningCalls {
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     const { ledger } = this.#input
-    if (ledger !== undefined) ledger.following[index] = outcome
     const { turn } = this.#host
+    if (ledger !== undefined) ledger.following[index] = outcome
     void this.#gate.follow(index, outcome).then((last) => turn(() => this.followed(index, last)))
   }
 
@@ -289,9 +282,9 @@ export class RunningCalls {
 
   /** Handles a call's request for another permission mode. */
   #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
-    const { options, toolsByName } = this.#input
+    const { options } = this.#input
     this.#wishes ??= new ModeRequests(options, this.#system)
-    return this.#wishes.request(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
+    return this.#wishes.request(mode, slot.toolCall, this.#toolOf(slot), signal)
   }
 
   /** Starts or ends a call after its intent was stored or failed (BATCH8). The call may be over already. */
@@ -299,10 +292,8 @@ export class RunningCalls {
     const slot = this.#calls.all[index]
     if (slot === undefined) return
     this.#heedSignal()
-    if (failure !== undefined) {
-      this.#error ??= failure
-      if (slot.outcome === undefined) this.#endUnstored(slot, `${failure.reason}: ${failure.message}`)
-    } else if (this.#scheduler.begun(index)) {
+    if (failure !== undefined) this.#starts.unstored(slot, failure)
+    else if (this.#scheduler.begun(index)) {
       this.#start(slot)
       return this.#changed()
     }
@@ -317,49 +308,13 @@ export class RunningCalls {
   }
 
   result(): ToolBatchResult {
-    return this.#calls.result(this.#scheduler, this.#error)
+    return this.#calls.result(this.#scheduler, this.#starts.error)
   }
 
-  /** Judges the calls that could run (BGATE1). */
-  #judge(gate: BatchGate): void {
-    const judged = this.#calls.judged()
-    const calls = judged.map(({ index, toolCall }) => ({
-      index,
-      toolCall,
-      tool: this.#input.toolsByName.get(toolCall.name)
-    }))
-    let last: Slot | undefined
-    const judging = (index: number): void => {
-      if (last?.status === "gating") last.status = "queued"
-      last = this.#calls.all[index]
-      if (last?.status === "queued") last.status = "gating"
-      this.#changed()
-    }
-    const { turn } = this.#host
-    void gate.judge(calls, judging).then((verdicts) => turn(() => this.gated(verdicts)))
-  }
-
-  /** The end of a call that cannot run: its tool is unknown, its key failed, or no intent can be stored. */
+  /** The end of a call that cannot run. */
   #refuse(slot: Slot): CallEnd | undefined {
     this.#heedSignal()
-    if (isOver(slot)) return undefined
-    const { toolsByName } = this.#input
-    const fault = this.#faults.get(slot.index)
-    if (fault !== undefined) this.#calls.settle(slot, HandlerResult.error(fault))
-    else if (!toolsByName.has(slot.toolCall.name)) this.#calls.settle(slot, notFound(slot.toolCall, toolsByName))
-    else if (this.#error !== undefined && this.#journalOf(slot) !== undefined) this.#endUnstored(slot, "store_failed")
-    return isOver(slot) ? endOf(slot) : undefined
-  }
-
-  /** Ends a call that writes and whose intent is not stored. */
-  #endUnstored(slot: Slot, reason: string): void {
-    this.#calls.endEarly(slot, "not_started", `not started: ${reason}`)
-  }
-
-  /** The journal, if it records this call. */
-  #journalOf({ toolCall }: Slot): IntentJournal | undefined {
-    const { journal, toolsByName } = this.#input
-    return toolsByName.get(toolCall.name)?.effect === "read" ? undefined : journal
+    return this.#starts.refuse(slot)
   }
 
   /**
@@ -378,7 +333,7 @@ export class RunningCalls {
   /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */
   #run(slot: Slot): void {
     const { index, position } = slot
-    const journal = this.#journalOf(slot)
+    const journal = this.#starts.journalOf(slot)
     if (journal === undefined) {
       this.#scheduler.begun(index)
       this.#start(slot)
@@ -417,15 +372,10 @@ export class RunningCalls {
   }
 }
 
+const phaseOf = ({ begun, outcome }: CallState): CallPhase =>
+  outcome !== undefined ? "over" : begun ? "running" : "queued"
+
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)
-
-/** The failure of an unknown tool; its text lists the tools and suggests the closest name. */
-export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed => {
-  const meant = closestName(toolCall.name, tools.keys())
-  const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`
-  return toolFailure(toolCall, "not_found", `there is no tool ${quoted(toolCall.name)}; ${known}${hint}`)
-}
 
 const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)

@@ -1,5 +1,5 @@
 /** The outcome of a call whose chart has ended. */
-import * as HandlerResults from "../values/HandlerResult.ts"
+import type * as HandlerResults from "../values/HandlerResult.ts"
 import { original } from "../values/index.ts"
 import type { RunnableCall } from "./callEnv.ts"
 import { deniedOutcome } from "./gateOutcome.ts"

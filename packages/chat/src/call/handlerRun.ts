@@ -123,17 +123,9 @@ export class ToolExecution {
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
-    const { arguments: args, rawArguments, problem } = this.#toolCall
+    const { arguments: args } = this.#toolCall
     this.#running = true
-    if (args === null) {
-      return this.#settle(
-        toolFailure(
-          this.#toolCall,
-          "invalid_arguments",
-          problem ?? `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
-        )
-      )
-    }
+    if (args === null) return this.#settle(unreadableArguments(this.#toolCall))
     const checked = this.#stage(
       () => this.#tool.parse(copied(args)),
       (parsed) => this.#run(parsed)
@@ -200,12 +192,13 @@ export class ToolExecution {
 
   #run(parsed: ParsedArguments): Effect.Effect<unknown, unknown> | undefined {
     const options = this.#options
-    if (options === undefined) return void this.#settle(this.#cancelled("the call was cancelled"))
+    if (options === undefined) {
+      this.#settle(this.#cancelled("the call was cancelled"))
+      return undefined
+    }
     if (!parsed.valid) {
-      const issues = parsed.issues
-        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-        .join("; ")
-      return void this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
+      this.#settle(invalidArguments(this.#toolCall, parsed.issues))
+      return undefined
     }
     const { toolExecutor } = options
     const context = this.#context(options)
@@ -375,4 +368,17 @@ export class ToolExecution {
     listener?.settled(result, byHandler, refused, this.#isInterrupted)
     late?.(result)
   }
+}
+
+const unreadableArguments = (toolCall: ToolCall): HandlerResult.Failed => {
+  const { rawArguments, problem } = toolCall
+  const message = problem ?? `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
+  return toolFailure(toolCall, "invalid_arguments", message)
+}
+
+type Issues = Extract<ParsedArguments, { readonly valid: false }>["issues"]
+
+const invalidArguments = (toolCall: ToolCall, issues: Issues): HandlerResult.Failed => {
+  const texts = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+  return toolFailure(toolCall, "invalid_arguments", texts.join("; "), issues)
 }

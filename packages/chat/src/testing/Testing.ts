@@ -25,7 +25,6 @@ import { type FaultOptions, type Faults, Injector } from "./faults/index.ts"
 import { Recorder, Replay, type TraceOptions } from "./replay/index.ts"
 
 export { adapterLaws } from "./adapterSuite.ts"
-export type { AdapterSituation } from "./adapterSuite.ts"
 export { encoderLaws } from "./encoderSuite.ts"
 export { executorLaws } from "./executorSuite.ts"
 export { sessionStoreLaws } from "./stores/index.ts"

@@ -13,7 +13,7 @@ import { holds, type Law, law } from "./stores/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** An adapter whose provider behaves in one certain way. */
-export interface AdapterSituation {
+interface AdapterSituation {
   readonly adapter: Adapter
   /** The request to send. Default: one user message. */
   readonly request?: Request | undefined

@@ -9,7 +9,7 @@ import { checkTool } from "./toolChecks.ts"
 import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Handler, Tool, Parameters } from "./toolContract.ts"
 
-export type { Handler, Parameters, Tool, ToolContext } from "./toolContract.ts"
+export type { Parameters, Tool, ToolContext } from "./toolContract.ts"
 
 /**
  * Makes a tool whose handler returns one of the four outcomes.

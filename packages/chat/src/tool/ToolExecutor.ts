@@ -20,7 +20,7 @@ export type { ToolExecutor } from "./toolContract.ts"
  * Calls the handler in this process.
  *
  * **Errors**, as outcomes: `not_found` without a handler, `handler_raised` when it throws or rejects, `handler_exit` when
- * it exits, `invalid_return` when it returns none of the four outcomes.
+ * it exits or interrupts itself, `invalid_return` when it returns none of the four outcomes.
  */
 export const inProcess: ToolExecutor = {
   execute: (tool, args, context) => {
@@ -34,9 +34,12 @@ export const inProcess: ToolExecutor = {
       return crashed(tool, thrown)
     }
     if (isEffect(returned)) {
-      return Effect.map(Effect.exit(returned), (exit) =>
-        Exit.isSuccess(exit) ? checked(tool, exit.value) : crashed(tool, Cause.squash(exit.cause))
-      )
+      return Effect.map(Effect.exit(returned), (exit) => {
+        if (Exit.isSuccess(exit)) return checked(tool, exit.value)
+        return Cause.hasInterruptsOnly(exit.cause)
+          ? failed("handler_exit", tool, `the handler of ${tool.name} interrupted itself`)
+          : crashed(tool, Cause.squash(exit.cause))
+      })
     }
     return isPromiseLike(returned)
       ? Promise.resolve(returned).then(

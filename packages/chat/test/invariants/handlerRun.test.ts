@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { expect, test } from "vitest"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
@@ -74,6 +74,16 @@ test("EXEC2 `abort` interrupts an effect, which then is cancelled", async () => 
   execution.abort()
   await hop()
   expect(settled).toMatchObject([{ type: "error", reason: { reason: "cancelled" } }])
+})
+
+test.each([
+  ["fails with an interruption", Effect.interrupt],
+  ["interrupts its own fiber", Effect.withFiber((fiber) => Fiber.interrupt(fiber))]
+])("EXEC8 an effect that %s has the result `handler_exit`", async (_, effect) => {
+  const { execution, settled } = executing(() => effect as Effect.Effect<never>)
+  execution.start()
+  await hop()
+  expect(settled).toMatchObject([{ type: "error", reason: { reason: "handler_exit" } }])
 })
 
 test("EXEC3 after `stop` whatever the handler does changes nothing", async () => {

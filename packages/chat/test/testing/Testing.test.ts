@@ -9,14 +9,16 @@ import { inProcess } from "../../src/tool/ToolExecutor.ts"
 import { json } from "../../src/toolResult/ToolResultEncoder.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 
-const fake = (script: Script) => (): Testing.AdapterSituation => {
+type Situation = Awaited<ReturnType<Parameters<typeof Testing.adapterLaws>[0]["text"]>>
+
+const fake = (script: Script) => (): Situation => {
   const adapter = Fake.make({ script })
   return { adapter, open: () => adapter.open }
 }
 
 const refusals = Object.fromEntries(
   AdapterError.reasons.map((reason) => [reason, fake([{ preflightError: reason }])])
-) as Partial<Record<AdapterErrorReason, () => Testing.AdapterSituation>>
+) as Partial<Record<AdapterErrorReason, () => Situation>>
 
 const answer: Script = [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]
 
@@ -93,8 +95,7 @@ test("TEXT1. An adapter that starts an empty text and does not complete it is fo
   const empty = { type: "text_delta", id: null, delta: "" } as const
   const closed = { type: "text_completed", id: null, text: "" } as const
   const law = "every text that an adapter starts is completed, in the situation emptyText"
-  const brokenWith = (emptyText: () => Testing.AdapterSituation) =>
-    brokenBy(Testing.adapterLaws({ text: fake(answer), emptyText }))
+  const brokenWith = (emptyText: () => Situation) => brokenBy(Testing.adapterLaws({ text: fake(answer), emptyText }))
   expect(await brokenWith(saying(empty))).toEqual([law])
   expect(await brokenWith(saying(closed))).toEqual([law])
   expect(await brokenWith(saying(empty, closed, closed))).toEqual([law])

@@ -47,6 +47,19 @@ test("CHAN3 an item that was read is not joined", async () => {
   expect(await channel.next()).toEqual(item("a3"))
 })
 
+test("CHAN4 a kept item is read without a wait, and further reads wait in their order", async () => {
+  const channel = new Channel<string>()
+  channel.push("a")
+  const reads = [channel.next(), channel.next(), channel.next()]
+  expect([channel.unread, channel.isAwaited]).toEqual([0, true])
+  const none = "nothing yet"
+  expect(await Promise.race([reads[0], Promise.resolve(none)])).toEqual(item("a"))
+  expect(await Promise.race([reads[1], Promise.resolve(none)])).toBe(none)
+  channel.push("b")
+  channel.end()
+  expect(await Promise.all(reads.slice(1))).toEqual([item("b"), end])
+})
+
 test("CHAN5 the producer is called when a read waits, and not for a kept item", async () => {
   let demands = 0
   const channel: Channel<string> = new Channel({

@@ -35,7 +35,7 @@ export const toolsOf = (
 }
 
 const handlerOf =
-  (name: string, call: Call): Tool.Handler =>
+  (name: string, call: Call): NonNullable<Tool.Tool["handler"]> =>
   async (args, { signal }) => {
     try {
       return handlerResult(await call(name, args, signal))

@@ -4,10 +4,12 @@ import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { finish, modelV4 } from "../loopback/scriptedModel.ts"
 
+type Situation = Awaited<ReturnType<Parameters<typeof Testing.adapterLaws>[0]["text"]>>
+
 /** A model that says these parts; one without an end stays open until it is cancelled. */
 const saying =
   (...parts: ReadonlyArray<LanguageModelV4StreamPart>) =>
-  (): Testing.AdapterSituation => {
+  (): Situation => {
     let open = 0
     const stream = (signal: AbortSignal | undefined): ReadableStream<LanguageModelV4StreamPart> => {
       let next = 0
@@ -38,7 +40,7 @@ const text = (...deltas: ReadonlyArray<string>): ReadonlyArray<LanguageModelV4St
 ]
 const call: LanguageModelV4StreamPart = { type: "tool-call", toolCallId: "c", toolName: "add", input: '{"a":1}' }
 
-const refusing = (statusCode: number) => (): Testing.AdapterSituation => ({
+const refusing = (statusCode: number) => (): Situation => ({
   adapter: aiSdk(
     modelV4(() => {
       throw new APICallError({ message: "no", url: "", requestBodyValues: {}, statusCode })

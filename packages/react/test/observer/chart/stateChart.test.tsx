@@ -4,7 +4,8 @@ import { cleanup, fireEvent, screen } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { setup } from "xstate"
 import { StateChart } from "../../../src/index.ts"
-import { activeOf, graphOf } from "../../../src/observer/chart/chartGraph.ts"
+import { activeOf, graphOf, type GraphState } from "../../../src/observer/chart/chartGraph.ts"
+import { chatMachines } from "../../../src/observer/chart/chatMachines.ts"
 import { type Box, layoutOf } from "../../../src/observer/chart/chartLayout.ts"
 import { viewAround, wholeOf } from "../../../src/observer/chart/chartView.ts"
 import { until } from "../../double/frames.ts"
@@ -62,7 +63,16 @@ describe("a graph", () => {
   })
 })
 
+const idsOf = (states: ReadonlyArray<GraphState>): ReadonlyArray<string> =>
+  states.flatMap(({ id, states: inner }) => [id, ...idsOf(inner)])
+
 describe("a layout", () => {
+  test.each([...chatMachines])("has every state of the machine %s", async (_, machine) => {
+    const graph = graphOf(machine)
+    const { states } = await layoutOf(graph)
+    expect(new Set(states.map(({ id }) => id))).toEqual(new Set(idsOf(graph.states)))
+  })
+
   test("puts each state into the one that holds it, and no two on one place", async () => {
     const { states } = await layoutOf(graphOf(chatMachine))
     const inside = (inner: Box, outer: Box): boolean =>
