@@ -11,7 +11,7 @@ import * as Engine from "../options/Engine.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import { newStepId, type Tool } from "../tool/index.ts"
 import { callsFindings } from "./callChecks.ts"
-import { batchEnv, type ToolBatchResult } from "./batchContract.ts"
+import { BatchLife, type ToolBatchResult } from "./batchContract.ts"
 import { original } from "../values/index.ts"
 import { batchMachine } from "./BatchMachine.ts"
 import { ToolEvents } from "./toolEventStream.ts"
@@ -110,7 +110,7 @@ const start = (
   const input = { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet }
   const pid = StateMachine.start(resolved.system, batchMachine, {
     input: { count: toolCalls.length },
-    env: batchEnv(() => input),
+    env: new BatchLife(() => input),
     label: "ToolBatch"
   })
   const output = (): ToolBatchResult | undefined => {

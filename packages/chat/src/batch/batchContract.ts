@@ -103,6 +103,3 @@ export class BatchLife implements BatchEnv {
     return this.#running.call(index)
   }
 }
-
-/** Makes the environment of batches that run one after another. */
-export const batchEnv = (batch: () => ToolBatchInput): BatchEnv => new BatchLife(batch)

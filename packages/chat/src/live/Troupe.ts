@@ -86,7 +86,7 @@ export class RunningTroupe {
 
   private constructor(options: TroupeOptions) {
     const { own, engine, chat } = troupeParts(options)
-    const { store, system, name = "troupe", onCrash, suspendedTtlMs, answer, maxToolCalls } = own
+    const { store, system, name = "troupe", onCrash, suspendedTtlMs, answer, maxToolCalls, inspect } = own
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
     this.system = system ?? System.make({ name, ...(onCrash === undefined ? {} : { onCrash }) })
@@ -111,6 +111,7 @@ export class RunningTroupe {
       inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
       draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
+      inspect,
       released: (id) => guardedStore.newest.forget(id)
     })
     keepsLiving(this, this.#living)

@@ -9,6 +9,8 @@
  *          crashes end the supervisor, which is restarted too. Its chats, and a chat that could not be loaded again, start
  *          again with the next input.
  * TROUPE4. The chat is loaded from the store before its supervisor is asked to start it: a slow load delays that chat only.
+ * INSPECT1. With `inspect`, XState runs the charts of a chat in one actor system: the chat, its steps, model requests and
+ *           batches, and every tool call. The chat behaves the same.
  */
 import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
@@ -47,6 +49,8 @@ export interface ChatParts {
   /** How often the draft of a reply is stored; `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
+  /** Called with the inspection events of the charts, if anybody inspects them. */
+  readonly inspect: TroupeOptions["inspect"]
   /** Called when the directory no longer holds a chat strongly. */
   readonly released: (id: string) => void
 }
@@ -203,7 +207,7 @@ export class ChatDirectory {
   }
 
   #start(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
-    const { tree, engine, system, suspension, draftEveryMs } = this.#parts
+    const { tree, engine, system, suspension, draftEveryMs, inspect } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
@@ -227,6 +231,7 @@ export class ChatDirectory {
         ...suspension
       }),
       env,
+      ...(inspect === undefined ? {} : { inspect }),
       label: chatLabel(id)
     })
     life.pid = pid

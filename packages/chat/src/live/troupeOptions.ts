@@ -1,4 +1,5 @@
 /** Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'. */
+import type { InspectionEvent } from "xstate"
 import * as z from "zod"
 import {
   type Finding,
@@ -33,6 +34,7 @@ const ownOptions = {
   maxRestarts: wholeNumber.optional(),
   maxSeconds: positiveNumber.optional(),
   onCrash: functionType.optional(),
+  inspect: functionType.optional(),
   suspendedTtlMs: positiveNumber.optional(),
   passivateAfterMs: positiveNumber.optional(),
   draftEveryMs: positiveNumber.optional(),
@@ -135,4 +137,11 @@ export interface TroupeOptions
   readonly maxWaitingBytes?: number | undefined
   /** Called for every crash, with a readable report. Default: no call. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
+  /**
+   * Called with XState's inspection events of every chat, for example by the Stately inspector. Default: no call.
+   *
+   * **Details**: one actor system for each chat has the charts of the chat, its step, its model request, its batch and
+   * every tool call. XState runs these charts then, which costs several times as much.
+   */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined
 }

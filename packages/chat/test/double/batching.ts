@@ -1,13 +1,13 @@
 /** Starts the chart of a batch in a system of the test's own. */
 import { StateMachine, type System } from "@troupe/otp"
-import { batchEnv, type ToolBatchInput, type ToolBatchResult } from "../../src/batch/batchContract.ts"
+import { BatchLife, type ToolBatchInput, type ToolBatchResult } from "../../src/batch/batchContract.ts"
 import { batchMachine } from "../../src/batch/BatchMachine.ts"
 import { original } from "../../src/values/held.ts"
 
 export const startBatchOf = (system: System.System, input: ToolBatchInput) => {
   const pid = StateMachine.start(system, batchMachine, {
     input: { count: input.toolCalls.length },
-    env: batchEnv(() => input),
+    env: new BatchLife(() => input),
     label: "ToolBatch"
   })
   const output = (): ToolBatchResult | undefined => {
