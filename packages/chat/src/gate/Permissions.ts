@@ -14,6 +14,8 @@
  *
  * Without `ask`, a call that the mode asks about runs. The lists apply in every mode.
  *
+ * Implemented in `permissionRules.ts` (the lists and the modes) and `gate.ts` (the question to the person).
+ *
  * @module
  */
 export { Mode } from "../record/index.ts"

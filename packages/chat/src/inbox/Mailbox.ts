@@ -1,7 +1,8 @@
 /**
  * The waiting turns of a chat (inputs and others), as data.
  *
- * Owns: the order of the turns. Does not own whether a turn may begin (`refusalOf`), nor the storage (`inboxSaves.ts`).
+ * Owns: the order of the turns. Does not own whether a turn may begin (`refusalOf`), the storage (`inboxSaves.ts`)
+ * or the receipts (`inputReceipt.ts`).
  *
  * MAIL1. Interrupts run first, then queued turns; each in order of arrival.
  * MAIL2. An input that could not steer its running turn is queued ahead of all queued turns.

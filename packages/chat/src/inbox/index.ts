@@ -16,7 +16,7 @@ export {
 } from "./inboxSaves.ts"
 export type { LostInputs } from "./inboxSaves.ts"
 export type { InboxState } from "./inboxState.ts"
-export { Delivery, inputId } from "./delivery.ts"
+export { Delivery, inputId } from "./inputReceipt.ts"
 export { dataOf } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
 export { mustWait, refusalOf, unknownToolCall, withoutResults } from "./turnAdmission.ts"

@@ -4,7 +4,7 @@ import type { Outlet } from "../events/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Message } from "../model/index.ts"
 import type { Receipt, WhenBusy } from "../record/index.ts"
-import type { Delivery } from "./delivery.ts"
+import type { Delivery } from "./inputReceipt.ts"
 
 /** What a turn adds to the thread. */
 interface TurnContent {

@@ -33,7 +33,7 @@ import { controlCalls, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "./restWatch.ts"
-import { WaitingInputs } from "./waitingInputs.ts"
+import { WaitingDeliveries } from "./waitingDeliveries.ts"
 import { sentAgain, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
@@ -74,7 +74,7 @@ export class LiveChat {
   readonly #turns = new Map<string, LiveTurn>()
   readonly #sent = new Set<LiveTurn>()
   /** What is known of inputs that wait in the record, and whose turn is over. */
-  readonly #waiting = new WaitingInputs()
+  readonly #waiting = new WaitingDeliveries()
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined

@@ -23,7 +23,7 @@ import { chart } from "../chart/index.ts"
 import { type PreflightError, StreamError } from "../errors/index.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
-import { nextFallback, notifyRetry, type RetriedAttempt } from "./attempts.ts"
+import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
 import { request } from "./requestActor.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
 import type {

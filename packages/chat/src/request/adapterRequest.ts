@@ -12,7 +12,7 @@
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { AdapterStream, Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
-import { answeredBy, type Attempt } from "./attempts.ts"
+import { answeredBy, type Attempt } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
 

@@ -2,7 +2,7 @@
 import { StateMachine } from "@troupe/otp"
 import type { EventObject } from "xstate"
 import { AdapterRequest } from "./adapterRequest.ts"
-import { attemptOf, refused } from "./attempts.ts"
+import { attemptOf, refused } from "./retryAttempts.ts"
 import type { RequestEnv } from "./requestEnv.ts"
 import type { AdapterStreamEvent, AttemptPlace } from "./streamContext.ts"
 

@@ -53,7 +53,7 @@ import {
 } from "../core/index.ts"
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { scopedServer, type ServerOptions, startServer, startServerEffect, stopServer } from "../server/index.ts"
-import type * as Supervising from "./supervision.ts"
+import type * as Supervising from "./childRestarts.ts"
 import { request } from "./supervisorRequest.ts"
 import { callbacks } from "./supervisorServer.ts"
 import type * as Server from "./supervisorServer.ts"

@@ -1,5 +1,5 @@
 /**
- * The limit on a supervisor's restarts.
+ * The limit on a supervisor's restarts. `childRestarts.ts` restarts the children.
  *
  * WINDOW1. `allows` is true for exactly `limit` restarts within any `seconds`; older ones do not count.
  */

@@ -22,8 +22,8 @@ import type { ChildEntry } from "./children.ts"
 import { checkAmount, checkWord, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import { type Callbacks, ServerResult } from "../server/index.ts"
-import { Retry, Supervising } from "./supervision.ts"
-import type { AutoShutdown, Strategy, Verdict } from "./supervision.ts"
+import { Retry, Supervising } from "./childRestarts.ts"
+import type { AutoShutdown, Strategy, Verdict } from "./childRestarts.ts"
 
 /** The start options of a supervisor, with defaults. */
 export interface Plan {

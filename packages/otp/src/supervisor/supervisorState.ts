@@ -3,7 +3,7 @@ import type { Pid } from "../core/index.ts"
 import { cellOf } from "../kernel/index.ts"
 import type { ChildEntry } from "./children.ts"
 import { Server } from "../server/index.ts"
-import { Supervising } from "./supervision.ts"
+import { Supervising } from "./childRestarts.ts"
 
 const stateOf = (supervisor: Pid): Supervising => {
   const { behaviour } = cellOf(supervisor)

@@ -2,7 +2,7 @@ import { Delivery } from "../inbox/index.ts"
 import type { InboxEntry } from "../record/index.ts"
 
 /** The deliveries of inputs that wait in the record, and whose turn is over. */
-export class WaitingInputs {
+export class WaitingDeliveries {
   readonly #deliveries = new Map<string, Delivery>()
 
   get size(): number {
