@@ -6,7 +6,7 @@
 import { StateMachine } from "@troupe/otp"
 
 /** The same machine with the live things that it runs with, for a bare `createActor` or `useMachine`. */
-export const { bind } = StateMachine
+export const bind: typeof StateMachine.bind = StateMachine.bind
 
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
 export { chatMachine } from "./loop/ChatMachine.ts"
