@@ -16,7 +16,7 @@ import type { Before, InboxState } from "./inboxState.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { TurnData } from "./turnData.ts"
 
-const nobody: ReadonlyArray<TurnData> = []
+const none: ReadonlyArray<TurnData> = []
 
 const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: InboxState): Before => ({
   thread,
@@ -53,7 +53,7 @@ export const taking = (context: InboxState, turn: TurnData, mailbox: Mailbox.Mai
 export const takingSteers = (context: InboxState): Partial<InboxState> => {
   const arriving = context.mailbox.steers
   return {
-    mailbox: { ...context.mailbox, steers: nobody },
+    mailbox: { ...context.mailbox, steers: none },
     before: beforeOf(context),
     arriving,
     inputs: [...context.inputs, ...idsOf(arriving)],
@@ -65,7 +65,7 @@ export const takingSteers = (context: InboxState): Partial<InboxState> => {
 export const allTaken = ({ saves, arriving }: Pick<InboxState, "saves" | "arriving">): Partial<InboxState> => {
   const ids = idsOf(arriving)
   const pending = saves.pending.filter((id) => !ids.includes(id))
-  return { arriving: nobody, before: undefined, saves: { ...saves, pending } }
+  return { arriving: none, before: undefined, saves: { ...saves, pending } }
 }
 
 type Withdrawing = Pick<InboxState, "arriving" | "before" | "mailbox" | "saves" | "turn">
@@ -85,7 +85,7 @@ export const withdrawnIds = (context: Withdrawing): ReadonlyArray<string> =>
 export const withdrawn = (context: Withdrawing, isUnanswered: boolean): Partial<InboxState> => {
   const { arriving, before, mailbox, saves, turn } = context
   if (before === undefined || turn === undefined) return {}
-  const back = { ...before, arriving: nobody, before: undefined }
+  const back = { ...before, arriving: none, before: undefined }
   if (!begins(context)) return { ...back, mailbox: { ...mailbox, steers: [...arriving, ...mailbox.steers] } }
   const pending = isUnanswered ? [...saves.pending, ...idsOf(arriving)] : saves.pending
   const unstored = arriving.find(({ messages }) => messages.length > 0)

@@ -3,7 +3,7 @@
  *
  * HELD1. In the program that made it, `original` returns the same value. After the data went through JSON, it returns the
  *        value that the data was written from, as far as it has a JSON form.
- * HELD2. The JSON form is made when it is read for the first time, so a chart that nobody stores costs none.
+ * HELD2. The JSON form is made when it is read for the first time, so a chart that is not stored has no such cost.
  */
 import { type Json, read, write } from "./taggedJson.ts"
 

@@ -64,7 +64,7 @@ const waits = (): AnyEventObject => {
   return step("tool_calls", { thread, pendingApprovals }, { at: 1, calls: [{ state: "waiting", ...pending }] })
 }
 
-/** What the stop conditions say of each step, by what is told apart in it. */
+/** The verdict of the stop conditions on each step, by the field that differs. */
 const judgements: Readonly<Record<string, Terminal | undefined>> = {
   "judged on": undefined,
   "judged over": { reason: "completed", metadata: {} },

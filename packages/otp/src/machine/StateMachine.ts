@@ -141,7 +141,7 @@ const launch = <L extends AnyActorLogic>(
   return cell
 }
 
-/** The table of a hosted machine that nobody inspects. */
+/** The table of a hosted machine without an inspector. */
 const tableOf = (
   machine: AnyActorLogic,
   { inspect, logger }: Options<AnyActorLogic>,

@@ -169,7 +169,7 @@ export class ChartRun {
     return this.#scope
   }
 
-  /** Starts a child in the place of one with the same id. */
+  /** Starts a child; it replaces a child with the same id. */
   add(child: Child, from?: PersistedChart): void {
     const { id } = child
     this.#children ??= new Map()
