@@ -31,14 +31,8 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied } from "../json/index.ts"
-import {
-  type CallPlace,
-  type ChatHandle,
-  idempotencyKey,
-  type ParsedArguments,
-  type Tool,
-  type ToolContext
-} from "../tool/index.ts"
+import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
+import { type CallPlace, type ChatHandle, type ParsedArguments, type Tool } from "../tool/index.ts"
 import { checkedMode, type ModeWish } from "../gate/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
@@ -80,12 +74,12 @@ export interface ExecutionListener {
 const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
 
 /** The run of one tool call's handler. */
-export class ToolExecution {
+export class ToolExecution implements ContextOwner {
   readonly #tool: Tool
-  readonly #toolCall: ToolCall
-  readonly #place: CallPlace
+  readonly written: ToolCall
+  readonly place: CallPlace
   readonly #system: System.System | undefined
-  readonly #abort: LazyAbortController
+  readonly aborter: LazyAbortController
   /** `undefined` when the run is fenced (EXEC5). */
   #options: ExecutionOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
@@ -106,14 +100,14 @@ export class ToolExecution {
   /** With a scope, closing it aborts the run. */
   constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System, scope?: Scope.Scope) {
     this.#tool = input.tool
-    this.#toolCall = input.toolCall
+    this.written = input.toolCall
     this.#options = input.options
     const { stepId, messageIndex, index, edited } = input
-    this.#place = { stepId, messageIndex, index, edited }
+    this.place = { stepId, messageIndex, index, edited }
     this.#listener = listener
     this.#system = system
     this.#scope = scope
-    this.#abort = new LazyAbortController(system)
+    this.aborter = new LazyAbortController(system)
   }
 
   /** Whether the handler was called. */
@@ -123,9 +117,9 @@ export class ToolExecution {
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
-    const { arguments: args } = this.#toolCall
+    const { arguments: args } = this.written
     this.#running = true
-    if (args === null) return this.#settle(unreadableArguments(this.#toolCall))
+    if (args === null) return this.#settle(unreadableArguments(this.written))
     const checked = this.#stage(
       () => this.#tool.parse(copied(args)),
       (parsed) => this.#run(parsed)
@@ -136,7 +130,7 @@ export class ToolExecution {
       if (Exit.isSuccess(exit)) return
       if (!Cause.hasInterruptsOnly(exit.cause)) return this.#raised(Cause.squash(exit.cause))
       if (this.#isAborted || this.#scope?.state._tag === "Closed") return this.#abandoned()
-      this.#settle(toolFailure(this.#toolCall, "handler_exit", `${this.#toolCall.name} interrupted itself`))
+      this.#settle(toolFailure(this.written, "handler_exit", `${this.written.name} interrupted itself`))
     })
     if (this.#scope !== undefined) Fiber.runIn(fiber, this.#scope)
   }
@@ -150,7 +144,7 @@ export class ToolExecution {
   /** The fiber is interrupted, by `abort` or by its scope. */
   #interrupted(): void {
     this.#isAborted = true
-    this.#abort.abort()
+    this.aborter.abort()
     if (this.#began) return
     this.#isInterrupted = true
     this.#settle(this.#cancelled("the call was cancelled"))
@@ -177,7 +171,7 @@ export class ToolExecution {
     this.abort()
     const system = this.#system
     if (!isWaiting || !this.#running || system === undefined) return
-    const run = { toolCall: this.#toolCall, outcome, since: system.clock.now(), ...this.#reported }
+    const run = { toolCall: this.written, outcome, since: system.clock.now(), ...this.#reported }
     EventLoop.nextTurn(() => {
       if (this.#running) this.#late = outlives(system, run)
     })
@@ -197,11 +191,11 @@ export class ToolExecution {
       return undefined
     }
     if (!parsed.valid) {
-      this.#settle(invalidArguments(this.#toolCall, parsed.issues))
+      this.#settle(invalidArguments(this.written, parsed.issues))
       return undefined
     }
     const { toolExecutor } = options
-    const context = this.#context(options)
+    const context = new HandlerContext(options, this)
     this.#began = true
     return this.#stage(
       () => toolExecutor.execute(this.#tool, parsed.arguments, context),
@@ -209,45 +203,19 @@ export class ToolExecution {
         if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
         else {
           const message = `the executor returned ${describe(result)}`
-          this.#settle(toolFailure(this.#toolCall, "invalid_return", message, result))
+          this.#settle(toolFailure(this.written, "invalid_return", message, result))
         }
       }
     )
   }
 
-  #context({ context, sessionId, requestId, engine, chat }: ExecutionOptions): ToolContext {
-    const abort = this.#abort
-    const written = this.#toolCall
-    let toolCall: ToolCall | undefined
-    const place = this.#place
-    const chatId = chat?.id
-    const handle = () => (chatId === undefined ? undefined : this.#handle(chatId))
-    return {
-      context,
-      sessionId,
-      requestId,
-      get toolCall() {
-        return (toolCall ??= copied(written))
-      },
-      engine,
-      get signal() {
-        return abort.signal
-      },
-      progress: (value) => {
-        if (this.#options !== undefined) this.#listener?.progressed?.(value)
-      },
-      get idempotencyKey() {
-        return idempotencyKey({ sessionId, requestId }, written.id, place)
-      },
-      setPermissionMode: (mode) => this.#setMode(mode),
-      get chat() {
-        return handle()
-      }
-    }
+  /** Passes on progress, unless the run is fenced (EXEC5). */
+  progressed(value: unknown): void {
+    if (this.#options !== undefined) this.#listener?.progressed?.(value)
   }
 
   /** Sets the mode synchronously when no person is asked, because a handler may return without awaiting the promise. */
-  #setMode(mode: Mode): Promise<void> {
+  setMode(mode: Mode): Promise<void> {
     const requested = this.#requested(mode)
     ignoreRejection(requested)
     return requested
@@ -257,7 +225,7 @@ export class ToolExecution {
     const mode = checkedMode(given)
     let wish: ModeWish | undefined
     try {
-      const requested = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
+      const requested = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.aborter.signal)
       wish = isPromiseLike<ModeWish>(requested) ? await requested : requested
     } catch (refusal) {
       if (refusal instanceof ToolError && refusal.reason === "denied") {
@@ -271,7 +239,7 @@ export class ToolExecution {
   }
 
   /** The chat handle of this run; `send` fails after the call is over (EXEC5). */
-  #handle(id: string): ChatHandle {
+  handle(id: string): ChatHandle {
     return {
       id,
       send: async (input, options) => {
@@ -326,18 +294,18 @@ export class ToolExecution {
   }
 
   #raised(thrown: unknown): void {
-    const message = `${this.#toolCall.name} raised: ${describe(thrown)}`
-    this.#ended(toolFailure(this.#toolCall, "handler_raised", message, thrown), false)
+    const message = `${this.written.name} raised: ${describe(thrown)}`
+    this.#ended(toolFailure(this.written, "handler_raised", message, thrown), false)
   }
 
   #cancelled(message: string): HandlerResult.Failed {
-    return toolFailure(this.#toolCall, "cancelled", message)
+    return toolFailure(this.written, "cancelled", message)
   }
 
   /** Runs an Effect on the system's clock, within the span of its call, with the system as a service. */
   #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
     const trace = this.#options?.trace
-    const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
+    const traced = trace === undefined ? effect : trace.within(this.written.id, effect)
     const system = this.#system
     return system === undefined
       ? Effect.runFork(traced)

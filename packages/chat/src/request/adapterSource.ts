@@ -254,11 +254,29 @@ const isUsage = (chunk: unknown): boolean =>
 export type PassedOptions = Pick<RunOptions, "requestId" | "includeRawChunks" | "adapterOptions">
 
 /** The options of the adapter; its signal is created on first use. */
-export const adapterOptions = (options: PassedOptions, abort: LazyAbortController): AdapterOptions => ({
-  get signal() {
-    return abort.signal
-  },
-  requestId: options.requestId,
-  includeRawChunks: options.includeRawChunks === true,
-  adapterOptions: options.adapterOptions
-})
+class PassedToAdapter implements AdapterOptions {
+  /** One descriptor for all: objects with the same getter share their layout. */
+  static readonly #signal: PropertyDescriptor & ThisType<PassedToAdapter> = {
+    enumerable: true,
+    get() {
+      return this.#abort.signal
+    }
+  }
+  declare readonly signal: AbortSignal
+  readonly requestId: string
+  readonly includeRawChunks: boolean
+  readonly adapterOptions: AdapterOptions["adapterOptions"]
+  readonly #abort: LazyAbortController
+
+  constructor({ requestId, includeRawChunks, adapterOptions: given }: PassedOptions, abort: LazyAbortController) {
+    this.#abort = abort
+    this.requestId = requestId
+    this.includeRawChunks = includeRawChunks === true
+    this.adapterOptions = given
+    Object.defineProperty(this, "signal", PassedToAdapter.#signal)
+  }
+}
+
+/** The options of the adapter for one request. */
+export const adapterOptions = (options: PassedOptions, abort: LazyAbortController): AdapterOptions =>
+  new PassedToAdapter(options, abort)

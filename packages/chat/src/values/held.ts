@@ -16,21 +16,25 @@ export interface Held<in out A> {
 /** The property of the value itself. JSON and `structuredClone` leave out properties whose keys are symbols. */
 const value = Symbol("value")
 
-/** Holds a value. */
-export const held = <A>(given: A): Held<A> => {
-  const data = {
-    [value]: given,
-    get json(): Json {
-      return jsonOf(data)
-    }
-  }
-  return data
+interface Kept {
+  readonly [value]: unknown
 }
+
+/** One descriptor for all: objects with the same getter share their layout. */
+const json: PropertyDescriptor & ThisType<Kept> = {
+  enumerable: true,
+  get() {
+    return jsonOf(this)
+  }
+}
+
+/** Holds a value. */
+export const held = <A>(given: A): Held<A> => Object.defineProperty({ [value]: given }, "json", json) as Kept & Held<A>
 
 /** The JSON forms that were read (HELD2). */
 const written = new WeakMap<object, Json>()
 
-const jsonOf = (data: { readonly [value]: unknown }): Json => {
+const jsonOf = (data: Kept): Json => {
   const known = written.get(data)
   if (known !== undefined) return known
   const { json } = write(data[value], true)

@@ -14,6 +14,7 @@
 import type { EventObject } from "xstate"
 import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step } from "./chartStep.ts"
 import type { ChartTable } from "./chartTable.ts"
+import { SmallMap } from "./smallMap.ts"
 
 /** An effect of a transition, in order. `effect` and `act` are named actions. */
 export type ChartEffect =
@@ -43,18 +44,20 @@ export interface ChartData {
 
 export type ChartStatus = "active" | "done" | "error" | "stopped"
 
+interface DoneEvent extends EventObject {
+  readonly output: unknown
+}
+
 const beginning: EventObject = { type: "xstate.init" }
 
 const empty: Context = Object.freeze({})
-
-const noChildren: ReadonlyMap<string, string> = new Map()
 
 export class Chart {
   readonly table: ChartTable
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  #children: Map<string, string> | undefined = undefined
+  #children: SmallMap<string> | undefined = undefined
   #leaf: Leaf
   #context: Context
   /** Whether no other code holds the context object (CSTEP5). */
@@ -103,7 +106,7 @@ export class Chart {
 
   /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
   get children(): ReadonlyMap<string, string> {
-    return this.#children ?? noChildren
+    return new Map(this.#children?.entries)
   }
 
   /** The active state, as XState writes it. */
@@ -143,7 +146,7 @@ export class Chart {
 
   /** Notes a child of a restored chart. */
   adopt(id: string, src: string): void {
-    this.#children ??= new Map()
+    this.#children ??= new SmallMap()
     this.#children.set(id, src)
   }
 
@@ -225,7 +228,7 @@ export class Chart {
   }
 
   #step(step: Step, args: Args, effects: Array<ChartEffect>): void {
-    const params = step.kind === "completed" || step.kind === "done" ? undefined : step.params(args, undefined)
+    const params = step.params === undefined ? undefined : step.params(args, undefined)
     switch (step.kind) {
       case "assign":
         return this.#assign(step.update(args, params))
@@ -248,7 +251,7 @@ export class Chart {
         return this.#stop(step.id(args, params), effects)
       case "send": {
         const to = step.to(args, params) as string
-        if (!this.children.has(to)) {
+        if (this.#children?.has(to) !== true) {
           throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
         }
         effects.push({ kind: "send", to, event: this.#resolved(step.event(args, params)) as EventObject })
@@ -270,7 +273,8 @@ export class Chart {
       case "completed": {
         this.#isOwned = false
         const output = step.output(args, undefined)
-        return this.#raise(Object.assign({ type: `xstate.done.state.${step.id}` }, { output }))
+        const event: DoneEvent = { type: `xstate.done.state.${step.id}`, output }
+        return this.#raise(event)
       }
       case "done":
         this.#isOwned = false
@@ -310,6 +314,7 @@ export class Chart {
   }
 
   #stopChildren(effects: Array<ChartEffect>): void {
-    for (const id of this.children.keys()) this.#stop(id, effects)
+    if (this.#children === undefined || this.#children.size === 0) return
+    for (const id of this.#children.keys) this.#stop(id, effects)
   }
 }

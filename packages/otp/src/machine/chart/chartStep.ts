@@ -24,30 +24,39 @@ export type EffectFunction = (params: unknown, scope: ActorScope) => void
 
 /** One step of a transition. */
 export type Step =
-  | { readonly kind: "assign"; readonly update: (args: Args, params: unknown) => Context; readonly params: Resolve }
-  | { readonly kind: "raise"; readonly event: Resolve; readonly params: Resolve }
+  | {
+      readonly kind: "assign"
+      readonly update: (args: Args, params: unknown) => Context
+      readonly params: Resolve | undefined
+    }
+  | { readonly kind: "raise"; readonly event: Resolve; readonly params: Resolve | undefined }
   | {
       readonly kind: "schedule"
       readonly id: string | undefined
       readonly event: Resolve
       readonly delay: Resolve
-      readonly params: Resolve
+      readonly params: Resolve | undefined
     }
-  | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve }
-  | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve }
-  | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve }
+  | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve | undefined }
+  | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve | undefined }
+  | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve | undefined }
   | {
       readonly kind: "start"
       readonly id: Resolve
       readonly src: string
       readonly input: Resolve
-      readonly params: Resolve
+      readonly params: Resolve | undefined
     }
-  | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve }
-  | { readonly kind: "act"; readonly name: string; readonly run: ActionFunction; readonly params: Resolve }
-  | { readonly kind: "effect"; readonly name: string; readonly run: EffectFunction; readonly params: Resolve }
-  | { readonly kind: "completed"; readonly id: string; readonly output: Resolve }
-  | { readonly kind: "done"; readonly output: Resolve }
+  | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve | undefined }
+  | { readonly kind: "act"; readonly name: string; readonly run: ActionFunction; readonly params: Resolve | undefined }
+  | {
+      readonly kind: "effect"
+      readonly name: string
+      readonly run: EffectFunction
+      readonly params: Resolve | undefined
+    }
+  | { readonly kind: "completed"; readonly id: string; readonly output: Resolve; readonly params: undefined }
+  | { readonly kind: "done"; readonly output: Resolve; readonly params: undefined }
 
 /** A transition from one state: its condition, its steps, and the state after it. */
 export interface Candidate {

@@ -23,6 +23,24 @@ const empty: Context = Object.freeze({})
 
 const nothing: Resolve = () => undefined
 
+const blank = {
+  kind: undefined,
+  params: undefined,
+  update: undefined,
+  event: undefined,
+  id: undefined,
+  delay: undefined,
+  to: undefined,
+  src: undefined,
+  input: undefined,
+  name: undefined,
+  run: undefined,
+  output: undefined
+}
+
+/** The same step with all properties of all steps, so that the code that performs steps sees one layout. */
+const rowOf = (step: Step): Step => ({ ...blank, ...step })
+
 interface AnyTransition {
   readonly source: StateNode
   readonly target?: ReadonlyArray<StateNode> | undefined
@@ -47,7 +65,7 @@ export class ChartTable {
     const { root } = machine
     const inner = descent(root)
     const leaf = this.#leaf(inner.at(-1) ?? root)
-    this.initial = { steps: [root, ...inner].flatMap((node) => this.#entry(node, true)), leaf, moves: true }
+    this.initial = { steps: [root, ...inner].flatMap((node) => this.#entry(node, true).map(rowOf)), leaf, moves: true }
     for (const known of this.#leaves.values()) this.#fill(known)
   }
 
@@ -95,7 +113,7 @@ export class ChartTable {
   #leaf(node: StateNode): Leaf {
     const known = this.#leaves.get(node)
     if (known !== undefined) return known
-    const leave = lineage(node).flatMap((one) => this.#exitActions(one))
+    const leave = lineage(node).flatMap((one) => this.#exitActions(one).map(rowOf))
     const leaf: Leaf = { node, value: valueOf(node), on: new Map(), prefixes: [], always: [], leave }
     this.#leaves.set(node, leaf)
     return leaf
@@ -122,7 +140,8 @@ export class ChartTable {
   ): ReadonlyArray<Candidate> {
     return transitions.map((transition) => {
       const path = this.#path(leaf, transition)
-      return { holds: this.#guard(transition.guard, node, type), ...path, moves: path.leaf !== leaf }
+      const steps = path.steps.map(rowOf)
+      return { holds: this.#guard(transition.guard, node, type), steps, leaf: path.leaf, moves: path.leaf !== leaf }
     })
   }
 
@@ -150,12 +169,12 @@ export class ChartTable {
   }
 
   #exitActions(node: StateNode): ReadonlyArray<Step> {
-    const timers = delaysOf(node).map(({ id }): Step => ({ kind: "cancel", id: () => id, params: nothing }))
+    const timers = delaysOf(node).map(({ id }): Step => ({ kind: "cancel", id: () => id, params: undefined }))
     return [...itemsOf(node.config.exit).flatMap((item) => this.#action(item)), ...timers]
   }
 
   #exit(node: StateNode): ReadonlyArray<Step> {
-    const stops = node.invoke.map(({ id }): Step => ({ kind: "stop", id: () => id, params: nothing }))
+    const stops = node.invoke.map(({ id }): Step => ({ kind: "stop", id: () => id, params: undefined }))
     return [...this.#exitActions(node), ...stops]
   }
 
@@ -167,7 +186,7 @@ export class ChartTable {
         id,
         event: () => ({ type: id }),
         delay: this.#delay(delay),
-        params: nothing
+        params: undefined
       })
     }
     for (const { id, src, input } of node.invoke) {
@@ -176,7 +195,7 @@ export class ChartTable {
         id: () => id,
         src: src as string,
         input: this.#code.resolver(input),
-        params: nothing
+        params: undefined
       })
     }
     if (byDefault && node.type === "compound") {
@@ -191,7 +210,8 @@ export class ChartTable {
     const { parent } = node
     const output = this.#code.output(node.output)
     const outputOfRoot = this.#code.output(root.output)
-    const completed: ReadonlyArray<Step> = parent === undefined ? [] : [{ kind: "completed", id: parent.id, output }]
+    const completed: ReadonlyArray<Step> =
+      parent === undefined ? [] : [{ kind: "completed", id: parent.id, output, params: undefined }]
     if (parent?.parent !== undefined) return completed
     const last = { type: `xstate.done.state.${node.id}` }
     const result: Resolve = ({ context, event }, params) =>
@@ -204,7 +224,7 @@ export class ChartTable {
         },
         params
       )
-    return [...completed, { kind: "done", output: root.output === undefined ? nothing : result }]
+    return [...completed, { kind: "done", output: root.output === undefined ? nothing : result, params: undefined }]
   }
 
   #delay(delay: string | number): Resolve {
@@ -234,7 +254,7 @@ export class ChartTable {
     const { name, run, params: given, builtIn } = actionNamed(this.machine, item)
     if (typeof run !== "function") return []
     const { resolver, update } = this.#code
-    const params = given === undefined ? nothing : resolver(given)
+    const params = given === undefined ? undefined : resolver(given)
     switch (builtIn?.kind) {
       case undefined: {
         const effect = effectOf(run)

@@ -233,7 +233,7 @@ export class ChartProcess implements Behaviour, RunHost {
       case "stop":
         return run.stopChild(effect.id)
       case "send":
-        return run.children.get(effect.to)?.receive(effect.event)
+        return run.child(effect.to)?.receive(effect.event)
       case "sendParent":
         return run.above?.sent(effect.event)
       case "schedule":

@@ -10,7 +10,7 @@
  */
 import type { ExitReason } from "../../core/index.ts"
 import type { AnyMachineSnapshot, EventObject, Observer } from "xstate"
-import type { ActorScope, Chart, ChartData, ChartTable } from "../chart/index.ts"
+import { type ActorScope, type Chart, type ChartData, type ChartTable, SmallMap } from "../chart/index.ts"
 import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
 import type { PersistedChart } from "./storedForm.ts"
 
@@ -51,6 +51,16 @@ export interface ChartStart {
   readonly input?: unknown
   readonly snapshot?: PersistedChart | undefined
   readonly env?: unknown
+}
+
+interface DoneEvent extends EventObject {
+  readonly output: unknown
+  readonly actorId: string
+}
+
+interface FailedEvent extends EventObject {
+  readonly error: unknown
+  readonly actorId: string
 }
 
 /** A running child of a chart. */
@@ -99,15 +109,19 @@ export abstract class Child {
   /** Reports its output to the chart that started it. */
   protected done(output: unknown): void {
     this.end = { output }
-    this.sendUp(Object.assign({ type: `xstate.done.actor.${this.id}` }, { output, actorId: this.id }))
+    const event: DoneEvent = { type: `xstate.done.actor.${this.id}`, output, actorId: this.id }
+    this.sendUp(event)
   }
 
   /** Reports its error to the chart that started it. */
   failed(error: unknown): void {
     this.end = { error }
-    this.sendUp(Object.assign({ type: `xstate.error.actor.${this.id}` }, { error, actorId: this.id }))
+    const event: FailedEvent = { type: `xstate.error.actor.${this.id}`, error, actorId: this.id }
+    this.sendUp(event)
   }
 }
+
+const nothing: ReadonlyArray<never> = []
 
 /** A delayed event. */
 class Delayed {
@@ -123,16 +137,14 @@ class Delayed {
   }
 }
 
-const none: ReadonlyMap<string, never> = new Map<string, never>()
-
 export class ChartRun {
   readonly host: RunHost
   readonly chart: Chart
   readonly id: string
   readonly parent: ChartRun | undefined
   readonly above: Above | undefined
-  #children: Map<string, Child> | undefined = undefined
-  #timers: Map<string, Delayed> | undefined = undefined
+  #children: SmallMap<Child> | undefined = undefined
+  #timers: SmallMap<Delayed> | undefined = undefined
   #observers: Set<Observer<unknown>> | undefined = undefined
   #watchers: Set<(state: ChartState) => void> | undefined = undefined
   #scope: ActorScope | undefined = undefined
@@ -149,12 +161,17 @@ export class ChartRun {
     this.above = above
   }
 
-  get children(): ReadonlyMap<string, Child> {
-    return this.#children ?? none
+  /** The running child with this id. */
+  child(id: string): Child | undefined {
+    return this.#children?.get(id)
   }
 
-  get timers(): ReadonlyMap<string, Delayed> {
-    return this.#timers ?? none
+  get children(): ReadonlyArray<Child> {
+    return this.#children?.values ?? nothing
+  }
+
+  get timers(): ReadonlyArray<Delayed> {
+    return this.#timers?.values ?? nothing
   }
 
   /** What an effect can reach. */
@@ -172,7 +189,7 @@ export class ChartRun {
   /** Starts a child; it replaces a child with the same id. */
   add(child: Child, from?: PersistedChart): void {
     const { id } = child
-    this.#children ??= new Map()
+    this.#children ??= new SmallMap()
     this.#children.get(id)?.stop()
     this.#children.set(id, child)
     try {
@@ -184,7 +201,7 @@ export class ChartRun {
 
   /** Keeps a child that had ended when the chart was stored. */
   keep(child: Child, { output, error, status }: PersistedChart): void {
-    this.#children ??= new Map()
+    this.#children ??= new SmallMap()
     this.#children.set(child.id, child)
     child.end = status === "error" ? { error } : { output }
   }
@@ -197,7 +214,7 @@ export class ChartRun {
 
   /** Delays an event. As under XState, a waiting event with the same id stays, and `cancel` finds only the new one. */
   schedule(given: string | undefined, event: EventObject, ms: number): void {
-    const timers = (this.#timers ??= new Map())
+    const timers = (this.#timers ??= new SmallMap())
     const id = given ?? freeId(timers, event.type)
     const waiting = timers.get(id)
     if (waiting !== undefined) {
@@ -273,9 +290,9 @@ export class ChartRun {
     this.isOver = true
     this.chart.stop()
     this.changed()
-    for (const { timer } of this.timers.values()) timer?.close()
+    for (const { timer } of this.timers) timer?.close()
     this.#timers = undefined
-    for (const child of this.children.values()) child.stop()
+    for (const child of this.children) child.stop()
     this.#children = undefined
   }
 
@@ -301,7 +318,7 @@ export class ChartRun {
   }
 }
 
-const freeId = (timers: ReadonlyMap<string, unknown>, type: string): string => {
+const freeId = (timers: SmallMap<unknown>, type: string): string => {
   for (let index = 0; ; index++) {
     const id = `${type}.${index}`
     if (!timers.has(id)) return id

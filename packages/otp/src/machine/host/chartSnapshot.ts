@@ -21,7 +21,7 @@ export const snapshotOf = (run: ChartRun): AnyMachineSnapshot => {
   const resolve = table.machine.resolveState.bind(table.machine) as (config: object) => AnyMachineSnapshot
   const snapshot = resolve({ value, context, status, output, error })
   const children: Record<string, unknown> = {}
-  for (const [id, child] of run.children) children[id] = childFacade(child)
+  for (const child of run.children) children[child.id] = childFacade(child)
   run.snapshot = Object.assign(snapshot, { children })
   return run.snapshot
 }

@@ -18,8 +18,8 @@ export const childSnapshot = ({ end, input }: Child): PersistedChart => {
 export const persistedOf = (run: ChartRun): PersistedChart => {
   const { status, value, context, output, error } = run.chart
   const children: Record<string, PersistedChild> = {}
-  for (const [id, child] of run.children) {
-    const { src, chart } = child
+  for (const child of run.children) {
+    const { id, src, chart } = child
     children[id] = {
       src,
       snapshot: chart === undefined ? childSnapshot(child) : persistedOf(chart),
@@ -27,7 +27,7 @@ export const persistedOf = (run: ChartRun): PersistedChart => {
     }
   }
   const timers: Record<string, PersistedTimer> = {}
-  for (const [id, { event, at }] of run.timers) timers[id] = { event, at }
+  for (const { id, event, at } of run.timers) timers[id] = { event, at }
   return {
     status,
     value,

@@ -1,0 +1,81 @@
+/**
+ * The context of a handler. Owns nothing: it reads from its run, which is fenced when the call is over (EXEC5).
+ *
+ * Its properties are its own and enumerable, so that `{ ...context }` copies them. Those that few handlers read are made
+ * when they are read.
+ */
+import type { Mode } from "../record/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import { copied } from "../json/index.ts"
+import type { LazyAbortController } from "../async/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import { type CallPlace, type ChatHandle, idempotencyKey, type ToolContext } from "../tool/index.ts"
+
+/** The run that a context belongs to. */
+export interface ContextOwner {
+  readonly written: ToolCall
+  readonly place: CallPlace
+  readonly aborter: LazyAbortController
+  readonly progressed: (value: unknown) => void
+  readonly setMode: (mode: Mode) => Promise<void>
+  readonly handle: (chat: string) => ChatHandle
+}
+
+/** The options that a handler sees. */
+type SeenOptions = Pick<RunOptions, "context" | "sessionId" | "requestId" | "engine" | "chat">
+
+/** The context of one run of a handler. */
+export class HandlerContext implements ToolContext {
+  /** One set of descriptors for all: objects with the same getters share their layout. */
+  static readonly #lazy: PropertyDescriptorMap & ThisType<HandlerContext> = {
+    toolCall: {
+      enumerable: true,
+      get() {
+        return (this.#toolCall ??= copied(this.#owner.written))
+      }
+    },
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#owner.aborter.signal
+      }
+    },
+    idempotencyKey: {
+      enumerable: true,
+      get() {
+        return idempotencyKey(this, this.#owner.written.id, this.#owner.place)
+      }
+    },
+    chat: {
+      enumerable: true,
+      get() {
+        return this.#chat === undefined ? undefined : this.#owner.handle(this.#chat)
+      }
+    }
+  }
+  readonly context: ToolContext["context"]
+  readonly sessionId: ToolContext["sessionId"]
+  readonly requestId: string
+  readonly engine: ToolContext["engine"]
+  readonly progress: ToolContext["progress"]
+  readonly setPermissionMode: ToolContext["setPermissionMode"]
+  declare readonly toolCall: ToolCall
+  declare readonly signal: AbortSignal
+  declare readonly idempotencyKey: string
+  declare readonly chat: ChatHandle | undefined
+  readonly #owner: ContextOwner
+  readonly #chat: string | undefined
+  #toolCall: ToolCall | undefined = undefined
+
+  constructor({ context, sessionId, requestId, engine, chat }: SeenOptions, owner: ContextOwner) {
+    this.#owner = owner
+    this.#chat = chat?.id
+    this.context = context
+    this.sessionId = sessionId
+    this.requestId = requestId
+    this.engine = engine
+    this.progress = (value) => owner.progressed(value)
+    this.setPermissionMode = (mode) => owner.setMode(mode)
+    Object.defineProperties(this, HandlerContext.#lazy)
+  }
+}
