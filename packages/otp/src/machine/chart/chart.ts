@@ -14,11 +14,26 @@
 import type { EventObject } from "xstate"
 import type { ActionFunction, Args, Candidate, Context, EffectFunction, Leaf, Step } from "./chartStep.ts"
 import type { ChartTable } from "./chartTable.ts"
-import { SmallMap } from "./smallMap.ts"
+import { allEntries, type Entries, type Entry, entryOf, withEntry, withoutEntry } from "./entries.ts"
+
+/** The start of a child. The chart keeps it until the child is stopped. */
+export class ChildStart implements Entry<ChildStart> {
+  readonly kind = "start"
+  readonly id: string
+  readonly src: string
+  readonly input: unknown
+  next: ChildStart | undefined = undefined
+
+  constructor(id: string, src: string, input: unknown) {
+    this.id = id
+    this.src = src
+    this.input = input
+  }
+}
 
 /** An effect of a transition, in order. `effect` and `act` are named actions. */
 export type ChartEffect =
-  | { readonly kind: "start"; readonly id: string; readonly src: string; readonly input: unknown }
+  | ChildStart
   | { readonly kind: "stop"; readonly id: string }
   | { readonly kind: "send"; readonly to: string; readonly event: EventObject }
   | { readonly kind: "sendParent"; readonly event: EventObject }
@@ -57,7 +72,7 @@ export class Chart {
   status: ChartStatus = "active"
   output: unknown = undefined
   error: unknown = undefined
-  #children: SmallMap<string> | undefined = undefined
+  #children: Entries<ChildStart> = undefined
   #leaf: Leaf
   #context: Context
   /** Whether no other code holds the context object (CSTEP5). */
@@ -106,7 +121,7 @@ export class Chart {
 
   /** The names of the actors of the children, by id, in the order they were started. A child stays until it is stopped. */
   get children(): ReadonlyMap<string, string> {
-    return new Map(this.#children?.entries)
+    return new Map(allEntries(this.#children).map(({ id, src }) => [id, src]))
   }
 
   /** The active state, as XState writes it. */
@@ -146,8 +161,7 @@ export class Chart {
 
   /** Notes a child of a restored chart. */
   adopt(id: string, src: string): void {
-    this.#children ??= new SmallMap()
-    this.#children.set(id, src)
+    this.#children = withEntry(this.#children, new ChildStart(id, src, undefined))
   }
 
   /** Replaces the state and the context. */
@@ -244,14 +258,16 @@ export class Chart {
       case "start": {
         const id = step.id(args, params) as string
         this.#changed = true
-        effects.push({ kind: "start", id, src: step.src, input: this.#resolved(step.input(args, params)) })
-        return this.adopt(id, step.src)
+        const start = new ChildStart(id, step.src, this.#resolved(step.input(args, params)))
+        this.#children = withEntry(this.#children, start)
+        effects.push(start)
+        return
       }
       case "stop":
         return this.#stop(step.id(args, params), effects)
       case "send": {
         const to = step.to(args, params) as string
-        if (this.#children?.has(to) !== true) {
+        if (entryOf(this.#children, to) === undefined) {
           throw new Error(`Unable to send event to actor '${to}' from machine '${this.table.machine.id}'.`)
         }
         effects.push({ kind: "send", to, event: this.#resolved(step.event(args, params)) as EventObject })
@@ -308,13 +324,13 @@ export class Chart {
   /** Stops a child, given as its id or as a reference. */
   #stop(child: unknown, effects: Array<ChartEffect>): void {
     const id = typeof child === "string" ? child : (child as { readonly id?: unknown } | undefined)?.id
-    if (typeof id !== "string" || this.#children?.delete(id) !== true) return
+    if (typeof id !== "string" || entryOf(this.#children, id) === undefined) return
+    this.#children = withoutEntry(this.#children, id)
     this.#changed = true
     effects.push({ kind: "stop", id })
   }
 
   #stopChildren(effects: Array<ChartEffect>): void {
-    if (this.#children === undefined || this.#children.size === 0) return
-    for (const id of this.#children.keys) this.#stop(id, effects)
+    for (const { id } of allEntries(this.#children)) this.#stop(id, effects)
   }
 }

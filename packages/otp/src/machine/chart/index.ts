@@ -16,6 +16,6 @@ export {
   setEnvironment,
   setHost
 } from "./hostedActors.ts"
-export { SmallMap } from "./smallMap.ts"
+export { allEntries, type Entries, type Entry, entryOf, withEntry, withoutEntry } from "./entries.ts"
 export type { ActorScope, RunningCallback, StartCallback } from "./hostedActors.ts"
 export type { Scope } from "./xstateMachine.ts"

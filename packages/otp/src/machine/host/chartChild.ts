@@ -1,7 +1,14 @@
 /** The children of a chart: callback actors, fibers, charts in its process, and charts in processes of their own. */
 import type { EventObject } from "xstate"
 import { type Above, Child, ChartRun, type ProcessAbove } from "./chartRun.ts"
-import { Chart, type ChartTable, strictArgs, type RunningCallback, type StartCallback } from "../chart/index.ts"
+import {
+  type ActorScope,
+  Chart,
+  type ChartTable,
+  type RunningCallback,
+  type StartCallback,
+  strictArgs
+} from "../chart/index.ts"
 import { dataIn, type PersistedChart } from "./storedForm.ts"
 import { Running } from "../../process/index.ts"
 import { type Behaviour, type Cell, deliver, die, join, ofCause } from "../../kernel/index.ts"
@@ -9,24 +16,38 @@ import { type ExitReason, ProcessExit } from "../../core/index.ts"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-export class CallbackChild extends Child {
+/** A callback actor, which is also the scope of its code. */
+export class CallbackChild extends Child implements ActorScope {
   readonly #start: StartCallback
   #running: RunningCallback | undefined = undefined
+  #send: ((event: EventObject) => void) | undefined = undefined
 
   constructor(run: ChartRun, id: string, src: string, input: unknown, start: StartCallback) {
     super(run, id, src, input)
     this.#start = start
   }
 
-  begin(): void {
-    const { input, run } = this
-    const { env, cell } = run.host
-    const send = (event: EventObject): void => this.sendUp(event)
-    const turn = (task: () => void): void =>
-      run.host.turn(() => {
+  get env(): unknown {
+    return this.run.host.env
+  }
+
+  get host(): Cell {
+    return this.run.host.cell
+  }
+
+  get send(): (event: EventObject) => void {
+    return (this.#send ??= (event) => this.sendUp(event))
+  }
+
+  get turn(): (task: () => void) => void {
+    return (task) =>
+      this.run.host.turn(() => {
         if (!this.isStopped) task()
       })
-    const running = this.#start({ env, host: cell, input, send, turn }) ?? undefined
+  }
+
+  begin(): void {
+    const running = this.#start(this) ?? undefined
     this.#running = running
     // The chart may have stopped the actor while it started.
     if (this.isStopped) running?.close?.()

@@ -27,6 +27,7 @@ class Mail {
   readonly run: ChartRun
   readonly event: EventObject
   readonly from: Child | undefined
+  next: Mail | undefined = undefined
 
   constructor(run: ChartRun, event: EventObject, from: Child | undefined) {
     this.run = run
@@ -50,7 +51,9 @@ export class ChartProcess implements Behaviour, RunHost {
   readonly notifies: Cell | undefined
   /** The child of another process that this one is. */
   readonly #above: ProcessAbove | undefined
-  #queue: Array<Mail> | undefined = undefined
+  /** The events that were sent in the present turn, oldest first. */
+  #first: Mail | undefined = undefined
+  #last: Mail | undefined = undefined
   #isHandling = false
 
   constructor(cell: Cell, table: ChartTable, start: ChartStart, parent: Cell | undefined, above?: ProcessAbove) {
@@ -109,7 +112,8 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   ended(_cell: Cell, reason: ExitReason): void {
-    this.#queue = undefined
+    this.#first = undefined
+    this.#last = undefined
     this.root.close()
     this.#above?.ended(reason)
     this.root.finish()
@@ -119,8 +123,10 @@ export class ChartProcess implements Behaviour, RunHost {
   send(run: ChartRun, event: EventObject, from?: Child): void {
     if (run.isOver) return
     if (this.#isHandling) {
-      this.#queue ??= []
-      this.#queue.push(new Mail(run, event, from))
+      const mail = new Mail(run, event, from)
+      if (this.#last === undefined) this.#first = mail
+      else this.#last.next = mail
+      this.#last = mail
     } else if (!this.cell.dead) {
       deliver(this.cell, from === undefined && run.parent === undefined ? event : new Mail(run, event, from))
     }
@@ -168,11 +174,11 @@ export class ChartProcess implements Behaviour, RunHost {
   /** Handles the events that were sent in this turn, and ends the process if its chart has ended. */
   #drain(): void {
     const { cell, root } = this
-    for (let at = 0; this.#queue !== undefined && at < this.#queue.length; at++) {
-      const mail = this.#queue[at]
-      if (mail !== undefined && mail.from?.isStopped !== true) this.#step(mail.run, mail.event)
+    for (let mail = this.#first; mail !== undefined; mail = this.#first) {
+      this.#first = mail.next
+      if (mail.next === undefined) this.#last = undefined
+      if (mail.from?.isStopped !== true) this.#step(mail.run, mail.event)
     }
-    this.#queue = undefined
     this.#isHandling = false
     const { status, error } = root.chart
     if (status === "active" || cell.dead) return

@@ -10,7 +10,18 @@
  */
 import type { ExitReason } from "../../core/index.ts"
 import type { AnyMachineSnapshot, EventObject, Observer } from "xstate"
-import { type ActorScope, type Chart, type ChartData, type ChartTable, SmallMap } from "../chart/index.ts"
+import {
+  type ActorScope,
+  allEntries,
+  type Chart,
+  type ChartData,
+  type ChartTable,
+  type Entries,
+  type Entry,
+  entryOf,
+  withEntry,
+  withoutEntry
+} from "../chart/index.ts"
 import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
 import type { PersistedChart } from "./storedForm.ts"
 
@@ -64,11 +75,12 @@ interface FailedEvent extends EventObject {
 }
 
 /** A running child of a chart. */
-export abstract class Child {
+export abstract class Child implements Entry<Child> {
   readonly run: ChartRun
   readonly id: string
   readonly src: string
   readonly input: unknown
+  next: Child | undefined = undefined
   isStopped = false
   /** Its output or error, once it has ended. */
   end: { readonly output: unknown } | { readonly error: unknown } | undefined = undefined
@@ -121,11 +133,10 @@ export abstract class Child {
   }
 }
 
-const nothing: ReadonlyArray<never> = []
-
 /** A delayed event. */
-class Delayed {
+class Delayed implements Entry<Delayed> {
   id: string
+  next: Delayed | undefined = undefined
   readonly event: EventObject
   /** When it is due, on the system's clock. */
   readonly at: number
@@ -137,14 +148,40 @@ class Delayed {
   }
 }
 
+/** What the effects of a chart can reach. */
+class RunScope implements ActorScope {
+  readonly #run: ChartRun
+  #send: ((event: EventObject) => void) | undefined = undefined
+
+  constructor(run: ChartRun) {
+    this.#run = run
+  }
+
+  get env(): unknown {
+    return this.#run.host.env
+  }
+
+  get host(): Cell {
+    return this.#run.host.cell
+  }
+
+  get send(): (event: EventObject) => void {
+    return (this.#send ??= (event) => this.#run.host.send(this.#run, event))
+  }
+
+  get turn(): (task: () => void) => void {
+    return (task) => this.#run.host.turn(task)
+  }
+}
+
 export class ChartRun {
   readonly host: RunHost
   readonly chart: Chart
   readonly id: string
   readonly parent: ChartRun | undefined
   readonly above: Above | undefined
-  #children: SmallMap<Child> | undefined = undefined
-  #timers: SmallMap<Delayed> | undefined = undefined
+  #children: Entries<Child> = undefined
+  #timers: Entries<Delayed> = undefined
   #observers: Set<Observer<unknown>> | undefined = undefined
   #watchers: Set<(state: ChartState) => void> | undefined = undefined
   #scope: ActorScope | undefined = undefined
@@ -163,35 +200,27 @@ export class ChartRun {
 
   /** The running child with this id. */
   child(id: string): Child | undefined {
-    return this.#children?.get(id)
+    return entryOf(this.#children, id)
   }
 
   get children(): ReadonlyArray<Child> {
-    return this.#children?.values ?? nothing
+    return allEntries(this.#children)
   }
 
   get timers(): ReadonlyArray<Delayed> {
-    return this.#timers?.values ?? nothing
+    return allEntries(this.#timers)
   }
 
   /** What an effect can reach. */
   get scope(): ActorScope {
-    const { host } = this
-    this.#scope ??= {
-      env: host.env,
-      host: host.cell,
-      send: (event) => host.send(this, event),
-      turn: (run) => host.turn(run)
-    }
-    return this.#scope
+    return (this.#scope ??= new RunScope(this))
   }
 
   /** Starts a child; it replaces a child with the same id. */
   add(child: Child, from?: PersistedChart): void {
-    const { id } = child
-    this.#children ??= new SmallMap()
-    this.#children.get(id)?.stop()
-    this.#children.set(id, child)
+    const replaced = entryOf(this.#children, child.id)
+    replaced?.stop()
+    this.#children = withEntry(this.#children, child)
     try {
       child.begin(from)
     } catch (error) {
@@ -201,42 +230,43 @@ export class ChartRun {
 
   /** Keeps a child that had ended when the chart was stored. */
   keep(child: Child, { output, error, status }: PersistedChart): void {
-    this.#children ??= new SmallMap()
-    this.#children.set(child.id, child)
+    this.#children = withEntry(this.#children, child)
     child.end = status === "error" ? { error } : { output }
   }
 
   stopChild(id: string): void {
-    const child = this.#children?.get(id)
-    this.#children?.delete(id)
-    child?.stop()
+    const child = entryOf(this.#children, id)
+    if (child === undefined) return
+    this.#children = withoutEntry(this.#children, id)
+    child.stop()
   }
 
   /** Delays an event. As under XState, a waiting event with the same id stays, and `cancel` finds only the new one. */
   schedule(given: string | undefined, event: EventObject, ms: number): void {
-    const timers = (this.#timers ??= new SmallMap())
-    const id = given ?? freeId(timers, event.type)
-    const waiting = timers.get(id)
+    const id = given ?? freeId(this.#timers, event.type)
+    const waiting = entryOf(this.#timers, id)
     if (waiting !== undefined) {
-      waiting.id = freeId(timers, id)
-      timers.set(waiting.id, waiting)
+      const free = freeId(this.#timers, id)
+      this.#timers = withoutEntry(this.#timers, id)
+      waiting.id = free
+      this.#timers = withEntry(this.#timers, waiting)
     }
     const { host } = this
     const { cell } = host
     const delayed = new Delayed(id, event, cell.kernel.clock.now() + ms)
-    timers.set(id, delayed)
+    this.#timers = withEntry(this.#timers, delayed)
     const due = (): void => {
-      if (timers.get(delayed.id) !== delayed) return
-      timers.delete(delayed.id)
+      if (entryOf(this.#timers, delayed.id) !== delayed) return
+      this.#timers = withoutEntry(this.#timers, delayed.id)
       host.take(this, event)
     }
     delayed.timer = new Timer(cell.kernel, cell, ms, () => deliver(cell, new MailboxTask(due)))
   }
 
   cancel(id: string): void {
-    const delayed = this.#timers?.get(id)
+    const delayed = entryOf(this.#timers, id)
     if (delayed === undefined) return
-    this.#timers?.delete(id)
+    this.#timers = withoutEntry(this.#timers, id)
     delayed.timer?.close()
   }
 
@@ -318,9 +348,9 @@ export class ChartRun {
   }
 }
 
-const freeId = (timers: SmallMap<unknown>, type: string): string => {
+const freeId = (timers: Entries<Delayed>, type: string): string => {
   for (let index = 0; ; index++) {
     const id = `${type}.${index}`
-    if (!timers.has(id)) return id
+    if (entryOf(timers, id) === undefined) return id
   }
 }
