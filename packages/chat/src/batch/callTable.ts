@@ -21,7 +21,8 @@ import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
 import type { ModeWish, Suspended } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { Tool } from "../tool/index.ts"
+import type { Mode } from "../record/index.ts"
+import type { CallPlace, Tool } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
@@ -71,9 +72,14 @@ export const endOf = ({ outcome }: Slot): CallEnd => {
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
-/** The callbacks of a running call: its slot changed, or its handler sets a permission mode. */
-interface SlotEvents extends Pick<CallWatcher, "wants"> {
+/** The owner of the slots. */
+export interface SlotOwner {
+  /** Whether a handler may start. */
+  readonly mayStart: boolean
+  /** A slot has changed. */
   readonly changed: () => void
+  /** A handler asks to set a permission mode. */
+  readonly requestMode: (slot: Slot, mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>
 }
 
 /** The slots of a batch, in call order. */
@@ -196,42 +202,76 @@ export class CallSlots {
   }
 
   /** One call, as its chart finds it. */
-  runnable(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): RunnableCall {
-    const { options, stepId, messageIndex, edited } = this.#input
-    return {
-      tool,
-      toolCall: slot.toolCall,
-      options,
-      stepId,
-      messageIndex,
-      index: slot.position,
-      edited: edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,
-      watcher: {
-        started: (pid) => {
-          slot.pid = pid
-        },
-        progressed: (value) => {
-          slot.progress = value
-          changed()
-        },
-        changed: (status) => this.#statusChanged(slot, status, changed),
-        wants,
-        wished: (wish) => {
-          slot.wish = wish
-        }
-      }
-    }
+  runnable(slot: Slot, tool: Tool, owner: SlotOwner): RunnableCall {
+    return new SlotCall(this.#input, slot, tool, this, owner)
   }
 
-  #statusChanged(slot: Slot, status: Slot["status"], changed: () => void): void {
+  /** The call of a slot entered this state. */
+  statusChanged(slot: Slot, status: Slot["status"]): void {
     if (slot.status === "done") return
     slot.status = status
-    if (status === "running") {
-      slot.startedAt = this.now()
-      slot.progress = undefined
-      slot.wish = undefined
-      this.waiters.reached(slot, "begun")
-    }
-    changed()
+    if (status !== "running") return
+    slot.startedAt = this.now()
+    slot.progress = undefined
+    slot.wish = undefined
+    this.waiters.reached(slot, "begun")
+  }
+}
+
+/** The call of a slot, as its chart finds it, and the callbacks of its run. */
+class SlotCall implements RunnableCall, CallWatcher {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: RunnableCall["options"]
+  readonly stepId: RunnableCall["stepId"]
+  readonly messageIndex: CallPlace["messageIndex"]
+  readonly index: number
+  readonly edited: RunnableCall["edited"]
+  readonly #slot: Slot
+  readonly #slots: CallSlots
+  readonly #owner: SlotOwner
+
+  constructor(input: ToolBatchInput, slot: Slot, tool: Tool, slots: CallSlots, owner: SlotOwner) {
+    const { toolCall } = slot
+    this.tool = tool
+    this.toolCall = toolCall
+    this.options = input.options
+    this.stepId = input.stepId
+    this.messageIndex = input.messageIndex
+    this.index = slot.position
+    this.edited = input.edited?.has(slot.index) === true ? (toolCall.arguments ?? undefined) : undefined
+    this.#slot = slot
+    this.#slots = slots
+    this.#owner = owner
+  }
+
+  get watcher(): CallWatcher {
+    return this
+  }
+
+  mayStart(): boolean {
+    return this.#owner.mayStart
+  }
+
+  started(pid: Pid<ToolCallEvent>): void {
+    this.#slot.pid = pid
+  }
+
+  progressed(value: unknown): void {
+    this.#slot.progress = value
+    this.#owner.changed()
+  }
+
+  changed(status: Slot["status"]): void {
+    this.#slots.statusChanged(this.#slot, status)
+    this.#owner.changed()
+  }
+
+  wants(mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+    return this.#owner.requestMode(this.#slot, mode, signal)
+  }
+
+  wished(wish: ModeWish): void {
+    this.#slot.wish = wish
   }
 }

@@ -16,7 +16,7 @@ export const calls = StateMachine.fromCallback<undefined, BatchEnv, CallsCommand
           case "begin":
             return running.begin(command.calls)
           case "batch.cancel":
-            return running.cancel()
+            return running.cancelAll()
           case "calls.cancel":
             return running.cancelCalls(command)
           case "calls.restart":

@@ -39,7 +39,7 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
-import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
+import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot, type SlotOwner } from "./callTable.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
 import { held, original } from "../values/index.ts"
@@ -62,7 +62,7 @@ export interface BatchHost {
 }
 
 /** The running calls of a batch. */
-export class RunningCalls {
+export class RunningCalls implements SlotOwner, CallOwner {
   readonly #input: ToolBatchInput
   readonly #host: BatchHost
   readonly #system: System.System | undefined
@@ -86,25 +86,7 @@ export class RunningCalls {
 
   #schedule(state: ConstructorParameters<typeof Scheduler>[0]): Scheduler {
     const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultConcurrency() } = this.#input.options
-    return new Scheduler(state, { schedule, haltOrder, limit }, this.#owner())
-  }
-
-  /** What the scheduler does with a call, by its place. */
-  #owner(): CallOwner {
-    const of =
-      <Result>(act: (slot: Slot) => Result) =>
-      (index: number): Result | undefined => {
-        const slot = this.#calls.all[index]
-        return slot === undefined ? undefined : act(slot)
-      }
-    return {
-      refuse: of((slot) => this.#refuse(slot)),
-      run: of((slot) => this.#run(slot)),
-      skip: (index, reason) => of((slot) => this.#calls.endEarly(slot, reason))(index),
-      cancel: of((slot) => this.#cancelRunning(slot)),
-      restart: of((slot) => this.#restartRunning(slot)),
-      over: () => this.#over()
-    }
+    return new Scheduler(state, { schedule, haltOrder, limit }, this)
   }
 
   /** Starts the calls, or goes on with those that a stored batch has. */
@@ -117,7 +99,7 @@ export class RunningCalls {
     if (!isNew) this.#restore(states)
     if (isNew && this.#gate?.judges === true && !this.#calls.areOver) {
       const { turn } = this.#host
-      const judged = this.#starts.judge(this.#gate, () => this.#changed())
+      const judged = this.#starts.judge(this.#gate, () => this.changed())
       return void judged.then((verdicts) => turn(() => this.gated(verdicts)))
     }
     this.#host.send({ type: "calls.judged" })
@@ -143,11 +125,7 @@ export class RunningCalls {
     const slot = this.#calls.all[index]
     const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
-    const call = this.#calls.runnable(slot, tool, {
-      changed: () => this.#changed(),
-      wants: (mode, signal) => this.#requestMode(slot, mode, signal)
-    })
-    return { ...call, mayStart: () => this.#mayStart }
+    return this.#calls.runnable(slot, tool, this)
   }
 
   #toolOf(slot: Slot | undefined): Tool | undefined {
@@ -177,7 +155,7 @@ export class RunningCalls {
     this.#starts.faults = faults
     const slots = pid === undefined ? undefined : toolSlots?.line(pid, () => turn(() => this.slotGranted()))
     this.#scheduler.begin(accesses, slots)
-    this.#changed()
+    this.changed()
   }
 
   /** Records the final outcome of a call after its hooks. */
@@ -189,7 +167,7 @@ export class RunningCalls {
   /** Uses a granted slot; the batch may no longer need it. */
   slotGranted(): void {
     this.#scheduler.slotGranted()
-    this.#changed()
+    this.changed()
   }
 
   /** The chart of a call has ended. */
@@ -227,7 +205,7 @@ export class RunningCalls {
     const end = endOf(slot)
     this.#scheduler.ended(slot.index, end)
     if (end.halt === "halt") this.#drain()
-    this.#changed()
+    this.changed()
   }
 
   #reportOver({ index, outcome }: Slot): void {
@@ -235,11 +213,11 @@ export class RunningCalls {
   }
 
   /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */
-  cancel(): void {
+  cancelAll(): void {
     this.#gate?.leave()
     this.#scheduler.cancel()
     this.#drain()
-    this.#changed()
+    this.changed()
     const closing = Scope.closeUnsafe(this.scope, Exit.interrupt())
     if (closing !== undefined) System.runFork(this.#system ?? defaultSystem(), closing)
   }
@@ -256,7 +234,7 @@ export class RunningCalls {
     this.#calls.waiters.add(slots, "over", done)
     for (const { index } of slots) this.#gate?.skip(index)
     this.#scheduler.cancelCalls(slots.map(({ index }) => index))
-    this.#changed()
+    this.changed()
     this.#calls.waiters.answer()
   }
 
@@ -265,23 +243,31 @@ export class RunningCalls {
     const slots = this.#calls.all.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
     this.#calls.waiters.add(slots, "begun", done)
     this.#scheduler.restart(slots.map(({ index }) => index))
-    this.#changed()
+    this.changed()
     this.#calls.waiters.answer()
   }
 
-  #restartRunning(slot: Slot): void {
+  restart(index: number): void {
+    const slot = this.#calls.all[index]
+    if (slot === undefined) return
     slot.status = "restarting"
-    this.#host.send({ type: "call.restart", index: slot.index })
+    this.#host.send({ type: "call.restart", index })
   }
 
-  #cancelRunning(slot: Slot): void {
-    if (!(slot.status === "restarting" || isRunning(slot))) return
+  cancel(index: number): void {
+    const slot = this.#calls.all[index]
+    if (slot === undefined || !(slot.status === "restarting" || isRunning(slot))) return
     slot.status = "cancelling"
-    this.#host.send({ type: "call.cancel", index: slot.index })
+    this.#host.send({ type: "call.cancel", index })
+  }
+
+  skip(index: number, reason: "cancelled" | "not_started"): void {
+    const slot = this.#calls.all[index]
+    if (slot !== undefined) this.#calls.endEarly(slot, reason)
   }
 
   /** Handles a call's request for another permission mode. */
-  #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+  requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options } = this.#input
     this.#wishes ??= new ModeRequests(options, this.#system)
     return this.#wishes.request(mode, slot.toolCall, this.#toolOf(slot), signal)
@@ -295,10 +281,10 @@ export class RunningCalls {
     if (failure !== undefined) this.#starts.unstored(slot, failure)
     else if (this.#scheduler.begun(index)) {
       this.#start(slot)
-      return this.#changed()
+      return this.changed()
     }
     this.#scheduler.ended(index)
-    this.#changed()
+    this.changed()
   }
 
   leave(): void {
@@ -312,7 +298,9 @@ export class RunningCalls {
   }
 
   /** The end of a call that cannot run. */
-  #refuse(slot: Slot): CallEnd | undefined {
+  refuse(index: number): CallEnd | undefined {
+    const slot = this.#calls.all[index]
+    if (slot === undefined) return undefined
     this.#heedSignal()
     return this.#starts.refuse(slot)
   }
@@ -321,18 +309,20 @@ export class RunningCalls {
    * Cancels the batch if the signal of the run is aborted: a handler can abort it before the next call starts (BATCH4).
    */
   #heedSignal(): void {
-    if (this.#input.options.signal?.aborted === true && !this.#scheduler.isCancelled) this.cancel()
+    if (this.#input.options.signal?.aborted === true && !this.#scheduler.isCancelled) this.cancelAll()
   }
 
   /** Whether a handler may start: the batch is not cancelled, and neither is the run (BATCH4). */
-  get #mayStart(): boolean {
+  get mayStart(): boolean {
     this.#heedSignal()
     return !this.#scheduler.isCancelled
   }
 
   /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */
-  #run(slot: Slot): void {
-    const { index, position } = slot
+  run(index: number): void {
+    const slot = this.#calls.all[index]
+    if (slot === undefined) return
+    const { position } = slot
     const journal = this.#starts.journalOf(slot)
     if (journal === undefined) {
       this.#scheduler.begun(index)
@@ -356,14 +346,14 @@ export class RunningCalls {
   }
 
   /** Every call is over: the reader gets the last events. */
-  #over(): void {
+  over(): void {
     this.#heedSignal()
     this.#gate?.leave()
     this.#wishes?.leave()
     this.#calls.source.end()
   }
 
-  #changed(): void {
+  changed(): void {
     this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host.pid)
   }
 

@@ -68,11 +68,16 @@ const faultOf = ({ id, name }: ToolCall, message: string, cause: unknown): ToolE
     metadata: { timeout_invalid: true }
   })
 
+/** Called when a deadline has passed. */
+export interface DeadlineListener {
+  readonly passed: (message: string) => void
+}
+
 /** Running deadlines. */
 export class Deadlines {
   readonly #clock: Clock.Clock
   readonly #limits: Limits
-  readonly #passed: (message: string) => void
+  readonly #listener: DeadlineListener
   #total: unknown
   #idle: unknown
   #started = 0
@@ -80,10 +85,10 @@ export class Deadlines {
   /** The number of pending answers; `Infinity` after `clear`. */
   #held = 0
 
-  constructor(clock: Clock.Clock, limits: Limits, passed: (message: string) => void) {
+  constructor(clock: Clock.Clock, limits: Limits, listener: DeadlineListener) {
     this.#clock = clock
     this.#limits = limits
-    this.#passed = passed
+    this.#listener = listener
     this.#start()
   }
 
@@ -125,7 +130,7 @@ export class Deadlines {
     this.#started = this.#clock.now()
     this.#touched = this.#started
     if (totalMs !== Infinity) {
-      this.#total = this.#clock.setTimeout(() => this.#passed(totalMissed(totalMs)), totalMs)
+      this.#total = this.#clock.setTimeout(() => this.#listener.passed(totalMissed(this.#limits.totalMs)), totalMs)
     }
     if (idleMs !== Infinity) this.#await(idleMs)
   }
@@ -145,7 +150,7 @@ export class Deadlines {
     const left = this.#touched + idleMs - this.#clock.now()
     if (left > 0) return this.#await(left)
     this.#idle = undefined
-    this.#passed(idleMissed(idleMs))
+    this.#listener.passed(idleMissed(idleMs))
   }
 }
 

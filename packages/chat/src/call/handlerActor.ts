@@ -3,12 +3,13 @@ import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import * as HandlerResults from "../values/HandlerResult.ts"
 import { held } from "../values/index.ts"
 import { isPromiseLike } from "../async/index.ts"
-import { Deadlines, type Limits, limitsOf } from "./deadlines.ts"
+import { type DeadlineListener, Deadlines, type Limits, limitsOf } from "./deadlines.ts"
 import type { ModeWish } from "../gate/index.ts"
-import type { CallEnv } from "./callEnv.ts"
+import type { CallEnv, CallWatcher, RunnableCall } from "./callEnv.ts"
 import { type ExecutionListener, ToolExecution } from "./handlerRun.ts"
 import type { Zombie } from "./zombieTable.ts"
 import type { ToolCallEvent } from "./callEvents.ts"
+import type { Mode } from "../record/index.ts"
 
 type HandlerCommand =
   | { readonly type: "abort" }
@@ -17,67 +18,104 @@ type HandlerCommand =
 
 type Sent = Extract<ToolCallEvent, { readonly type: "handler.settled" | "deadline.passed" }>
 
+/** The scope of the actor. */
+type Actor = Parameters<Parameters<typeof StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>>[0]>[0]
+
+/** A running handler with its deadlines. */
+class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, ExecutionListener, DeadlineListener {
+  readonly #send: Actor["send"]
+  readonly #host: Pid | undefined
+  readonly #watcher: CallWatcher | undefined
+  readonly #deadlines: Deadlines
+  readonly #execution: ToolExecution
+
+  constructor({ send, host, env }: Actor, call: RunnableCall, limits: Limits) {
+    const pid = host as Pid | undefined
+    const system = pid === undefined ? undefined : Process.systemOf(pid)
+    this.#send = send
+    this.#host = pid
+    this.#watcher = call.watcher
+    this.#deadlines = new Deadlines(system?.clock ?? Clock.live, limits, this)
+    this.#execution = new ToolExecution(call, this, system, env.scope)
+  }
+
+  start(): void {
+    if (this.#host !== undefined) this.#watcher?.started?.(this.#host as Pid<ToolCallEvent>)
+    this.#execution.start()
+  }
+
+  settled(result: HandlerResults.HandlerResult, byHandler: boolean, refused: boolean, interrupted: boolean): void {
+    this.#send({
+      type: "handler.settled",
+      result: held(result),
+      failed: result.type === "error",
+      byHandler,
+      began: this.#execution.began,
+      missed: this.#deadlines.missed,
+      refused,
+      interrupted
+    })
+  }
+
+  passed(missed: string): void {
+    this.#send({ type: "deadline.passed", missed, began: this.#execution.began })
+  }
+
+  progressed(value: unknown): void {
+    this.#deadlines.touch()
+    this.#watcher?.progressed(value)
+  }
+
+  wants(mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+    const wish = this.#watcher?.wants?.(mode, signal) ?? { mode, agreed: false }
+    return isPromiseLike<ModeWish>(wish) ? this.#deadlines.holding(wish) : wish
+  }
+
+  wished(wish: ModeWish): void {
+    this.#watcher?.wished?.(wish)
+  }
+
+  receive(command: HandlerCommand): void {
+    if (command.type === "abort") return this.#execution.abort()
+    this.#deadlines.clear()
+    if (command.type === "disown") this.#execution.disown()
+    else this.#execution.stop(command.outcome)
+  }
+
+  close(): void {
+    this.#deadlines.clear()
+    this.#execution.stop(endedBy(this.#host))
+  }
+}
+
+/** A call that ends before its handler starts. */
+const unstarted = (fault: unknown, interrupted?: true): Sent => ({
+  type: "handler.settled",
+  result: held<HandlerResults.HandlerResult>(HandlerResults.error(fault)),
+  failed: true,
+  byHandler: false,
+  began: false,
+  ...(interrupted === undefined ? {} : { interrupted })
+})
+
 /**
  * Runs the handler of the call at a place, and sends `handler.settled` or `deadline.passed`. `abort` and `disown` end the
  * handler and wait for it; `give.up` and a stop of the actor end it without waiting. The deadlines are timers on the
  * system's clock, because progress defers one of them.
  */
-export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>(
-  ({ input: index, env, send, host: pid }) => {
-    const host = pid as Pid | undefined
-    const call = env.call(index)
-    const system = host === undefined ? undefined : Process.systemOf(host)
-    const settled: ExecutionListener["settled"] = (result, byHandler, refused, interrupted) =>
-      send({
-        type: "handler.settled",
-        result: held(result),
-        failed: result.type === "error",
-        byHandler,
-        began: running.began,
-        missed: deadlines.missed,
-        refused,
-        interrupted
-      })
-    if (call.mayStart?.() === false) {
-      const result = held<HandlerResults.HandlerResult>(HandlerResults.error("the batch was cancelled"))
-      return send({ type: "handler.settled", result, failed: true, byHandler: false, began: false, interrupted: true })
-    }
-    let limits: Limits
-    try {
-      limits = limitsOf(call)
-    } catch (fault) {
-      const result = held<HandlerResults.HandlerResult>(HandlerResults.error(fault))
-      return send({ type: "handler.settled", result, failed: true, byHandler: false, began: false })
-    }
-    const deadlines = new Deadlines(system?.clock ?? Clock.live, limits, (missed) =>
-      send({ type: "deadline.passed", missed, began: running.began })
-    )
-    const progressed = (value: unknown) => {
-      deadlines.touch()
-      call.watcher?.progressed(value)
-    }
-    const { wants, wished } = call.watcher ?? {}
-    const asking: ExecutionListener["wants"] = (mode, signal) => {
-      const wish = wants?.(mode, signal) ?? { mode, agreed: false }
-      return isPromiseLike<ModeWish>(wish) ? deadlines.holding(wish) : wish
-    }
-    if (host !== undefined) call.watcher?.started?.(host as Pid<ToolCallEvent>)
-    const running = new ToolExecution(call, { settled, progressed, wants: asking, wished }, system, env.scope)
-    running.start()
-    return {
-      receive: (command) => {
-        if (command.type === "abort") return running.abort()
-        deadlines.clear()
-        if (command.type === "disown") running.disown()
-        else running.stop(command.outcome)
-      },
-      close: () => {
-        deadlines.clear()
-        running.stop(endedBy(host))
-      }
-    }
+export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>((actor) => {
+  const call = actor.env.call(actor.input)
+  if (call.mayStart?.() === false) return actor.send(unstarted("the batch was cancelled", true))
+  let limits: Limits
+  try {
+    limits = limitsOf(call)
+  } catch (fault) {
+    return actor.send(unstarted(fault))
   }
-)
+  const running = new RunningHandler(actor, call, limits)
+  running.start()
+  return running
+})
 
 /** The outcome of a call whose process ends first: `failed` for an abnormal exit or no exit reason, else `cancelled`. */
 const endedBy = (host: Pid | undefined): "failed" | "cancelled" => {

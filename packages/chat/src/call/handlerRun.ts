@@ -71,6 +71,14 @@ export interface ExecutionListener {
   readonly wished?: ((wish: ModeWish) => void) | undefined
 }
 
+/** A value of the user, now or later. */
+type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
+
+type Resume = (effect: Effect.Effect<unknown, unknown>) => void
+
+/** The finalizer of an interrupted wait. */
+type Released = Effect.Effect<void> | void
+
 const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
 
 /** The run of one tool call's handler. */
@@ -120,19 +128,17 @@ export class ToolExecution implements ContextOwner {
     const { arguments: args } = this.written
     this.#running = true
     if (args === null) return this.#settle(unreadableArguments(this.written))
-    const checked = this.#stage(
-      () => this.#tool.parse(copied(args)),
-      (parsed) => this.#run(parsed)
-    )
-    const fiber = this.#fork(checked)
+    const fiber = this.#fork(Effect.callback((resume) => this.#check(copied(args), resume)))
     this.#fiber = fiber
-    fiber.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) return
-      if (!Cause.hasInterruptsOnly(exit.cause)) return this.#raised(Cause.squash(exit.cause))
-      if (this.#isAborted || this.#scope?.state._tag === "Closed") return this.#abandoned()
-      this.#settle(toolFailure(this.written, "handler_exit", `${this.written.name} interrupted itself`))
-    })
+    fiber.addObserver((exit) => this.#exited(exit))
     if (this.#scope !== undefined) Fiber.runIn(fiber, this.#scope)
+  }
+
+  #exited(exit: Exit.Exit<unknown, unknown>): void {
+    if (Exit.isSuccess(exit)) return
+    if (!Cause.hasInterruptsOnly(exit.cause)) return this.#raised(Cause.squash(exit.cause))
+    if (this.#isAborted || this.#scope?.state._tag === "Closed") return this.#abandoned()
+    this.#settle(toolFailure(this.written, "handler_exit", `${this.written.name} interrupted itself`))
   }
 
   /** Interrupts the handler and waits for it (EXEC2, EXEC7). */
@@ -184,29 +190,54 @@ export class ToolExecution implements ContextOwner {
     this.#options = undefined
   }
 
-  #run(parsed: ParsedArguments): Effect.Effect<unknown, unknown> | undefined {
+  /** Parses the arguments, which may take a promise, and runs the handler. */
+  #check(args: Readonly<Record<string, unknown>>, resume: Resume): Released {
+    let parsed: ParsedArguments | PromiseLike<ParsedArguments>
+    try {
+      parsed = this.#tool.parse(args)
+    } catch (thrown) {
+      return this.#threw(thrown, resume)
+    }
+    if (!isPromiseLike<ParsedArguments>(parsed)) return this.#run(parsed, resume)
+    return this.#wait(parsed, (value) => Effect.callback((done) => this.#run(value, done)), resume)
+  }
+
+  #run(parsed: ParsedArguments, resume: Resume): Released {
     const options = this.#options
-    if (options === undefined) {
-      this.#settle(this.#cancelled("the call was cancelled"))
-      return undefined
-    }
-    if (!parsed.valid) {
-      this.#settle(invalidArguments(this.written, parsed.issues))
-      return undefined
-    }
-    const { toolExecutor } = options
-    const context = new HandlerContext(options, this)
-    this.#began = true
-    return this.#stage(
-      () => toolExecutor.execute(this.#tool, parsed.arguments, context),
-      (result) => {
-        if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
-        else {
-          const message = `the executor returned ${describe(result)}`
-          this.#settle(toolFailure(this.written, "invalid_return", message, result))
-        }
+    let returned: Awaitable<HandlerResult.HandlerResult>
+    try {
+      if (options === undefined) {
+        this.#settle(this.#cancelled("the call was cancelled"))
+        return resume(Effect.void)
       }
-    )
+      if (!parsed.valid) {
+        this.#settle(invalidArguments(this.written, parsed.issues))
+        return resume(Effect.void)
+      }
+      const context = new HandlerContext(options, this)
+      this.#began = true
+      returned = options.toolExecutor.execute(this.#tool, parsed.arguments, context)
+    } catch (thrown) {
+      return this.#threw(thrown, resume)
+    }
+    if (isPromiseLike<HandlerResult.HandlerResult>(returned) || Effect.isEffect(returned)) {
+      return this.#wait(returned, (value) => this.#returned(value), resume)
+    }
+    resume(this.#returned(returned))
+  }
+
+  #returned(result: unknown): Effect.Effect<void> {
+    if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
+    else {
+      const message = `the executor returned ${describe(result)}`
+      this.#settle(toolFailure(this.written, "invalid_return", message, result))
+    }
+    return Effect.void
+  }
+
+  #threw(thrown: unknown, resume: Resume): void {
+    this.#raised(thrown)
+    resume(Effect.void)
   }
 
   /** Passes on progress, unless the run is fenced (EXEC5). */
@@ -253,43 +284,23 @@ export class ToolExecution implements ContextOwner {
   }
 
   /**
-   * Calls a function of the user, waits for its value, promise or Effect, and passes the value on. The value of a promise
-   * is passed on even after the fiber was interrupted.
+   * Waits for a promise or an Effect of the user, and passes its value on. The value of a promise is passed on even after
+   * the fiber was interrupted: the returned finalizer waits for the promise.
    */
-  #stage<A>(
-    begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>,
-    then: (value: A) => Effect.Effect<unknown, unknown> | undefined | void
-  ): Effect.Effect<unknown, unknown> {
-    return Effect.callback<unknown, unknown>((resume) => {
-      const proceed = (value: A): Effect.Effect<unknown, unknown> => {
-        try {
-          return then(value) ?? Effect.void
-        } catch (thrown) {
-          this.#raised(thrown)
-          return Effect.void
-        }
-      }
-      let begun: A | PromiseLike<A> | Effect.Effect<A, unknown>
-      try {
-        begun = begin()
-      } catch (thrown) {
-        this.#raised(thrown)
-        return resume(Effect.void)
-      }
-      this.#isPromise = isPromiseLike<A>(begun)
-      if (Effect.isEffect(begun)) return resume(Effect.flatMap(begun, proceed))
-      if (!isPromiseLike<A>(begun)) return resume(proceed(begun))
-      const ended = Promise.resolve(begun).then(
-        (value) => resume(proceed(value)),
-        (thrown: unknown) => {
-          this.#raised(thrown)
-          resume(Effect.void)
-        }
-      )
-      return Effect.callback((released) => {
-        this.#interrupted()
-        void ended.then(() => released(Effect.void))
-      })
+  #wait<A>(
+    pending: PromiseLike<A> | Effect.Effect<A, unknown>,
+    then: (value: A) => Effect.Effect<unknown, unknown>,
+    resume: Resume
+  ): Released {
+    this.#isPromise = !Effect.isEffect(pending)
+    if (Effect.isEffect(pending)) return resume(Effect.flatMap(pending, then))
+    const ended = Promise.resolve(pending).then(
+      (value) => resume(then(value)),
+      (thrown: unknown) => this.#threw(thrown, resume)
+    )
+    return Effect.callback((released) => {
+      this.#interrupted()
+      void ended.then(() => released(Effect.void))
     })
   }
 
@@ -307,9 +318,7 @@ export class ToolExecution implements ContextOwner {
     const trace = this.#options?.trace
     const traced = trace === undefined ? effect : trace.within(this.written.id, effect)
     const system = this.#system
-    return system === undefined
-      ? Effect.runFork(traced)
-      : System.runFork(system, Effect.provideService(traced, System.System, system))
+    return system === undefined ? Effect.runFork(traced) : System.runFork(system, traced)
   }
 
   /** Settles with the handler's result, or with the refusal that it ended with. */

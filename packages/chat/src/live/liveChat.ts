@@ -119,7 +119,7 @@ export class LiveChat {
    * Since when the chat is idle, as seen by the checks so far: at rest, without observers, and stored completely (PASS1).
    */
   idleSince(now: number): number | undefined {
-    return this.#rest.since(this.#isIdle ? this.view.standing : undefined, now)
+    return this.#rest.since(this.#isIdle ? this.view.changes : undefined, now)
   }
 
   get #isIdle(): boolean {

@@ -1,7 +1,7 @@
 /** Since when a chat rests, and whether the store has its newest record. */
 export class RestWatch {
-  /** The state of the chat when it was last looked at, and since when it has that state. */
-  #seen: { readonly standing: unknown; readonly at: number } | undefined
+  /** The changes of the chat when it was last looked at, and since when it has not changed. */
+  #seen: { readonly changes: number; readonly at: number } | undefined
   /** The newest save, until the store has it; a save that failed, until a later one succeeds. */
   #unstored: object | undefined
 
@@ -10,10 +10,10 @@ export class RestWatch {
     return this.#unstored === undefined
   }
 
-  /** Since when the chat has this state; `undefined` stands for a chat that is busy. */
-  since(standing: object | undefined, now: number): number | undefined {
-    if (standing === undefined) this.#seen = undefined
-    else if (this.#seen?.standing !== standing) this.#seen = { standing, at: now }
+  /** Since when the chat has made so many changes; `undefined` stands for a chat that is busy. */
+  since(changes: number | undefined, now: number): number | undefined {
+    if (changes === undefined) this.#seen = undefined
+    else if (this.#seen?.changes !== changes) this.#seen = { changes, at: now }
     return this.#seen?.at
   }
 

@@ -199,7 +199,7 @@ export class AdapterSource implements Source {
     if (onEvent === undefined) return true
     try {
       const returned: unknown = onEvent(event)
-      if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
+      if (isPromiseLike(returned)) failIfRejected(outlet, returned)
       return true
     } catch (error) {
       outlet.fail(error)
@@ -246,6 +246,9 @@ export class AdapterSource implements Source {
     }
   }
 }
+
+const failIfRejected = (outlet: Outlet, returned: PromiseLike<unknown>): void =>
+  void Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
 
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"

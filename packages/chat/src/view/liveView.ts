@@ -138,7 +138,9 @@ export class LiveView implements StepWatcher {
   readonly #mode: Mode
   readonly #drafts: Drafts | undefined
   readonly #observers = new Set<SnapshotObserver>()
+  /** The live state of the machine. */
   #machine: ChatState | undefined
+  #changes = 0
   #env: ChatEnv | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
@@ -211,6 +213,7 @@ export class LiveView implements StepWatcher {
   /** Called after each transition of the machine. */
   transitioned(machine: ChatState): void {
     this.#machine = machine
+    this.#changes++
     this.#snapshot = undefined
     if (isPassing(machine)) return
     const { turn, steps } = machine.context
@@ -248,9 +251,9 @@ export class LiveView implements StepWatcher {
     }, flushMs)
   }
 
-  /** The machine's state; the same object until it changes. */
-  get standing(): ChatState | undefined {
-    return this.#machine
+  /** The number of changes of the machine's state; `undefined` before the first process. */
+  get changes(): number | undefined {
+    return this.#machine === undefined ? undefined : this.#changes
   }
 
   /** Whether no operation runs, and no input waits. */

@@ -184,7 +184,7 @@ describe("CALL6 a result after the deadline is discarded, also when the handler 
 
 test("DEADLINE5 `missed` compares the clock, before a timer has run, and not while an answer is waited for", async () => {
   const { clock, block, system } = blockable()
-  const deadlines = new Deadlines(system.clock, { totalMs: 20, idleMs: 10 }, () => {})
+  const deadlines = new Deadlines(system.clock, { totalMs: 20, idleMs: 10 }, { passed: () => {} })
   block(10)
   expect(deadlines.missed).toBeUndefined()
   block(1)

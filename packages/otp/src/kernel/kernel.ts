@@ -12,7 +12,15 @@
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Chances, chancesOf, type Clock } from "../time/index.ts"
-import { type CrashReport, type ExitReason, inspected, type Name, type Pid, SystemStopped } from "../core/index.ts"
+import {
+  type CrashReport,
+  type ExitReason,
+  inspected,
+  type Name,
+  type Pid,
+  type System,
+  SystemStopped
+} from "../core/index.ts"
 import { type Behaviour, Cell, type Kernel, type KernelObserver, type KernelReports, type Signal } from "./cell.ts"
 import { MailboxTask } from "./mailboxTask.ts"
 import { ProcessTable } from "./processTable.ts"
@@ -58,7 +66,7 @@ export class SystemKernel implements Kernel {
   constructor(
     name: string,
     clock: Clock,
-    services: Context.Context<never>,
+    services: (system: System) => Context.Context<never>,
     reports: KernelReports | undefined,
     onCrash: ((report: CrashReport) => void) | undefined,
     blockedAfter = 50,
@@ -70,7 +78,7 @@ export class SystemKernel implements Kernel {
     this.blockedAfter = blockedAfter
     this.name = name
     this.clock = clock
-    this.fork = Effect.runForkWith(services)
+    this.fork = Effect.runForkWith(services(this))
     this.#reports = reports
     this.#onCrash = onCrash
     this.root = new Cell(this, 0, passive, undefined, name)

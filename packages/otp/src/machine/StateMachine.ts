@@ -226,6 +226,11 @@ export const subscribe = <L extends AnyActorLogic>(
  *
  * To follow a `hosted` machine: no snapshot is made, unlike in `subscribe`.
  *
+ * **Details**
+ *
+ * The state of a hosted machine is live: its properties are always the present ones. A `context` that was read does not
+ * change later; reading it makes the machine copy it at its next change.
+ *
  * **Gotchas**
  *
  * An error of the watcher is reported as a crash and does not affect the machine.
@@ -237,7 +242,7 @@ export const watch = <L extends AnyStateMachine>(
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) {
     const { root } = behaviour
-    watcher(root.state as SnapshotFrom<L>)
+    watcher(root.chart as unknown as SnapshotFrom<L>)
     return { unsubscribe: root.watch(watcher as (state: object) => void) }
   }
   watcher(snapshot(pid))

@@ -23,7 +23,7 @@ const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
 let bare: Kernel | undefined
 
 /** The kernel that runs the fibers of actors without a process. */
-const bareKernel = (): Kernel => (bare ??= new SystemKernel("bare", live, Context.empty(), undefined, undefined))
+const bareKernel = (): Kernel => (bare ??= new SystemKernel("bare", live, () => Context.empty(), undefined, undefined))
 
 const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
   Exit.isSuccess(exit)

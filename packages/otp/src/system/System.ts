@@ -4,6 +4,7 @@
  * Every process belongs to a system. Processes of two systems may send to and monitor each other; links work only within
  * one. A program usually has one system, and each test its own. Effect programs get it as a service, from `layer`.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -80,7 +81,7 @@ export const make = (options?: Options): System => {
   const kernel = new SystemKernel(
     options?.name ?? "system",
     clock,
-    services,
+    (system) => Context.add(services, System, system),
     reports,
     options?.onCrash,
     blockedAfter,
@@ -146,11 +147,11 @@ export const layer = (options?: Options & { readonly timeout?: Timeout }): Layer
 export const processes = (system: System): Iterable<Pid> => kernelOf(system).processes.values()
 
 /**
- * Runs an effect on a system's clock: it sleeps in the system's time. The caller awaits or interrupts the fiber; the end
- * of the system does not end it.
+ * Runs an effect on a system's clock, with the system as a service: it sleeps in the system's time. The caller awaits or
+ * interrupts the fiber; the end of the system does not end it.
  */
-export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> =>
-  kernelOf(system).fork(effect)
+export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E, System>): Fiber.Fiber<A, E> =>
+  kernelOf(system).fork(effect as Effect.Effect<A, E>)
 
 /**
  * A random number from 0 up to, not including, 1: the next one of the system's seed, or the host's.

@@ -195,7 +195,8 @@ export class Chart {
 
   #select(candidates: ReadonlyArray<Candidate>): Candidate | undefined {
     let args: Args | undefined = undefined
-    for (const candidate of candidates) {
+    for (let at = 0; at < candidates.length; at++) {
+      const candidate = candidates[at] as Candidate
       if (candidate.holds === undefined) return candidate
       args ??= { context: this.#context, event: this.#event }
       if (candidate.holds(args)) return candidate
@@ -235,7 +236,8 @@ export class Chart {
 
   #perform(steps: ReadonlyArray<Step>, effects: Array<ChartEffect>): void {
     let args: Args = { context: this.#context, event: this.#event }
-    for (const step of steps) {
+    for (let at = 0; at < steps.length; at++) {
+      const step = steps[at] as Step
       if (args.context !== this.#context) args = { context: this.#context, event: this.#event }
       this.#step(step, args, effects)
     }

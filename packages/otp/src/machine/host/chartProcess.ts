@@ -222,9 +222,9 @@ export class ChartProcess implements Behaviour, RunHost {
   }
 
   #perform(run: ChartRun, effects: ReadonlyArray<ChartEffect>): void {
-    for (const effect of effects) {
+    for (let at = 0; at < effects.length; at++) {
       if (run.isOver || this.cell.dead) return
-      this.#performOne(run, effect)
+      this.#performOne(run, effects[at] as ChartEffect)
     }
   }
 

@@ -54,7 +54,7 @@ export interface ProcessAbove extends Above {
   readonly ended: (reason: ExitReason) => void
 }
 
-/** The state of a chart. */
+/** The present state of a chart. A context that was read does not change. */
 export type ChartState = Pick<ChartData, "status" | "value" | "context">
 
 /** How a chart is started. */
@@ -284,13 +284,7 @@ export class ChartRun {
     for (const observer of Array.from(this.#observers ?? [])) this.#guarded(() => observer.next?.(snapshot))
   }
 
-  /** The present state. */
-  get state(): ChartState {
-    const { status, value, context } = this.chart
-    return { status, value, context }
-  }
-
-  /** Calls the watcher with each new state; no snapshot is made. */
+  /** Calls the watcher after each change of the state, with the chart itself: no snapshot is made. */
   watch(watcher: (state: ChartState) => void): () => void {
     const watchers = (this.#watchers ??= new Set())
     watchers.add(watcher)
@@ -298,9 +292,8 @@ export class ChartRun {
   }
 
   showState(): void {
-    if (this.#watchers === undefined || this.#watchers.size === 0) return
-    const { state } = this
-    for (const watcher of Array.from(this.#watchers)) this.#guarded(() => watcher(state))
+    if (this.#watchers === undefined) return
+    for (const watcher of this.#watchers) this.#guarded(() => watcher(this.chart))
   }
 
   /** Calls the observer with each new snapshot, or with the end if the chart has ended. */
