@@ -21,12 +21,14 @@ interface VerdictListener {
   readonly suspended: (slot: Slot) => void
 }
 
+const none: ReadonlyMap<number, ToolError> = new Map()
+
 /** The starts of a batch's calls. */
 export class CallStarts {
   readonly #input: Pick<ToolBatchInput, "toolsByName" | "journal">
   readonly #calls: CallSlots
   /** The errors of the tools' `key` functions, by the places of their calls. Such a call does not run. */
-  faults: ReadonlyMap<number, ToolError> = new Map()
+  faults: ReadonlyMap<number, ToolError> = none
   #error: SessionError | undefined
 
   constructor(input: Pick<ToolBatchInput, "toolsByName" | "journal">, calls: CallSlots) {

@@ -220,6 +220,8 @@ export class StreamCollector {
   }
 
   #build(): Response {
+    // Reading the text joins its deltas, which would be kept as long as the text.
+    this.#text.charCodeAt(0)
     const { id, model, requestId, ...metadata } = this.#metadata
     return {
       ...(typeof id === "string" ? { id } : {}),

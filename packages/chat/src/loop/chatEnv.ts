@@ -108,7 +108,7 @@ export class ChatEnv implements StepEnv {
   readonly engine: Engine
   readonly #parts: ChatParts
   readonly #turns = new Map<string, Turn>()
-  readonly #asks = new Map<number, ModeAsk>()
+  #asks: Map<number, ModeAsk> | undefined
   readonly #steps: StepEnv = stepEnv(() => this.#live())
   #count = 0
   #mode: PermissionMode | undefined
@@ -320,14 +320,15 @@ export class ChatEnv implements StepEnv {
 
   /** Adds a request to set the mode, for the event `mode.set`. */
   ask(ask: ModeAsk): number {
+    this.#asks ??= new Map()
     this.#asks.set((this.#count += 1), ask)
     return this.#count
   }
 
   /** Sets the mode, which is in effect at once. `saving` is the record of a chat at rest, which stores it now. */
   setMode(mode: Mode, ask: number | undefined, standing: ModeStanding | undefined, saving: Saving | undefined): void {
-    const asked = ask === undefined ? undefined : this.#asks.get(ask)
-    if (ask !== undefined) this.#asks.delete(ask)
+    const asked = ask === undefined ? undefined : this.#asks?.get(ask)
+    if (ask !== undefined) this.#asks?.delete(ask)
     const keeper = this.#modeFrom(standing)
     if (asked?.bound === undefined) keeper.set(mode)
     else {

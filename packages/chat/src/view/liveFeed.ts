@@ -28,8 +28,8 @@ export class LiveFeed {
   readonly #view: LiveView
   /** Generates a unique id. */
   readonly #newId: () => string
-  readonly #readers = new Set<Attachment>()
-  readonly #waiting = new Set<Attachment>()
+  #readers: Set<Attachment> | undefined
+  #waiting: Set<Attachment> | undefined
   #life: string | undefined
   #over = false
   #hadProcess = false
@@ -56,9 +56,9 @@ export class LiveFeed {
 
   /** Handles a new event of the chat (FEED1). */
   published(event: Event): void {
-    if (this.#life === undefined && this.#readers.size === 0) return this.#keep(event)
+    if (this.#life === undefined && !this.isRead) return this.#keep(event)
     this.log.append(event)
-    if (this.#waiting.size > 0) this.#serve()
+    if (this.#waiting !== undefined) this.#serve()
   }
 
   /** Keeps an event without readers or cursors (FEED1). */
@@ -76,13 +76,13 @@ export class LiveFeed {
 
   #slowest(): number {
     let slowest = Number.POSITIVE_INFINITY
-    for (const { unreadFrom } of this.#readers) slowest = Math.min(slowest, unreadFrom)
+    for (const { unreadFrom } of this.#readers ?? []) slowest = Math.min(slowest, unreadFrom)
     return slowest
   }
 
   /** Whether a reader is attached. */
   get isRead(): boolean {
-    return this.#readers.size > 0
+    return this.#readers !== undefined && this.#readers.size > 0
   }
 
   /** Drops all events: their places are lost. */
@@ -101,32 +101,33 @@ export class LiveFeed {
   /** Ends the readers because the chat was stopped; unread events can still be read. */
   end(): void {
     this.#over = true
-    for (const reader of Array.from(this.#readers)) reader.ended()
-    this.#readers.clear()
+    for (const reader of Array.from(this.#readers ?? [])) reader.ended()
+    this.#readers = undefined
   }
 
   attach(id: string, options: AttachOptions): Attachment {
     check(options)
     const reader = new Attachment(this, this.#beginningOf(options.cursor), options)
     if (this.#over) reader.fail(chatStopped(id))
-    else if (options.signal?.aborted !== true) this.#readers.add(reader)
+    else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
     return reader
   }
 
   /** Adds a reader that waits for an event. */
   wait(reader: Attachment): void {
+    this.#waiting ??= new Set()
     this.#waiting.add(reader)
   }
 
   /** Removes a reader that no longer waits. */
   forgetWaiting(reader: Attachment): void {
-    this.#waiting.delete(reader)
+    this.#waiting?.delete(reader)
   }
 
   /** Removes a detached reader. */
   forget(reader: Attachment): void {
-    this.#readers.delete(reader)
-    this.#waiting.delete(reader)
+    this.#readers?.delete(reader)
+    this.#waiting?.delete(reader)
   }
 
   cursorAt(place: number): Cursor {
@@ -149,7 +150,7 @@ export class LiveFeed {
   }
 
   #serve(): void {
-    for (const reader of Array.from(this.#waiting)) reader.serve()
+    for (const reader of Array.from(this.#waiting ?? [])) reader.serve()
   }
 }
 

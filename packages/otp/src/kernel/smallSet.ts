@@ -1,56 +1,60 @@
 /**
  * A set that mostly holds one thing.
  *
- * Most processes have at most one or two links, watchers and resources, and a `Set` uses more memory than the rest of the
+ * Most processes have at most three links, watchers and resources, and a `Set` uses more memory than the rest of the
  * process.
  *
  * FEW1. It holds each thing once, in the order of adding.
  * FEW2. Adding and removing take constant time.
  */
 export class SmallSet<A extends object> {
-  /** Older than everything in `#others`. */
+  /** The oldest things, oldest first. They are older than everything in `#others`. */
   #one: A | undefined = undefined
-  /** The second thing itself, or a `Set` of several. */
-  #others: A | Set<A> | undefined = undefined
+  #two: A | undefined = undefined
+  #three: A | undefined = undefined
+  #others: Set<A> | undefined = undefined
 
   get size(): number {
-    const others = this.#others
-    return (this.#one === undefined ? 0 : 1) + (others instanceof Set ? others.size : others === undefined ? 0 : 1)
+    const few = this.#one === undefined ? 0 : this.#two === undefined ? 1 : this.#three === undefined ? 2 : 3
+    return few + (this.#others?.size ?? 0)
   }
 
   /** The current members. */
   get all(): ReadonlyArray<A> {
     const one = this.#one
-    const others = this.#others
-    if (others instanceof Set) return one === undefined ? [...others] : [one, ...others]
-    if (others === undefined) return one === undefined ? [] : [one]
-    return one === undefined ? [others] : [one, others]
+    const two = this.#two
+    const three = this.#three
+    if (this.#others !== undefined && this.#others.size > 0) {
+      return [one, two, three, ...this.#others].filter((thing) => thing !== undefined)
+    }
+    if (one === undefined) return []
+    if (two === undefined) return [one]
+    return three === undefined ? [one, two] : [one, two, three]
   }
 
   has(thing: A): boolean {
-    const others = this.#others
-    return this.#one === thing || others === thing || (others instanceof Set && others.has(thing))
+    return this.#one === thing || this.#two === thing || this.#three === thing || this.#others?.has(thing) === true
   }
 
   add(thing: A): void {
-    const others = this.#others
-    if (this.#one === thing || others === thing) return
-    if (others instanceof Set) {
-      if (this.#one === undefined && others.size === 0) this.#one = thing
-      else others.add(thing)
-    } else if (others !== undefined) {
-      if (this.#one === undefined) {
-        this.#one = others
-        this.#others = thing
-      } else this.#others = new Set([others, thing])
-    } else if (this.#one === undefined) this.#one = thing
-    else this.#others = thing
+    if (this.has(thing)) return
+    if (this.#others !== undefined && this.#others.size > 0) this.#others.add(thing)
+    else if (this.#one === undefined) this.#one = thing
+    else if (this.#two === undefined) this.#two = thing
+    else if (this.#three === undefined) this.#three = thing
+    else if (this.#others === undefined) this.#others = new Set([thing])
+    else this.#others.add(thing)
   }
 
   delete(thing: A): void {
-    const others = this.#others
-    if (this.#one === thing) this.#one = undefined
-    else if (others === thing) this.#others = undefined
-    else if (others instanceof Set) others.delete(thing)
+    if (this.#one === thing) {
+      this.#one = this.#two
+      this.#two = this.#three
+      this.#three = undefined
+    } else if (this.#two === thing) {
+      this.#two = this.#three
+      this.#three = undefined
+    } else if (this.#three === thing) this.#three = undefined
+    else this.#others?.delete(thing)
   }
 }

@@ -175,8 +175,12 @@ export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E, System
 export const random = (system: System, stream = ""): number => kernelOf(system).chances(stream)()
 
 /** A unique id in the format of a UUID; with a seed, the next one of the seed's stream. */
-export const uuid = (system: System, stream = ""): string =>
-  system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chances(stream))
+export const uuid = (system: System, stream = ""): string => {
+  const id = system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chances(stream))
+  // The host appends the id digit by digit. Reading it joins the pieces, which would be kept as long as the id.
+  id.charCodeAt(0)
+  return id
+}
 
 /** Counts the resources of a system. */
 export const stats = (system: System): Stats => {
