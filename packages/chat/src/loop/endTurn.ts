@@ -70,13 +70,17 @@ export const stepJudged = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "step.judged" }>
 ): Partial<ChatContext> => {
-  const { facts, firstPass, steps, thread } = context
-  const at = { ...atMoment(context, event), standing: event.standing }
-  const said = { ...at, open: boundedBy({ ...context, ...at }, context.open) }
-  const after = { ...context, ...said }
+  const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, mailbox, result, arriving } = context
+  const { now, stopped } = atMoment(context, event)
+  const { standing } = event
+  const said = { now, stopped, standing, open: boundedBy({ now, suspendedTtlMs }, context.open) }
+  const { open } = said
+  const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  if (terminal.reason === "completed" && event.mayContinue && canSteer(after)) return said
+  if (terminal.reason === "completed" && event.mayContinue && canSteer({ mailbox, result, firstPass, arriving, stopped })) {
+    return said
+  }
   if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))

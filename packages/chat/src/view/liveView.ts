@@ -11,7 +11,7 @@
  * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
  * VIEW6. A snapshot shows results, steps and errors as the values themselves, and the running turn with its live part.
  */
-import type { Clock, Pid } from "@troupe/otp"
+import type { Clock, Pid, StateMachine } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import type { ChatResult, InboxEntry, Mode, PendingApproval, StepResult } from "../record/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
@@ -30,7 +30,7 @@ import type { CallCommand, ToolCallView } from "../call/index.ts"
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
 /** The state of the chat's machine. */
-export type ChatState = Pick<MachineSnapshot, "status" | "value" | "context">
+export type ChatState = StateMachine.WatchedState<typeof chatMachine>
 
 /** The parts of the machine's context that a snapshot shows as the values themselves. */
 type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
@@ -216,7 +216,7 @@ export class LiveView implements StepWatcher {
     this.#changes++
     this.#snapshot = undefined
     if (isPassing(machine)) return
-    const { turn, steps } = machine.context
+    const { turn, steps } = machine.current
     if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
     if (turn === undefined) this.#forgetToolCalls()
     this.#notify()
@@ -339,7 +339,7 @@ export class LiveView implements StepWatcher {
     const machine = this.#machine
     if (machine !== undefined && !resting.has(machine.value)) {
       const context = { ...machine.context, turn: undefined }
-      this.transitioned({ status: "stopped", value: "ended", context })
+      this.transitioned({ status: "stopped", value: "ended", context, current: context })
     }
     this.complete()
   }

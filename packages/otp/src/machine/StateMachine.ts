@@ -229,7 +229,7 @@ export const subscribe = <L extends AnyActorLogic>(
  * **Details**
  *
  * The state of a hosted machine is live: its properties are always the present ones. A `context` that was read does not
- * change later; reading it makes the machine copy it at its next change.
+ * change later; reading it makes the machine copy it at its next change. Read `current` for what is needed only now.
  *
  * **Gotchas**
  *
@@ -237,16 +237,29 @@ export const subscribe = <L extends AnyActorLogic>(
  */
 export const watch = <L extends AnyStateMachine>(
   pid: MachinePid<L>,
-  watcher: (state: Pick<SnapshotFrom<L>, "status" | "value" | "context">) => void
+  watcher: (state: WatchedState<L>) => void
 ): Subscription => {
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) {
     const { root } = behaviour
-    watcher(root.chart as unknown as SnapshotFrom<L>)
+    watcher(root.chart as unknown as WatchedState<L>)
     return { unsubscribe: root.watch(watcher as (state: object) => void) }
   }
-  watcher(snapshot(pid))
-  return subscribe(pid, watcher as (next: SnapshotFrom<L>) => void)
+  const watched = (state: SnapshotFrom<L>): void => {
+    const { status, value, context } = state
+    watcher({ status, value, context, current: context })
+  }
+  watched(snapshot(pid))
+  return subscribe(pid, watched)
+}
+
+/** The state of a machine, as `watch` passes it. */
+export interface WatchedState<L extends AnyStateMachine> extends Pick<
+  SnapshotFrom<L>,
+  "status" | "value" | "context"
+> {
+  /** The context during the call of the watcher: the next change may change it. */
+  readonly current: SnapshotFrom<L>["context"]
 }
 
 /** The process that runs an actor system; `undefined` under a bare `createActor`. */
@@ -357,6 +370,7 @@ export const effect = <Params, Env = unknown, Sent extends EventObject = EventOb
  * - The functions of `fromEffect` are called with `input` and `host` only.
  * - `provide` makes another machine, which is not hosted.
  * - `label`: the displayed name of the process of a child machine; by default the child's id.
+ * - A function that makes its context returns a new object, which the machine then changes.
  * - With the start option `strict`, contexts and events are frozen, and reading `self` or `system` throws outside actions.
  *   Use it in tests: the host does not pass them, and later transitions change a context that the code kept.
  * - Its actions are called without `system`, and with a `self` that has `id`, `send`, `subscribe` and snapshots.

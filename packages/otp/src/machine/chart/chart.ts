@@ -114,6 +114,7 @@ export class Chart {
     const { table } = this
     this.#event = Object.assign({}, beginning, { input })
     this.#context = table.context(input)
+    this.#isOwned = table.makesContext
     this.#take(table.initial, effects)
     this.#settle(effects)
     this.#event = beginning
@@ -136,6 +137,11 @@ export class Chart {
 
   get context(): Context {
     this.#isOwned = false
+    return this.#context
+  }
+
+  /** The context until the next transition, which may change it. */
+  get current(): Context {
     return this.#context
   }
 

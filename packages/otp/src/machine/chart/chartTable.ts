@@ -83,8 +83,18 @@ export class ChartTable {
   /** The context of a new chart. */
   context(input: unknown): Context {
     const { context } = this.machine.config as { readonly context?: unknown }
-    if (typeof context === "function") return (context as (args: object) => Context)({ input })
-    return (context as Context | undefined) ?? empty
+    if (typeof context !== "function") return (context as Context | undefined) ?? empty
+    const make = context as (args: object) => Context
+    const made = make({ input })
+    if (this.strict && (made === input || made === make({ input }))) {
+      throw new TypeError(`The context of ${this.machine.id} is no new object: make one for each machine`)
+    }
+    return made
+  }
+
+  /** Whether a new chart has a context of its own, which it may change. */
+  get makesContext(): boolean {
+    return !this.strict && typeof (this.machine.config as { readonly context?: unknown }).context === "function"
   }
 
   /** The leaf of a state value, as XState writes it. */

@@ -55,7 +55,7 @@ export interface ProcessAbove extends Above {
 }
 
 /** The present state of a chart. A context that was read does not change. */
-export type ChartState = Pick<ChartData, "status" | "value" | "context">
+export type ChartState = Pick<ChartData, "status" | "value" | "context"> & Pick<Chart, "current">
 
 /** How a chart is started. */
 export interface ChartStart {
