@@ -45,6 +45,8 @@ const end = {
   }
 } as const
 
+export const batchActors = { calls, toolCall: toolCallMachine }
+
 const machine = setup({
   types: {
     context: {} as BatchContext,
@@ -52,7 +54,7 @@ const machine = setup({
     events: {} as BatchEvent,
     output: {} as Held<ToolBatchResult>
   },
-  actors: { calls, toolCall: toolCallMachine },
+  actors: batchActors,
   actions: {
     start: StateMachine.spawnChild("toolCall", {
       id: ({ event }: { readonly event: BatchEvent }) => childOf((event as Of<"call.begin">).index),

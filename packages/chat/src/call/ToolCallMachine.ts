@@ -43,6 +43,14 @@ export type Status = "running" | "cancelling" | "restarting"
 
 const settledIn = ({ event }: { readonly event: ToolCallEvent }): Settled => event as Settled
 
+export const callActors = { handler }
+
+export const callEffects = {
+  notify: StateMachine.effect<{ readonly index: number; readonly status: Status }, CallEnv>(
+    ({ index, status }, { env }) => env.call(index).watcher?.changed(status)
+  )
+}
+
 const machine = setup({
   types: {
     context: {} as ToolCallContext,
@@ -50,7 +58,7 @@ const machine = setup({
     events: {} as ToolCallEvent,
     output: {} as CallEnd
   },
-  actors: { handler },
+  actors: callActors,
   guards: {
     hasSlot: ({ context }) => context.startAtOnce,
     isLate: (_, { missed }: SettledRun) => missed !== undefined,
@@ -61,15 +69,13 @@ const machine = setup({
     drain: ({ context }) => context.drainMs
   },
   actions: {
+    ...callEffects,
     /** Spawned, not invoked: the handler outlives the state `running`, because `cancelling` waits for it. */
     execute: StateMachine.spawnChild("handler", { id: "handler", input: ({ context }) => context.index }),
     endRun: StateMachine.stopChild("handler"),
     abort: StateMachine.sendTo("handler", { type: "abort" }),
     disown: StateMachine.sendTo("handler", { type: "disown" }),
     giveUpRun: StateMachine.sendTo("handler", (_, outcome: Zombie["outcome"]) => ({ type: "give.up", outcome })),
-    notify: StateMachine.effect<{ readonly index: number; readonly status: Status }, CallEnv>(
-      ({ index, status }, { env }) => env.call(index).watcher?.changed(status)
-    ),
     markDisowned: StateMachine.assign({ disowned: true }),
     markOwned: StateMachine.assign({ disowned: false }),
     timeOut: StateMachine.assign((_, { missed, began }: { readonly missed: string; readonly began: boolean }) => ({

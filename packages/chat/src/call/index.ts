@@ -8,7 +8,7 @@ export {
   resultOf,
   withArguments
 } from "./gateOutcome.ts"
-export { toolCallMachine } from "./ToolCallMachine.ts"
+export { callActors, callEffects, toolCallMachine } from "./ToolCallMachine.ts"
 export type { CallEnv, CallOptions, CallWatcher, RunnableCall } from "./callEnv.ts"
 export type { CallEnd, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 export { outcomeOf } from "./callOutcome.ts"

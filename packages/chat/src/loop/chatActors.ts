@@ -1,7 +1,15 @@
-/** The actors and effects of a chat's chart: what its environment does for it. */
+/**
+ * The actors and effects of a chat's chart: what its environment does for it.
+ *
+ * EFFECT1. The charts of a chat have no effects outside {@link NamedEffect}. The host of the chart's process performs them
+ *          (`packages/otp/src/machine/host`); under `createActor`, XState does.
+ */
 import { StateMachine } from "@troupe/otp"
-import type { EventObject } from "xstate"
-import { resumedStepMachine, stepMachine } from "../step/index.ts"
+import type { AnyActorLogic, EventObject, InputFrom } from "xstate"
+import type { batchActors } from "../batch/index.ts"
+import type { callActors, callEffects } from "../call/index.ts"
+import type { streamActors, streamEffects } from "../request/index.ts"
+import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
 import type { ChatEvent, Closed, CommitEnded, InboxSettled } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
@@ -113,7 +121,7 @@ const complete = StateMachine.fromCallback<TurnEnd, ChatEnv, EventObject, Sent<"
   ({ input, env, send }) => env.complete(input, () => send({ type: "events.taken", ...env.moment() }))
 )
 
-export const actors = {
+export const chatActors = {
   step: stepMachine,
   resumedStep: resumedStepMachine,
   commit,
@@ -132,7 +140,7 @@ export interface Receipts extends LostInputs {
   readonly error?: unknown
 }
 
-export const effects = {
+export const chatEffects = {
   /** Fails a turn that does not begin. */
   refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
     env.fail([turn], error)
@@ -168,3 +176,43 @@ export const effects = {
     ({ turn, result }, { env }) => env.end(turn, result)
   )
 }
+
+/** The start of an actor: a child machine, or code that sends its results to the chart. */
+type Start<Chart extends string, Actors> = {
+  readonly [Name in keyof Actors & string]: {
+    readonly chart: Chart
+    readonly kind: "start"
+    readonly name: Name
+    readonly input: Actors[Name] extends AnyActorLogic ? InputFrom<Actors[Name]> : never
+  }
+}[keyof Actors & string]
+
+/** A call of code that has no end. */
+type Perform<Chart extends string, Effects> = {
+  readonly [Name in keyof Effects & string]: {
+    readonly chart: Chart
+    readonly kind: "effect"
+    readonly name: Name
+    readonly params: Effects[Name] extends (args: never, params: infer Params) => void ? Params : never
+  }
+}[keyof Effects & string]
+
+/**
+ * An effect of a chart: its name, and its data. This union is closed (EFFECT1).
+ *
+ * - `chat`: commits, hooks, stop conditions, receipts, and the steps
+ * - `step`: the parts of a step, its request and its batch
+ * - `adapterStream`: the attempts of a request, and its last event
+ * - `batch`: the running calls, and a machine for each of them
+ * - `toolCall`: the handler, and notices of its state
+ */
+export type NamedEffect =
+  | Start<"chat", typeof chatActors>
+  | Perform<"chat", typeof chatEffects>
+  | Start<"step", typeof stepActors>
+  | Perform<"step", typeof stepEffects>
+  | Start<"adapterStream", typeof streamActors>
+  | Perform<"adapterStream", typeof streamEffects>
+  | Start<"batch", typeof batchActors>
+  | Start<"toolCall", typeof callActors>
+  | Perform<"toolCall", typeof callEffects>

@@ -1,7 +1,7 @@
 /** The guards, actions, actors and delays of the chat's chart by their names, and the data that its actors get. */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
-import { actors, effects } from "./chatActors.ts"
+import { chatActors, chatEffects } from "./chatActors.ts"
 import { afterHooks, mustAnnounce, mustBegin, mustReport, withoutHooks } from "./lifecycleHooks.ts"
 import {
   arrivalsLost,
@@ -167,7 +167,7 @@ export const chatSetup = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors,
+  actors: chatActors,
   delays: {
     drain: ({ context }) => context.facts.drainMs,
     deadline: ({ context }) => context.facts.timeMs ?? 0,
@@ -175,7 +175,7 @@ export const chatSetup = setup({
   },
   guards,
   actions: {
-    ...effects,
+    ...chatEffects,
     beginTurn: assign(({ context, event }) => beginTurn(context, turnIn(event))),
     beginNext: assign(({ context }) => beginTurn(context, undefined)),
     recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),

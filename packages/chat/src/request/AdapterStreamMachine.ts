@@ -87,6 +87,20 @@ const failed = {
   ]
 } as const
 
+export const streamActors = { request }
+
+export const streamEffects = {
+  notifyRetry: StateMachine.effect<RetriedAttempt, RequestEnv>((retried, { env }) =>
+    notifyRetry(env.request(), retried)
+  ),
+  emitRefusal: StateMachine.effect<Held<PreflightError>, RequestEnv, EventsTaken>((error, { env, send }) =>
+    emitError(env.request(), original(error), send)
+  ),
+  emitCancelled: StateMachine.effect<unknown, RequestEnv, EventsTaken>((_, { env, send }) =>
+    emitError(env.request(), new StreamError("cancelled", { message: "The request was cancelled" }), send)
+  )
+}
+
 const machine = setup({
   types: {
     context: {} as AdapterStreamContext,
@@ -94,7 +108,7 @@ const machine = setup({
     events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },
-  actors: { request },
+  actors: streamActors,
   delays: { retry: ({ context }) => context.delayMs },
   guards: {
     isRetried: (_, { delayMs }: RequestRefused) => delayMs !== undefined,
@@ -102,6 +116,7 @@ const machine = setup({
     wasOpened: ({ context }) => context.opened
   },
   actions: {
+    ...streamEffects,
     /** Spawned, not invoked: the request outlives the state `opening`. */
     open: StateMachine.spawnChild("request", {
       id: "request",
@@ -110,18 +125,9 @@ const machine = setup({
     release: StateMachine.stopChild("request"),
     markOpened: StateMachine.assign({ opened: true }),
     recordRefusal: StateMachine.assign((_, { error, delayMs = 0 }: RequestRefused) => ({ refusal: error, delayMs })),
-    notifyRetry: StateMachine.effect<RetriedAttempt, RequestEnv>((retried, { env }) =>
-      notifyRetry(env.request(), retried)
-    ),
     countAttempt: StateMachine.assign(({ context }) => ({ attempt: context.attempt + 1 })),
     takeFallback: StateMachine.assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
-    refuse: StateMachine.assign({ ending: "refused" as const }),
-    emitRefusal: StateMachine.effect<Held<PreflightError>, RequestEnv, EventsTaken>((error, { env, send }) =>
-      emitError(env.request(), original(error), send)
-    ),
-    emitCancelled: StateMachine.effect<unknown, RequestEnv, EventsTaken>((_, { env, send }) =>
-      emitError(env.request(), new StreamError("cancelled", { message: "The request was cancelled" }), send)
-    )
+    refuse: StateMachine.assign({ ending: "refused" as const })
   }
 }).createMachine({
   id: "adapterStream",

@@ -1,5 +1,5 @@
 /** One model request: builds it, sends it, retries it, bounds it and reads it as a stream of events. */
-export { adapterStreamMachine } from "./AdapterStreamMachine.ts"
+export { adapterStreamMachine, streamActors, streamEffects } from "./AdapterStreamMachine.ts"
 export { requestOf } from "./buildRequest.ts"
 export { adapterIn, preflight, preflightRequest } from "./preflight.ts"
 export type { RequestEnv, RunnableRequest } from "./requestEnv.ts"

@@ -68,6 +68,14 @@ const finish = StateMachine.fromCallback<
   emit(step.outlet, events, { send })
 })
 
+export const stepActors = { adapterStream: adapterStreamMachine, toolBatch: batchMachine, begin, find, read, finish }
+
+export const stepEffects = {
+  traceRefusal: StateMachine.effect<StepData & Pick<StepContext, "refusal">, StepEnv>(({ refusal, ...data }, { env }) =>
+    env.stepOf(data).refused(refusal)
+  )
+}
+
 const stepSetup = setup({
   types: {
     context: {} as StepContext,
@@ -75,13 +83,14 @@ const stepSetup = setup({
     events: {} as StepEvent,
     output: {} as StepOutput
   },
-  actors: { adapterStream: adapterStreamMachine, toolBatch: batchMachine, begin, find, read, finish },
+  actors: stepActors,
   guards: {
     wasRefused: (_, output: AdapterStreamOutput) => output.type === "refused",
     requestsTools: (_, { count }: Of<"reply.read">) => count > 0,
     requestsUnknownTool: (_, { hasUnknownTool }: Of<"reply.read">) => hasUnknownTool
   },
   actions: {
+    ...stepEffects,
     recordBegin: StateMachine.assign((_, { id, count, adapter }: Of<"step.began">) => ({ id, count, adapter })),
     recordReply: StateMachine.assign((_, { reply, count }: Of<"reply.read">) => ({ reply, count })),
     recordRefusal: StateMachine.assign((_, output: AdapterStreamOutput) => ({
@@ -89,10 +98,7 @@ const stepSetup = setup({
     })),
     endWith: StateMachine.assign((_, ending: StepEnding) => ({ ending })),
     cancelBatch: StateMachine.sendTo("toolBatch", { type: "batch.cancel" }),
-    recordResult: StateMachine.assign((_, { result, open }: Of<"step.finished">) => ({ result, stillOpen: open })),
-    traceRefusal: StateMachine.effect<StepData & Pick<StepContext, "refusal">, StepEnv>(
-      ({ refusal, ...data }, { env }) => env.stepOf(data).refused(refusal)
-    )
+    recordResult: StateMachine.assign((_, { result, open }: Of<"step.finished">) => ({ result, stillOpen: open }))
   }
 })
 

@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** One descriptor for all: objects with the same getter share their layout. */
-const json: PropertyDescriptor & ThisType<Kept> = {
+const jsonProperty: PropertyDescriptor & ThisType<Kept> = {
   enumerable: true,
   get() {
     return jsonOf(this)
@@ -29,7 +29,7 @@ const json: PropertyDescriptor & ThisType<Kept> = {
 }
 
 /** Holds a value. */
-export const held = <A>(given: A): Held<A> => Object.defineProperty({ [value]: given }, "json", json) as Kept & Held<A>
+export const held = <A>(given: A): Held<A> => Object.defineProperty({ [value]: given }, "json", jsonProperty) as Kept & Held<A>
 
 /** The JSON forms that were read (HELD2). */
 const written = new WeakMap<object, Json>()

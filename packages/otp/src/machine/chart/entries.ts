@@ -4,8 +4,8 @@
  * A chart has one or two children and timers at a time. The entries link to each other, so that adding and removing one
  * allocates nothing.
  *
- * ENTRY1. The entries are in the order of adding. An entry that replaces one with the same id takes its place.
- * ENTRY2. Up to eight entries are found by comparing ids. From the ninth on the entries are in a `Map`.
+ * LINKED1. The entries are in the order of adding. An entry that replaces one with the same id takes its place.
+ * LINKED2. Up to eight entries are found by comparing ids. From the ninth on the entries are in a `Map`.
  */
 const mostLinked = 8
 
