@@ -19,18 +19,18 @@ const countPromises = async (body: () => Promise<void>): Promise<number> => {
   return promises
 }
 
-/** Every actor sets its first state once, in its constructor. */
+/** Every actor is started once. */
 const countActors = async (body: () => Promise<void>): Promise<number> => {
-  const prototype = Actor.prototype as unknown as Record<"_initState", unknown>
-  const original = prototype._initState
-  if (typeof original !== "function") throw new Error("an XState actor has no _initState")
+  const prototype = Actor.prototype as unknown as Record<"start", unknown>
+  const original = prototype.start
+  if (typeof original !== "function") throw new Error("an XState actor has no start")
   let actors = 0
-  prototype._initState = function (this: unknown, ...args: ReadonlyArray<unknown>): unknown {
+  prototype.start = function (this: unknown, ...args: ReadonlyArray<unknown>): unknown {
     actors++
     return Reflect.apply(original, this, args)
   }
   await body()
-  prototype._initState = original
+  prototype.start = original
   return actors
 }
 

@@ -62,10 +62,8 @@ import {
   type StartCallback
 } from "./chart/index.ts"
 import { cellOfFacade, ChartProcess, facadeOf, hostChart } from "./host/index.ts"
-import { processAt, standingForProcess } from "./xstateActor.ts"
-import type { AnyActorSystem } from "./xstateActor.ts"
+import { type AnyActorSystem, hostOf as hostCell, processAt, standingForProcess } from "./actorTable.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
-import { hostOf as hostCell } from "./actorTree.ts"
 import { type Cell, cellOf, deliver, die, join, type Kernel, kernelOf } from "../kernel/index.ts"
 import { handOver, startFiber, stopFiber } from "./effectActor.ts"
 import { host } from "./machineHost.ts"
@@ -186,7 +184,7 @@ export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(c
 /** The XState actor of a process, for user interfaces and inspectors. */
 export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> => {
   const { behaviour } = cellOf(pid)
-  const node = behaviour instanceof ChartProcess ? facadeOf(behaviour.root) : actorAt(cellOf(pid)).node
+  const node = behaviour instanceof ChartProcess ? facadeOf(behaviour.root) : actorAt(cellOf(pid)).actor.ref
   return node as unknown as Actor<L>
 }
 
@@ -201,7 +199,7 @@ export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) return behaviour.root.chart.output as OutputFrom<L> | undefined
-  return behaviour instanceof ActorProcess ? (behaviour.node.getSnapshot().output as OutputFrom<L>) : undefined
+  return behaviour instanceof ActorProcess ? (behaviour.actor.ref.getSnapshot().output as OutputFrom<L>) : undefined
 }
 
 /**
@@ -416,12 +414,8 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
   make: (args: ActorArgs<I>) => Stream.Stream<A, E>
 ): ObservableActorLogic<A, I> => ({
   config: make,
-  getInitialSnapshot: (_scope, input) => ({
-    ...beginning(undefined),
-    input,
-    context: undefined,
-    _subscription: undefined
-  }),
+  getInitialSnapshot: (_scope, input) =>
+    ({ ...beginning(undefined), input, context: undefined }) as SnapshotFrom<ObservableActorLogic<A, I>>,
   start: (state, { self }) => {
     if (state.status !== "active") return
     const pull = (value: A) => handOver(self, valueEvent(value))
@@ -432,10 +426,7 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
       ? { ...state, context: event["data"] as A }
       : afterEvent(state, event, () => stopFiber(self)),
   getPersistedSnapshot: (state) => state,
-  restoreSnapshot: (stored) => ({
-    ...(stored as SnapshotFrom<ObservableActorLogic<A, I>>),
-    _subscription: undefined
-  })
+  restoreSnapshot: (stored) => stored as SnapshotFrom<ObservableActorLogic<A, I>>
 })
 
 /** The snapshot of an actor that represents a process. */

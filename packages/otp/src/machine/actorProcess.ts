@@ -8,12 +8,9 @@
  * ACTOR3. When the process ends, for whatever reason, the actor and its descendants are stopped, even if XState leaves
  *         them running.
  */
-import type { AnyActorLogic, EventObject, Snapshot } from "xstate"
-import { type ExitReason, isDown, isExit, isStop, ProcessExit } from "../core/index.ts"
-import type { Node } from "./xstateActor.ts"
-import { running, stopped } from "./xstateActor.ts"
+import type { AnyActorLogic, Actor, EventObject, Snapshot } from "xstate"
+import { type ExitReason, isDown, isExit, isStop } from "../core/index.ts"
 import { type Behaviour, type Cell, die } from "../kernel/index.ts"
-import type { Scope } from "./chart/index.ts"
 
 const eventOf = (message: unknown): unknown => {
   if (isExit(message)) return { type: "process.exit", from: message.from, reason: message.reason }
@@ -24,34 +21,38 @@ const eventOf = (message: unknown): unknown => {
 const isEvent = (message: unknown): message is EventObject =>
   typeof message === "object" && message !== null && "type" in message && typeof message.type === "string"
 
-const childrenOf = (
-  snapshot: Snapshot<unknown> & { readonly children?: Readonly<Record<string, Node>> }
-): ReadonlyArray<Node> =>
-  typeof snapshot.children === "object" && snapshot.children !== null ? Object.values(snapshot.children) : []
-
 /** The exit reason of a process, from the last snapshot of its actor. */
 export const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {
   if (snapshot.status === "error") return snapshot.error
   return snapshot.status === "done" ? "normal" : "shutdown"
 }
 
-/** Runs the steps of the actors of one system. */
-interface Steps {
-  readonly take: (cell: Cell, source: Node | undefined, target: Node, event: EventObject) => void
+/** An actor as its process sees it. */
+export interface RunningActor {
+  readonly ref: Actor<AnyActorLogic>
+  /** The same object for all actors of one machine. */
+  readonly tree: object
+  /** Whether it has ended and takes no more events. */
+  readonly isOver: boolean
+  readonly children: ReadonlyArray<RunningActor>
+  /** Handles an event now, in a turn of the process. */
+  readonly take: (cell: Cell, event: EventObject) => void
+  readonly replace: (snapshot: object) => void
+  /** Ends the actor and notifies its parent actor. */
+  readonly end: (cell: Cell, reason: ExitReason) => void
+  readonly stop: () => void
 }
 
 export class ActorProcess implements Behaviour {
   readonly kind: "machine" | "actor"
-  readonly node: Node
-  readonly tree: Steps
+  readonly actor: RunningActor
   readonly parent: Cell | undefined
   /** The process of the parent actor, which is notified of the end by the actor. */
   readonly notifies: Cell | undefined
 
-  constructor(kind: "machine" | "actor", node: Node, tree: Steps, parent: Cell | undefined, notifies?: Cell) {
+  constructor(kind: "machine" | "actor", actor: RunningActor, parent: Cell | undefined, notifies?: Cell) {
     this.kind = kind
-    this.node = node
-    this.tree = tree
+    this.actor = actor
     this.parent = parent
     this.notifies = notifies
   }
@@ -62,74 +63,33 @@ export class ActorProcess implements Behaviour {
       return die(cell, message.reason, "signal")
     }
     const event = eventOf(message)
-    if (isEvent(event)) this.tree.take(cell, undefined, this.node, event)
+    if (isEvent(event)) this.actor.take(cell, event)
     else cell.kernel.undelivered("unexpected", cell, message)
   }
 
   inspect(): unknown {
-    return this.node.getSnapshot()
+    return this.actor.ref.getSnapshot()
   }
 
   /** The state and context of a chart; the snapshot of other logic. */
   outline(): unknown {
     const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly context?: unknown } =
-      this.node.getSnapshot()
+      this.actor.ref.getSnapshot()
     const { value, context } = snapshot
     return value === undefined ? snapshot : { value, context }
   }
 
-  /** Sends an event whose transition results in the given snapshot, so that subscribers see it. */
   replace(snapshot: unknown): boolean {
-    const { node } = this
-    const { logic } = node
-    node.logic = transitioning(logic, () => snapshot)
-    try {
-      node._send({ type: "process.replaced" })
-    } finally {
-      node.logic = logic
-    }
+    this.actor.replace(snapshot as object)
     return true
   }
 
   ended(cell: Cell, reason: ExitReason): void {
-    const { node, notifies } = this
-    const snapshot = node.getSnapshot()
-    if (notifies === undefined || notifies.dead) node._stop()
-    else if (node._processingStatus === running) end(node, cell, reason)
-    for (const child of childrenOf(snapshot)) if (child._processingStatus !== stopped) child._stop()
-  }
-}
-
-const transitioning = (logic: AnyActorLogic, transition: AnyActorLogic["transition"]): AnyActorLogic =>
-  Object.create(logic, { transition: { value: transition } }) as AnyActorLogic
-
-/**
- * Ends an actor that XState would leave running.
- *
- * The event is handled at once or, if the actor is handling one, right after it. It releases the same things as
- * `xstate.stop` does, and results in an end of which XState notifies the parent actor.
- */
-const end = (node: Node, cell: Cell, reason: ExitReason): void => {
-  const { logic } = node
-  const last =
-    reason === "normal"
-      ? { status: "done", output: undefined }
-      : { status: "error", error: new ProcessExit({ pid: cell, reason }) }
-  node.mailbox.clear()
-  node.logic = transitioning(logic, (snapshot, _event, scope) => {
-    node.logic = logic
-    return { ...stop(logic, snapshot, scope as Scope, cell), ...last }
-  })
-  node._send({ type: "process.ended" })
-}
-
-/** The snapshot after `xstate.stop`; an error on the way is reported. */
-const stop = (logic: AnyActorLogic, snapshot: object, scope: Scope, cell: Cell): object => {
-  try {
-    return logic.transition(snapshot, { type: "xstate.stop" }, scope) as object
-  } catch (error) {
-    cell.kernel.report(cell, error)
-    return snapshot
+    const { actor, notifies } = this
+    const { children } = actor
+    if (notifies === undefined || notifies.dead) actor.stop()
+    else if (!actor.isOver) actor.end(cell, reason)
+    for (const child of children) child.stop()
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * A process that runs an XState actor and its descendants.
+ * A process in which XState runs an actor and its descendants.
  *
- * Owns one root actor while the process lives; the children are separate processes, in `actorTree.ts`.
+ * Owns one root actor while the process lives; the children are separate processes, in `hostedActor.ts`.
  *
  * HOST1. An actor handles messages, delayed events, the ends of effects, streams, promises and processes, and events sent
  *        to its reference in a turn of its process, or of a process of the same machine, in the order in which they
@@ -9,15 +9,15 @@
  * HOST2. When the process ends, for whatever reason, the actor and its children are stopped, even if the machine failed
  *        and XState leaves the children running.
  * HOST3. An actor that is done ends the process `normal`; one that failed ends it with the error. No error is rethrown.
+ * HOST4. XState's own transitions run the actor: it has the same states, contexts, actions and children, in the same
+ *        order, as under `createActor`.
  */
-import type { AnyActorLogic, AnyActorRef, InspectionEvent, Snapshot } from "xstate"
-import type { Node } from "./xstateActor.ts"
-import { ActorProcess, reasonOf } from "./actorProcess.ts"
+import { type AnyActorLogic, createActor, type InspectionEvent, type Snapshot } from "xstate"
+import { ActorProcess } from "./actorProcess.ts"
 import { ActorTree } from "./actorTree.ts"
-import { type Cell, deliver, die, MailboxTask } from "../kernel/index.ts"
-import { planned, setEnvironment, setHost } from "./chart/index.ts"
+import { type Cell, deliver, MailboxTask } from "../kernel/index.ts"
+import { setEnvironment, setHost } from "./chart/index.ts"
 import { HostClock } from "./hostClock.ts"
-import { HostedActor } from "./hostedActor.ts"
 
 /** How a machine is started. */
 export interface HostOptions {
@@ -30,25 +30,20 @@ export interface HostOptions {
 }
 
 /** Runs an actor in a process and starts it; the process ends here if the actor is done or fails at once. */
-export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions): void => {
-  const plain = options.inspect === undefined && options.snapshot === undefined
-  const actor = new HostedActor(plain ? planned(logic) : logic, {
-    ...options,
-    clock: new HostClock(cell),
-    entered: (node: Node) => {
-      const system = node.system as unknown as AnyActorRef["system"]
-      setEnvironment(system, options.env)
-      setHost(system, { pid: cell, turn: (run) => deliver(cell, new MailboxTask(run)) })
-      cell.behaviour = new ActorProcess(
-        "machine",
-        node,
-        new ActorTree(node, cell, options.inspect !== undefined),
-        parent
-      )
-    }
-  })
+export const host = (
+  cell: Cell,
+  logic: AnyActorLogic,
+  parent: Cell | undefined,
+  { env, inspect, ...options }: HostOptions
+): void => {
+  const tree = new ActorTree((root) => {
+    const { system } = root.ref
+    setEnvironment(system, env)
+    setHost(system, { pid: cell, turn: (run) => deliver(cell, new MailboxTask(run)) })
+    root.enter(cell)
+    cell.behaviour = new ActorProcess("machine", root, parent)
+  }, inspect)
+  const actor = createActor(logic, { ...options, clock: new HostClock(cell), inspect: tree.inspect })
   cell.begun = true
-  const end = (): void => die(cell, reasonOf(actor.getSnapshot()), "own")
-  actor.subscribe({ complete: end, error: end })
   actor.start()
 }

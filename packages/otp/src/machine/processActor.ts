@@ -10,10 +10,10 @@ import type { AnyActorRef } from "xstate"
 import { type ExitReason, type Pid, ProcessExit } from "../core/index.ts"
 import { onExit, spawn, trapExit } from "../process/index.ts"
 import { make, stop } from "../system/index.ts"
-import { nodeOf, processAbove, processAt } from "./xstateActor.ts"
+import { processOf } from "./actorTable.ts"
+import { sendToActor } from "./hostedActor.ts"
 import { ActorProcess } from "./actorProcess.ts"
 import { ChartProcess } from "./host/index.ts"
-import { sendToActor } from "./actorTree.ts"
 import { Absorbed, type Cell, cellOf, die, join, signal, startTimer } from "../kernel/index.ts"
 
 export const processDone = "xstate.process.done"
@@ -33,7 +33,7 @@ const linked = new WeakMap<AnyActorRef, Linked>()
 
 const outputOf = ({ behaviour }: Cell): unknown => {
   if (behaviour instanceof ChartProcess) return behaviour.root.chart.output
-  return behaviour instanceof ActorProcess ? behaviour.node.getSnapshot().output : undefined
+  return behaviour instanceof ActorProcess ? behaviour.actor.ref.getSnapshot().output : undefined
 }
 
 const endOf = (cell: Cell, reason: ExitReason): { readonly type: string; readonly data: unknown } =>
@@ -64,7 +64,7 @@ const absorbing = (host: Cell, create: () => Pid): Cell => {
 
 /** Starts the process of an actor. */
 export const startProcess = (self: AnyActorRef, create: (parent: Pid) => Pid): Pid => {
-  const hosting = processAt(self) ?? processAbove(nodeOf(self))
+  const hosting = processOf(self)
   const { host, release } = hosting === undefined ? privateHost() : { host: hosting, release: () => {} }
   const child = absorbing(host, () => create(host))
   if (!child.dead) join(host, child)

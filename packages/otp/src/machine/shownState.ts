@@ -18,7 +18,7 @@ export const actorChart = ({ behaviour }: Cell): Chart | undefined => {
   }
   if (!(behaviour instanceof ActorProcess)) return undefined
   const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly machine?: { readonly id: string } } =
-    behaviour.node.getSnapshot()
+    behaviour.actor.ref.getSnapshot()
   const { value, machine } = snapshot
   return value === undefined || machine === undefined ? undefined : { machine: machine.id, value }
 }

@@ -9,8 +9,8 @@ import { hop } from "../double/hop.ts"
 const empty = { processes: 0, fibers: 0, timers: 0, closing: 0 }
 
 const runs: ReadonlyArray<readonly [string, { readonly inspect?: () => void }]> = [
-  ["from a plan", {}],
-  ["by XState", { inspect: () => {} }]
+  ["without an inspector", {}],
+  ["with an inspector", { inspect: () => {} }]
 ]
 
 /** Counts what was acquired and released, and the ends a machine was told of. */
@@ -75,7 +75,7 @@ const steps = async (count: number): Promise<void> => {
   for (let step = 0; step < count; step++) await Promise.resolve()
 }
 
-describe.each(runs)("a machine run %s", (_how, options) => {
+describe.each(runs)("a machine %s", (_how, options) => {
   const everywhere = async (
     end: (pid: StateMachine.MachinePid<Ledger["machine"]>, child: Pid) => void,
     check: (pid: Pid, ledger: Ledger, at: string) => void

@@ -79,13 +79,12 @@ const any = (pid: unknown) => pid as StateMachine.MachinePid<never>
 const labels = (nodes: ReadonlyArray<Observer.Node>): ReadonlyArray<unknown> =>
   nodes.map(({ label, kind, children }) => [`${label}: ${kind}`, ...labels(children)])
 
-/** How a machine is run: XState runs those that are inspected. */
 const runs: ReadonlyArray<readonly [string, { readonly inspect?: () => void }]> = [
-  ["from a plan", {}],
-  ["by XState", { inspect: () => {} }]
+  ["without an inspector", {}],
+  ["with an inspector", { inspect: () => {} }]
 ]
 
-describe.each(runs)("a machine run %s", (_how, options) => {
+describe.each(runs)("a machine %s", (_how, options) => {
   test("ACTOR1 every actor invoked or spawned, at any depth, is a process below the one that did it", async () => {
     const held = new Held()
     const { logics } = held
@@ -607,5 +606,42 @@ test("ATREE1 whoever begins to inspect a running machine hears of what it does f
   expect(child && StateMachine.pidOf(child)?.label).toBe("child")
   expect(observed).toContain("@xstate.actor child")
   expect(observed).toContain("@xstate.snapshot child")
+  await System.stop(system)
+})
+
+test("ATREE6, ATREE7 an event that waits for its process is shown once, by its sender, and to no subscriber before", async () => {
+  const system = System.make()
+  const gate = Promise.withResolvers<number>()
+  const machine = setup({ actors: { work: fromPromise(() => gate.promise) } }).createMachine({
+    id: "m",
+    initial: "up",
+    states: { up: { invoke: { id: "work", src: "work", onDone: "over" } }, over: {} }
+  })
+  const seen: Array<string> = []
+  const nameOf = (ref: unknown) => (ref as AnyActorRef | undefined)?.id
+  const pid = StateMachine.start(system, machine, {
+    inspect: (event) => {
+      if (event.type === "@xstate.event" && event.event.type !== "xstate.init") {
+        seen.push(`${event.event.type} ${nameOf(event.sourceRef)}`)
+      }
+      if (event.type === "@xstate.snapshot") seen.push(`${nameOf(event.actorRef)} is ${event.snapshot.status}`)
+    }
+  })
+  const work = StateMachine.snapshot(pid).children["work"]
+  work?.subscribe(({ status }) => seen.push(`work shows ${status}`))
+  seen.length = 0
+  const child = childOf(any(pid))
+  await Sys.suspend(child)
+  gate.resolve(1)
+  await hop()
+  expect([seen, Process.info(child)?.queueLength]).toEqual([[], 1])
+  await Sys.resume(child)
+  await hop()
+  expect(seen.filter((line) => !line.includes(`${nameOf(StateMachine.actor(pid))} is`))).toEqual([
+    "xstate.promise.resolve work",
+    "work shows done",
+    "xstate.done.actor.work work",
+    "work is done"
+  ])
   await System.stop(system)
 })

@@ -124,10 +124,10 @@ interface XStateScope {
 }
 
 /** The delayed events of the active states, by event type: each once, with its delay. */
-const delayedIn = ({ context, machine, _nodes }: AnyMachineSnapshot): ReadonlyMap<string, number> => {
+const delayedIn = ({ context, machine, value }: AnyMachineSnapshot): ReadonlyMap<string, number> => {
   const named = machine.implementations.delays as Readonly<Record<string, unknown>>
   const delayed = new Map<string, number>()
-  for (const { after } of _nodes) {
+  for (const { after } of xstate.getStateNodes(machine.root, value as xstate.StateValue)) {
     for (const { delay, eventType } of after as ReadonlyArray<{
       readonly delay: string | number
       readonly eventType: string

@@ -1,5 +1,4 @@
 /** XState machines as tables: their transitions without an interpreter, and the actions and actors that the host performs. */
-export { planned } from "./chartLogic.ts"
 export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, stopChild } from "./chartActions.ts"
 export { Chart } from "./chart.ts"
 export type { ChartData, ChartEffect } from "./chart.ts"
@@ -18,4 +17,3 @@ export {
 } from "./hostedActors.ts"
 export { allEntries, type Entries, type Entry, entryOf, withEntry, withoutEntry } from "./entries.ts"
 export type { ActorScope, RunningCallback, StartCallback } from "./hostedActors.ts"
-export type { Scope } from "./xstateMachine.ts"
