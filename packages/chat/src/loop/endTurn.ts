@@ -78,7 +78,11 @@ export const stepJudged = (
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  if (terminal.reason === "completed" && event.mayContinue && canSteer({ mailbox, result, firstPass, arriving, stopped })) {
+  if (
+    terminal.reason === "completed" &&
+    event.mayContinue &&
+    canSteer({ mailbox, result, firstPass, arriving, stopped })
+  ) {
     return said
   }
   if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {

@@ -29,7 +29,8 @@ const jsonProperty: PropertyDescriptor & ThisType<Kept> = {
 }
 
 /** Holds a value. */
-export const held = <A>(given: A): Held<A> => Object.defineProperty({ [value]: given }, "json", jsonProperty) as Kept & Held<A>
+export const held = <A>(given: A): Held<A> =>
+  Object.defineProperty({ [value]: given }, "json", jsonProperty) as Kept & Held<A>
 
 /** The JSON forms that were read (HELD2). */
 const written = new WeakMap<object, Json>()

@@ -17,9 +17,13 @@ const call = { id: "c0", name: "t", arguments: { ms: 7 } }
 const counting = (totalMs: number, idleMs: number) => {
   const clock = Clock.test()
   const missed: Array<string> = []
-  const deadlines = new Deadlines(clock, { totalMs, idleMs }, {
-    passed: (what) => void missed.push(`${clock.now()}: ${what}`)
-  })
+  const deadlines = new Deadlines(
+    clock,
+    { totalMs, idleMs },
+    {
+      passed: (what) => void missed.push(`${clock.now()}: ${what}`)
+    }
+  )
   return { clock, missed, deadlines }
 }
 

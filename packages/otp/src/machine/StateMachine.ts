@@ -252,10 +252,7 @@ export const watch = <L extends AnyStateMachine>(
 }
 
 /** The state of a machine, as `watch` passes it. */
-export interface WatchedState<L extends AnyStateMachine> extends Pick<
-  SnapshotFrom<L>,
-  "status" | "value" | "context"
-> {
+export interface WatchedState<L extends AnyStateMachine> extends Pick<SnapshotFrom<L>, "status" | "value" | "context"> {
   /** The context during the call of the watcher: the next change may change it. */
   readonly current: SnapshotFrom<L>["context"]
 }
