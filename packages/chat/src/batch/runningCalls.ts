@@ -45,7 +45,7 @@ import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
 import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
-import { accessesOf, type CallEnd, type CallOwner, type CallPhase, Scheduler } from "../schedule/index.ts"
+import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -85,7 +85,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 
   #schedule(state: ConstructorParameters<typeof Scheduler>[0]): Scheduler {
-    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultConcurrency() } = this.#input.options
+    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultLimit(schedule) } = this.#input.options
     return new Scheduler(state, { schedule, haltOrder, limit }, this)
   }
 
@@ -367,5 +367,3 @@ const phaseOf = ({ begun, outcome }: CallState): CallPhase =>
 
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)
-
-const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)

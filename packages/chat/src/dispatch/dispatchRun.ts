@@ -27,7 +27,7 @@ import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import { accessesOf, type CallAccesses, Scheduler } from "../schedule/index.ts"
+import { accessesOf, type CallAccesses, defaultLimit, Scheduler } from "../schedule/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
@@ -52,7 +52,6 @@ interface Running {
 /** Marks a missing result; any other value can be a result. */
 const none: unique symbol = Symbol("none")
 
-const defaultConcurrency = 4
 const defaultTimeoutMs = 60_000
 
 /** A running batch. */
@@ -96,7 +95,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     })
     this.#scheduler = new Scheduler(
       calls.length,
-      { ...options, limit: Math.max(1, state.maxConcurrency ?? defaultConcurrency) },
+      { ...options, limit: Math.max(1, state.maxConcurrency ?? defaultLimit(options.schedule)) },
       {
         run: (position) => this.#begin(position),
         cancel: (position) => this.#stop(position),

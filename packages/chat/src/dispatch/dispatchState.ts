@@ -24,7 +24,8 @@ export interface DispatchTool {
 /**
  * The state that calls pass on. The dispatcher reads these fields; other fields are yours.
  *
- * **Units and defaults**: `maxConcurrency` is 4, and at least 1. `toolTimeoutMs` is 60,000 milliseconds. Of several
+ * **Units and defaults**: `maxConcurrency` is twice the number of processors, or 4 under `schedule:
+ * "reference"`, and at least 1. `toolTimeoutMs` is 60,000 milliseconds. Of several
  * tools with one name the first counts; a call of an unknown tool is a write.
  *
  * **Gotchas**: a runner returns a new state and never mutates the given state.

@@ -43,6 +43,10 @@ export interface SchedulerState {
   readonly isCancelled: boolean
 }
 
+/** How many calls have a place at once, unless an option sets it: 4 as in the reference, else two for each processor. */
+export const defaultLimit = (schedule: Schedule): number =>
+  schedule === "reference" ? 4 : 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)
+
 /** The rules of a batch. */
 export interface SchedulerRules {
   readonly schedule: Schedule
