@@ -114,12 +114,12 @@ export class CallSlots {
     return this.#over === this.all.length
   }
 
-  /** The calls to judge: calls that can run and were not settled from the beginning. */
+  /** The calls to judge: calls that can run, and have neither begun nor ended. */
   judged(): ReadonlyArray<Slot> {
-    const { toolsByName, settled } = this.#input
+    const { toolsByName } = this.#input
     return this.all.filter(
-      ({ toolCall, index }) =>
-        toolCall.arguments !== null && toolsByName.has(toolCall.name) && settled?.has(index) !== true
+      (slot) =>
+        slot.toolCall.arguments !== null && toolsByName.has(slot.toolCall.name) && !slot.hasStarted && !isOver(slot)
     )
   }
 

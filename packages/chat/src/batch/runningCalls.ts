@@ -23,8 +23,11 @@
  *         another call that writes starts, and the batch ends with that error. The deadline of a call does not run
  *         meanwhile.
  * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
+ * BATCH10. A batch that is restored keeps its outcomes, its halts and its cancel. Calls that have not begun are judged
+ *          again. The handler of a running call runs again, but not after the call was cancelled: then the call is
+ *          `abandoned` at its drain deadline.
  */
-import { Clock, OtpError, type Pid, Process, System } from "@troupe/otp"
+import { OtpError, type Pid, Process, System } from "@troupe/otp"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { SessionError } from "../errors/index.ts"
@@ -41,7 +44,7 @@ import {
 } from "../call/index.ts"
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
-import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
+import type { BatchEvent, BatchState, CallsEvent, CallState } from "./batchEvents.ts"
 import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
@@ -65,7 +68,7 @@ export interface BatchHost {
 export class RunningCalls {
   readonly #input: ToolBatchInput
   readonly #host: BatchHost
-  readonly #system: System.System | undefined
+  readonly #system: System.System
   #gate: BatchGate | undefined
   readonly #calls: CallSlots
   #scheduler: Scheduler
@@ -74,12 +77,14 @@ export class RunningCalls {
   readonly #starts: CallStarts
   #wishes: ModeRequests | undefined
   #isDraining = false
+  /** The handlers of a restored batch, which wait for its state. */
+  #restored: Array<{ readonly slot: Slot; readonly run: () => void }> | undefined
 
   constructor(input: ToolBatchInput, host: BatchHost) {
     this.#input = input
     this.#host = host
-    this.#system = host.pid === undefined ? undefined : Process.systemOf(host.pid)
-    this.#calls = new CallSlots(input, this.#system?.clock ?? Clock.live, () => this.#exhausted())
+    this.#system = host.pid === undefined ? (input.options.system ?? defaultSystem()) : Process.systemOf(host.pid)
+    this.#calls = new CallSlots(input, this.#system.clock, () => this.#exhausted())
     this.#starts = new CallStarts(input, this.#calls)
     this.#scheduler = this.#schedule(input.toolCalls.length)
   }
@@ -100,7 +105,7 @@ export class RunningCalls {
     return {
       refuse: of((slot) => this.#refuse(slot)),
       run: of((slot) => this.#run(slot)),
-      skip: (index, reason) => of((slot) => this.#calls.endEarly(slot, reason))(index),
+      skip: (index, reason) => of((slot) => this.#skip(slot, reason))(index),
       cancel: of((slot) => this.#cancelRunning(slot)),
       restart: of((slot) => this.#restartRunning(slot)),
       over: () => this.#over()
@@ -108,14 +113,12 @@ export class RunningCalls {
   }
 
   /** Starts the calls, or goes on with those that a stored batch has. */
-  begin(states: ReadonlyArray<CallState>): void {
+  begin(state: BatchState): void {
     this.#input.outlet.attach(this.#calls.source)
-    const system = this.#system
-    if (system !== undefined) this.#gate = batchGateOf(this.#input.options, system)
+    this.#gate = batchGateOf(this.#input.options, this.#system)
     for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
-    const isNew = states.every(({ begun }) => !begun)
-    if (!isNew) this.#restore(states)
-    if (isNew && this.#gate?.judges === true && !this.#calls.areOver) {
+    if (state.cancelled || state.calls.some(({ begun }) => begun)) this.#restore(state)
+    if (this.#gate?.judges === true && !state.cancelled && this.#calls.judged().length > 0) {
       const { turn } = this.#host
       const judged = this.#starts.judge(this.#gate, () => this.#changed())
       return void judged.then((verdicts) => turn(() => this.gated(verdicts)))
@@ -124,18 +127,24 @@ export class RunningCalls {
     this.#begin()
   }
 
-  /** Takes over the calls of a stored batch: their charts are restored by the process. */
-  #restore(states: ReadonlyArray<CallState>): void {
-    this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts: [], isCancelled: false })
-    states.forEach(({ begun, outcome }, index) => {
+  /** Takes over the calls of a stored batch: their charts are restored by the process (BATCH10). */
+  #restore({ calls: states, halts, cancelled: isCancelled }: BatchState): void {
+    this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts, isCancelled })
+    this.#isDraining = isCancelled || halts.length > 0
+    states.forEach(({ begun, cancelled, following, outcome }, index) => {
       const slot = this.#calls.all[index]
       if (slot === undefined) return
-      if (outcome !== undefined) this.#calls.record(slot, original(outcome))
-      else if (begun) {
-        slot.status = "running"
-        slot.hasStarted = true
-      }
+      if (outcome !== undefined) return this.#calls.record(slot, original(outcome))
+      if (!begun) return
+      slot.hasStarted = true
+      slot.status = cancelled === true ? "cancelling" : "running"
+      if (following !== undefined) this.#follow(slot, original(following))
+      // The chart of the call may have been stored before the cancel reached it.
+      else if (cancelled === true) this.#host.send({ type: "call.cancel", index })
     })
+    const waiting = this.#restored ?? []
+    this.#restored = undefined
+    for (const { slot, run } of waiting) if (slot.status === "running") run()
   }
 
   /** A call, as its chart finds it. */
@@ -147,7 +156,8 @@ export class RunningCalls {
       changed: () => this.#changed(),
       wants: (mode, signal) => this.#requestMode(slot, mode, signal)
     })
-    return { ...call, mayStart: () => this.#mayStart }
+    if (slot.hasStarted) return { ...call, mayStart: () => this.#mayStart }
+    return { ...call, restored: (run) => (this.#restored ??= []).push({ slot, run }) }
   }
 
   #toolOf(slot: Slot | undefined): Tool | undefined {
@@ -215,8 +225,9 @@ export class RunningCalls {
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     const { ledger } = this.#input
-    const { turn } = this.#host
+    const { send, turn } = this.#host
     if (ledger !== undefined) ledger.following[index] = outcome
+    send({ type: "call.follows", index, outcome: held(outcome) })
     void this.#gate.follow(index, outcome).then((last) => turn(() => this.followed(index, last)))
   }
 
@@ -231,23 +242,30 @@ export class RunningCalls {
   }
 
   #reportOver({ index, outcome }: Slot): void {
-    if (outcome !== undefined) this.#host.send({ type: "call.over", index, outcome: held(outcome) })
+    if (outcome === undefined) return
+    this.#host.send({ type: "call.over", index, outcome: held(outcome), halts: outcome.halt !== undefined })
+  }
+
+  #skip(slot: Slot, reason: "cancelled" | "not_started"): void {
+    this.#calls.endEarly(slot, reason)
+    this.#reportOver(slot)
   }
 
   /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */
   cancel(): void {
     this.#gate?.leave()
     this.#scheduler.cancel()
-    this.#drain()
+    this.#host.send({ type: "calls.draining", cancelled: true })
+    this.#isDraining = true
     this.#changed()
     const closing = Scope.closeUnsafe(this.scope, Exit.interrupt())
-    if (closing !== undefined) System.runFork(this.#system ?? defaultSystem(), closing)
+    if (closing !== undefined) System.runFork(this.#system, closing)
   }
 
   #drain(): void {
     if (this.#isDraining) return
     this.#isDraining = true
-    this.#host.send({ type: "calls.draining" })
+    this.#host.send({ type: "calls.draining", cancelled: false })
   }
 
   /** Cancels these calls only (BATCH7). */
@@ -314,7 +332,9 @@ export class RunningCalls {
   /** The end of a call that cannot run. */
   #refuse(slot: Slot): CallEnd | undefined {
     this.#heedSignal()
-    return this.#starts.refuse(slot)
+    const end = this.#starts.refuse(slot)
+    if (end !== undefined) this.#reportOver(slot)
+    return end
   }
 
   /**
@@ -372,8 +392,11 @@ export class RunningCalls {
   }
 }
 
-const phaseOf = ({ begun, outcome }: CallState): CallPhase =>
-  outcome !== undefined ? "over" : begun ? "running" : "queued"
+const phaseOf = ({ begun, cancelled, outcome }: CallState): CallPhase => {
+  if (outcome !== undefined) return "over"
+  if (!begun) return "queued"
+  return cancelled === true ? "cancelling" : "running"
+}
 
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)

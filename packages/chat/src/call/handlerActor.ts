@@ -26,7 +26,7 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
   ({ input: index, env, send, host: pid }) => {
     const host = pid as Pid | undefined
     const call = env.call(index)
-    const system = host === undefined ? undefined : Process.systemOf(host)
+    const system = host === undefined ? call.options.system : Process.systemOf(host)
     const settled: ExecutionListener["settled"] = (result, byHandler, refused, interrupted) =>
       send({
         type: "handler.settled",
@@ -63,10 +63,17 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
     }
     if (host !== undefined) call.watcher?.started?.(host as Pid<ToolCallEvent>)
     const running = new ToolExecution(call, { settled, progressed, wants: asking, wished }, system, env.scope)
-    running.start()
+    // A handler that was cancelled before its call was restored has no result: the call waits until its drain deadline.
+    let hasResult = call.restored === undefined
+    const run = () => {
+      hasResult = true
+      running.start()
+    }
+    if (call.restored === undefined) run()
+    else call.restored(run)
     return {
       receive: (command) => {
-        if (command.type === "abort") return running.abort()
+        if (command.type === "abort") return hasResult ? running.abort() : undefined
         deadlines.clear()
         if (command.type === "disown") running.disown()
         else running.stop(command.outcome)

@@ -73,7 +73,7 @@ export class ChartProcess implements Behaviour, RunHost {
 
   handle(cell: Cell, message: unknown): void {
     if (message instanceof Mail) {
-      if (message.from?.isStopped !== true) this.take(message.run, message.event)
+      if (isTaken(message)) this.take(message.run, message.event)
       return
     }
     if (isStop(message)) return die(cell, message.reason, "own")
@@ -170,7 +170,7 @@ export class ChartProcess implements Behaviour, RunHost {
     const { cell, root } = this
     for (let at = 0; this.#queue !== undefined && at < this.#queue.length; at++) {
       const mail = this.#queue[at]
-      if (mail !== undefined && mail.from?.isStopped !== true) this.#step(mail.run, mail.event)
+      if (mail !== undefined && isTaken(mail)) this.#step(mail.run, mail.event)
     }
     this.#queue = undefined
     this.#isHandling = false
@@ -263,13 +263,21 @@ export class ChartProcess implements Behaviour, RunHost {
     if (chart.status !== "active") return
     const now = this.cell.kernel.clock.now()
     for (const { id, event, at } of timersIn(from, chart, now)) run.schedule(id, event, Math.max(0, at - now))
-    for (const { id, src, snapshot } of childrenIn(from)) {
+    for (const { id, src, snapshot, isHandled } of childrenIn(from)) {
       chart.adopt(id, src)
       const child = this.#child(run, id, src, snapshot.input)
       if (snapshot.status === "active") run.add(child, snapshot)
-      else run.keep(child, snapshot)
+      else run.keep(child, snapshot, isHandled)
     }
   }
+}
+
+/** Whether an event is handled: not from a child that was stopped. */
+const isTaken = ({ from, event }: Mail): boolean => {
+  if (from === undefined) return true
+  if (from.isStopped) return false
+  from.handled(event)
+  return true
 }
 
 /** Runs a chart in a process. The process ends here if the chart is done or fails at once. */
