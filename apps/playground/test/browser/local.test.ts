@@ -98,6 +98,17 @@ describe("a system that lives in the page", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
+  test("the example of the docs shows a reply while it streams, and cancels it", async () => {
+    const { page, faults } = await open()
+    await page.evaluate(() => local.story())
+    await press(page, "Tell")
+    await page.locator("#partial").getByText("Once upon a time").waitFor()
+    await press(page, "Cancel")
+    await page.getByRole("button", { name: "Tell", exact: true }).waitFor()
+    expect(await page.locator("main p").allInnerTexts()).toEqual(["Tell me a story.", "Once upon a time", ""])
+    expect(faults).toEqual([])
+  })
+
   test("chats that are shown for less than a frame leave the last one shown, as it is", async () => {
     const { page, faults } = await open()
     const ids = Array.from({ length: 30 }, (_, index) => `c${index}`)

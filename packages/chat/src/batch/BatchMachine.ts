@@ -13,7 +13,7 @@ import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
 import { type CallEnd, type ToolCallInput, toolCallMachine } from "../call/index.ts"
 import { chart } from "../chart/index.ts"
 import { type Held, held } from "../values/index.ts"
-import type { BatchEvent, CallState } from "./batchEvents.ts"
+import type { BatchEvent, BatchState, CallState } from "./batchEvents.ts"
 import type { ToolBatchResult } from "./batchContract.ts"
 import { calls } from "./callsActor.ts"
 
@@ -22,9 +22,8 @@ export interface BatchInput {
   readonly count: number
 }
 
-export interface BatchContext {
-  /** The calls so far, by their places. */
-  readonly calls: ReadonlyArray<CallState>
+/** The batch so far, and its result. */
+export interface BatchContext extends BatchState {
   readonly result: Held<ToolBatchResult> | undefined
 }
 
@@ -42,6 +41,14 @@ const end = {
   actions: {
     type: "recordResult",
     params: ({ event }: { readonly event: BatchEvent }) => event as Of<"calls.exhausted">
+  }
+} as const
+
+const drain = {
+  target: "draining",
+  actions: {
+    type: "recordDraining",
+    params: ({ event }: { readonly event: BatchEvent }) => event as Of<"calls.draining">
   }
 } as const
 
@@ -76,25 +83,53 @@ const machine = setup({
       index: indexOf(event),
       reason: held((event as unknown as ErrorActorEvent).error)
     })),
-    begin: StateMachine.sendTo("calls", ({ context }) => ({ type: "begin", calls: context.calls })),
+    begin: StateMachine.sendTo("calls", ({ context: { calls: states, halts, cancelled } }) => ({
+      type: "begin",
+      calls: states,
+      halts,
+      cancelled
+    })),
     recordBegin: StateMachine.assign(({ context: { calls: states } }, index: number) => ({
       calls: states.with(index, begun)
     })),
-    recordOutcome: StateMachine.assign(({ context: { calls: states } }, { index, outcome }: Of<"call.over">) => ({
-      calls: states.with(index, { begun: true, outcome })
+    recordCancelled: StateMachine.assign(({ context: { calls: states } }, index: number) => ({
+      calls: states.with(index, { begun: true, cancelled: true })
+    })),
+    recordFollowing: StateMachine.assign(({ context: { calls: states } }, { index, outcome }: Of<"call.follows">) => ({
+      calls: states.with(index, { begun: true, following: outcome })
+    })),
+    recordOutcome: StateMachine.assign(
+      ({ context: { calls: states, halts: before } }, { index, outcome, halts }: Of<"call.over">) => ({
+        calls: states.with(index, { begun: true, outcome }),
+        halts: halts ? [...before, index] : before
+      })
+    ),
+    recordDraining: StateMachine.assign(({ context }, { cancelled }: Of<"calls.draining">) => ({
+      cancelled: context.cancelled || cancelled
     })),
     recordResult: StateMachine.assign((_, { result }: Of<"calls.exhausted">) => ({ result }))
   }
 }).createMachine({
   id: "batch",
-  context: ({ input: { count } }) => ({ calls: Array.from({ length: count }, () => waiting), result: undefined }),
+  context: ({ input: { count } }) => ({
+    calls: Array.from({ length: count }, () => waiting),
+    halts: [],
+    cancelled: false,
+    result: undefined
+  }),
   invoke: { id: "calls", src: "calls" },
   initial: "gating",
   on: {
     "calls.ready": { actions: "begin" },
     "call.begin": { actions: ["start", { type: "recordBegin", params: ({ event }) => event.index }] },
-    "call.cancel": { actions: { type: "cancelCall", params: ({ event }) => event.index } },
+    "call.cancel": {
+      actions: [
+        { type: "cancelCall", params: ({ event }) => event.index },
+        { type: "recordCancelled", params: ({ event }) => event.index }
+      ]
+    },
     "call.restart": { actions: { type: "restartCall", params: ({ event }) => event.index } },
+    "call.follows": { actions: { type: "recordFollowing", params: ({ event }) => event } },
     "call.over": { actions: { type: "recordOutcome", params: ({ event }) => event } },
     "calls.cancel": { actions: "command" },
     "calls.restart": { actions: "command" },
@@ -103,9 +138,9 @@ const machine = setup({
     "xstate.error.actor.*": { actions: "reportDeath" }
   },
   states: {
-    gating: { on: { "calls.judged": "running", "calls.draining": "draining", "calls.exhausted": end } },
-    running: { on: { "calls.draining": "draining", "calls.exhausted": end } },
-    draining: { on: { "calls.exhausted": end } },
+    gating: { on: { "calls.judged": "running", "calls.draining": drain, "calls.exhausted": end } },
+    running: { on: { "calls.draining": drain, "calls.exhausted": end } },
+    draining: { on: { "calls.draining": { actions: drain.actions }, "calls.exhausted": end } },
     done: { type: "final" }
   },
   output: ({ context }) => context.result as Held<ToolBatchResult>

@@ -37,7 +37,7 @@ export interface ToolBatchInput {
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: CallOptions &
     GateOptions &
-    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal">>
+    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal" | "system">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** The state of the batch, kept by an owner that outlives the batch. */

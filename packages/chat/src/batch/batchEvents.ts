@@ -3,9 +3,14 @@ import type { CallCommand, CallEnd, ToolCallInput, ToolOutcome } from "../call/i
 import type { Held } from "../values/index.ts"
 import type { ToolBatchResult } from "./batchContract.ts"
 
-/** A call of a batch: whether it began, and its outcome. */
+/**
+ * A call of a batch: whether it began, whether it was cancelled while it ran, its outcome before the hooks after it, and
+ * its outcome.
+ */
 export interface CallState {
   readonly begun: boolean
+  readonly cancelled?: boolean | undefined
+  readonly following?: Held<ToolOutcome> | undefined
   readonly outcome?: Held<ToolOutcome> | undefined
 }
 
@@ -15,8 +20,10 @@ export interface CallState {
  * - `calls.ready`: it waits for `begin`; `calls.judged`: the gate has judged the calls
  * - `call.begin`: a call starts
  * - `call.cancel`, `call.restart`: a running call is to be cancelled, or to run again
- * - `call.over`: a call has its outcome
- * - `calls.draining`: a call halted, or the batch was cancelled; under `concurrent` a halt does not keep calls from starting
+ * - `call.follows`: the hooks after a call run, with its outcome so far
+ * - `call.over`: a call has its outcome; `halts` is whether it halts the turn
+ * - `calls.draining`: a call halted, or the batch was cancelled; under `concurrent` a halt does not keep calls from
+ *   starting
  * - `calls.exhausted`: every call is over, and the reader has read past the last event
  */
 export type CallsEvent =
@@ -25,8 +32,9 @@ export type CallsEvent =
   | ({ readonly type: "call.begin"; readonly index: number } & ToolCallInput)
   | { readonly type: "call.cancel"; readonly index: number }
   | { readonly type: "call.restart"; readonly index: number }
-  | { readonly type: "call.over"; readonly index: number; readonly outcome: Held<ToolOutcome> }
-  | { readonly type: "calls.draining" }
+  | { readonly type: "call.follows"; readonly index: number; readonly outcome: Held<ToolOutcome> }
+  | { readonly type: "call.over"; readonly index: number; readonly outcome: Held<ToolOutcome>; readonly halts: boolean }
+  | { readonly type: "calls.draining"; readonly cancelled: boolean }
   | { readonly type: "calls.exhausted"; readonly result: Held<ToolBatchResult> }
 
 /**
@@ -37,6 +45,13 @@ export type CallsEvent =
  */
 export type BatchEvent = CallsEvent | CallCommand | { readonly type: "batch.cancel" }
 
+/** A batch so far: its calls, the places of halting calls in the order of their ends, and whether it was cancelled. */
+export interface BatchState {
+  readonly calls: ReadonlyArray<CallState>
+  readonly halts: ReadonlyArray<number>
+  readonly cancelled: boolean
+}
+
 /**
  * The commands of the actor `calls`.
  *
@@ -45,7 +60,7 @@ export type BatchEvent = CallsEvent | CallCommand | { readonly type: "batch.canc
  * - `call.ended`, `call.died`: the chart of a call has ended, or its process died before
  */
 export type CallsCommand =
-  | { readonly type: "begin"; readonly calls: ReadonlyArray<CallState> }
+  | ({ readonly type: "begin" } & BatchState)
   | { readonly type: "batch.cancel" }
   | CallCommand
   | { readonly type: "call.ended"; readonly index: number; readonly end: CallEnd }

@@ -30,6 +30,7 @@ export class CallStarts {
   /** The errors of the tools' `key` functions, by the places of their calls. Such a call does not run. */
   faults: ReadonlyMap<number, ToolError> = none
   #error: SessionError | undefined
+  #judged: ReadonlyArray<Slot> = []
 
   constructor(input: Pick<ToolBatchInput, "toolsByName" | "journal">, calls: CallSlots) {
     this.#input = input
@@ -43,7 +44,8 @@ export class CallStarts {
 
   /** Judges the calls that could run (BGATE1). */
   judge(gate: BatchGate, changed: () => void): Promise<ReadonlyArray<GateVerdict>> {
-    const calls = this.#calls.judged().map(({ index, toolCall }) => ({
+    this.#judged = this.#calls.judged()
+    const calls = this.#judged.map(({ index, toolCall }) => ({
       index,
       toolCall,
       tool: this.#input.toolsByName.get(toolCall.name)
@@ -59,7 +61,7 @@ export class CallStarts {
 
   /** Applies the verdicts of the gate to the judged calls. Returns whether one of them halts the batch (BATCH6). */
   apply(verdicts: ReadonlyArray<GateVerdict>, { ended, suspended }: VerdictListener): boolean {
-    const judged = this.#calls.judged()
+    const judged = this.#judged
     const isHalted = verdicts.some(({ type }) => type === "halt")
     verdicts.forEach((verdict, at) => {
       const slot = judged[at]

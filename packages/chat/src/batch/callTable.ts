@@ -76,6 +76,8 @@ const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_start
 export interface SlotOwner {
   /** Whether a handler may start. */
   readonly mayStart: boolean
+  /** The handler of a restored call waits until the batch is restored. */
+  readonly restored: (slot: Slot, run: () => void) => void
   /** A slot has changed. */
   readonly changed: () => void
   /** A handler asks to set a permission mode. */
@@ -120,12 +122,12 @@ export class CallSlots {
     return this.#over === this.all.length
   }
 
-  /** The calls to judge: calls that can run and were not settled from the beginning. */
+  /** The calls to judge: calls that can run, and have neither begun nor ended. */
   judged(): ReadonlyArray<Slot> {
-    const { toolsByName, settled } = this.#input
+    const { toolsByName } = this.#input
     return this.all.filter(
-      ({ toolCall, index }) =>
-        toolCall.arguments !== null && toolsByName.has(toolCall.name) && settled?.has(index) !== true
+      (slot) =>
+        slot.toolCall.arguments !== null && toolsByName.has(slot.toolCall.name) && !slot.hasStarted && !isOver(slot)
     )
   }
 
@@ -227,6 +229,7 @@ class SlotCall implements RunnableCall, CallWatcher {
   readonly messageIndex: CallPlace["messageIndex"]
   readonly index: number
   readonly edited: RunnableCall["edited"]
+  readonly restored: RunnableCall["restored"]
   readonly #slot: Slot
   readonly #slots: CallSlots
   readonly #owner: SlotOwner
@@ -240,6 +243,7 @@ class SlotCall implements RunnableCall, CallWatcher {
     this.messageIndex = input.messageIndex
     this.index = slot.position
     this.edited = input.edited?.has(slot.index) === true ? (toolCall.arguments ?? undefined) : undefined
+    this.restored = slot.hasStarted ? undefined : (run) => owner.restored(slot, run)
     this.#slot = slot
     this.#slots = slots
     this.#owner = owner
@@ -250,7 +254,7 @@ class SlotCall implements RunnableCall, CallWatcher {
   }
 
   mayStart(): boolean {
-    return this.#owner.mayStart
+    return this.restored !== undefined || this.#owner.mayStart
   }
 
   started(pid: Pid<ToolCallEvent>): void {

@@ -14,7 +14,7 @@ export const calls = StateMachine.fromCallback<undefined, BatchEnv, CallsCommand
       receive: (command) => {
         switch (command.type) {
           case "begin":
-            return running.begin(command.calls)
+            return running.begin(command)
           case "batch.cancel":
             return running.cancelAll()
           case "calls.cancel":

@@ -23,8 +23,11 @@
  *         another call that writes starts, and the batch ends with that error. The deadline of a call does not run
  *         meanwhile.
  * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
+ * BATCH10. A batch that is restored keeps its outcomes, its halts and its cancel. Calls that have not begun are judged
+ *          again. The handler of a running call runs again, but not after the call was cancelled: then the call is
+ *          `abandoned` at its drain deadline.
  */
-import { Clock, OtpError, type Pid, Process, System } from "@troupe/otp"
+import { OtpError, type Pid, Process, System } from "@troupe/otp"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { SessionError } from "../errors/index.ts"
@@ -41,7 +44,7 @@ import {
 } from "../call/index.ts"
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot, type SlotOwner } from "./callTable.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
-import type { BatchEvent, CallsEvent, CallState } from "./batchEvents.ts"
+import type { BatchEvent, BatchState, CallsEvent, CallState } from "./batchEvents.ts"
 import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
@@ -65,7 +68,7 @@ export interface BatchHost {
 export class RunningCalls implements SlotOwner, CallOwner {
   readonly #input: ToolBatchInput
   readonly #host: BatchHost
-  readonly #system: System.System | undefined
+  readonly #system: System.System
   #gate: BatchGate | undefined
   readonly #calls: CallSlots
   #scheduler: Scheduler
@@ -74,12 +77,14 @@ export class RunningCalls implements SlotOwner, CallOwner {
   readonly #starts: CallStarts
   #wishes: ModeRequests | undefined
   #isDraining = false
+  /** The handlers of a restored batch, which wait for its state. */
+  #restored: Array<{ readonly slot: Slot; readonly run: () => void }> | undefined
 
   constructor(input: ToolBatchInput, host: BatchHost) {
     this.#input = input
     this.#host = host
-    this.#system = host.pid === undefined ? undefined : Process.systemOf(host.pid)
-    this.#calls = new CallSlots(input, this.#system?.clock ?? Clock.live, () => this.#exhausted())
+    this.#system = host.pid === undefined ? (input.options.system ?? defaultSystem()) : Process.systemOf(host.pid)
+    this.#calls = new CallSlots(input, this.#system.clock, () => this.#exhausted())
     this.#starts = new CallStarts(input, this.#calls)
     this.#scheduler = this.#schedule(input.toolCalls.length)
   }
@@ -90,14 +95,12 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 
   /** Starts the calls, or goes on with those that a stored batch has. */
-  begin(states: ReadonlyArray<CallState>): void {
+  begin(state: BatchState): void {
     this.#input.outlet.attach(this.#calls.source)
-    const system = this.#system
-    if (system !== undefined) this.#gate = batchGateOf(this.#input.options, system)
+    this.#gate = batchGateOf(this.#input.options, this.#system)
     for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
-    const isNew = states.every(({ begun }) => !begun)
-    if (!isNew) this.#restore(states)
-    if (isNew && this.#gate?.judges === true && !this.#calls.areOver) {
+    if (state.cancelled || state.calls.some(({ begun }) => begun)) this.#restore(state)
+    if (this.#gate?.judges === true && !state.cancelled && this.#calls.judged().length > 0) {
       const { turn } = this.#host
       const judged = this.#starts.judge(this.#gate, () => this.changed())
       return void judged.then((verdicts) => turn(() => this.gated(verdicts)))
@@ -106,18 +109,24 @@ export class RunningCalls implements SlotOwner, CallOwner {
     this.#begin()
   }
 
-  /** Takes over the calls of a stored batch: their charts are restored by the process. */
-  #restore(states: ReadonlyArray<CallState>): void {
-    this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts: [], isCancelled: false })
-    states.forEach(({ begun, outcome }, index) => {
+  /** Takes over the calls of a stored batch: their charts are restored by the process (BATCH10). */
+  #restore({ calls: states, halts, cancelled: isCancelled }: BatchState): void {
+    this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts, isCancelled })
+    this.#isDraining = isCancelled || halts.length > 0
+    states.forEach(({ begun, cancelled, following, outcome }, index) => {
       const slot = this.#calls.all[index]
       if (slot === undefined) return
-      if (outcome !== undefined) this.#calls.record(slot, original(outcome))
-      else if (begun) {
-        slot.status = "running"
-        slot.hasStarted = true
-      }
+      if (outcome !== undefined) return this.#calls.record(slot, original(outcome))
+      if (!begun) return
+      slot.hasStarted = true
+      slot.status = cancelled === true ? "cancelling" : "running"
+      if (following !== undefined) this.#follow(slot, original(following))
+      // The chart of the call may have been stored before the cancel reached it.
+      else if (cancelled === true) this.#host.send({ type: "call.cancel", index })
     })
+    const waiting = this.#restored ?? []
+    this.#restored = undefined
+    for (const { slot, run } of waiting) if (slot.status === "running") run()
   }
 
   /** A call, as its chart finds it. */
@@ -126,6 +135,12 @@ export class RunningCalls implements SlotOwner, CallOwner {
     const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
     return this.#calls.runnable(slot, tool, this)
+  }
+
+  /** The handler of a restored call waits for the state of the batch. */
+  restored(slot: Slot, run: () => void): void {
+    this.#restored ??= []
+    this.#restored.push({ slot, run })
   }
 
   #toolOf(slot: Slot | undefined): Tool | undefined {
@@ -193,8 +208,9 @@ export class RunningCalls implements SlotOwner, CallOwner {
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     const { ledger } = this.#input
-    const { turn } = this.#host
+    const { send, turn } = this.#host
     if (ledger !== undefined) ledger.following[index] = outcome
+    send({ type: "call.follows", index, outcome: held(outcome) })
     void this.#gate.follow(index, outcome).then((last) => turn(() => this.followed(index, last)))
   }
 
@@ -209,23 +225,25 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 
   #reportOver({ index, outcome }: Slot): void {
-    if (outcome !== undefined) this.#host.send({ type: "call.over", index, outcome: held(outcome) })
+    if (outcome === undefined) return
+    this.#host.send({ type: "call.over", index, outcome: held(outcome), halts: outcome.halt !== undefined })
   }
 
   /** No further call starts: closes the scope of the calls, which interrupts their handlers in parallel (BATCH4). */
   cancelAll(): void {
     this.#gate?.leave()
     this.#scheduler.cancel()
-    this.#drain()
+    this.#host.send({ type: "calls.draining", cancelled: true })
+    this.#isDraining = true
     this.changed()
     const closing = Scope.closeUnsafe(this.scope, Exit.interrupt())
-    if (closing !== undefined) System.runFork(this.#system ?? defaultSystem(), closing)
+    if (closing !== undefined) System.runFork(this.#system, closing)
   }
 
   #drain(): void {
     if (this.#isDraining) return
     this.#isDraining = true
-    this.#host.send({ type: "calls.draining" })
+    this.#host.send({ type: "calls.draining", cancelled: false })
   }
 
   /** Cancels these calls only (BATCH7). */
@@ -263,7 +281,9 @@ export class RunningCalls implements SlotOwner, CallOwner {
 
   skip(index: number, reason: "cancelled" | "not_started"): void {
     const slot = this.#calls.all[index]
-    if (slot !== undefined) this.#calls.endEarly(slot, reason)
+    if (slot === undefined) return
+    this.#calls.endEarly(slot, reason)
+    this.#reportOver(slot)
   }
 
   /** Handles a call's request for another permission mode. */
@@ -302,7 +322,9 @@ export class RunningCalls implements SlotOwner, CallOwner {
     const slot = this.#calls.all[index]
     if (slot === undefined) return undefined
     this.#heedSignal()
-    return this.#starts.refuse(slot)
+    const end = this.#starts.refuse(slot)
+    if (end !== undefined) this.#reportOver(slot)
+    return end
   }
 
   /**
@@ -362,8 +384,11 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 }
 
-const phaseOf = ({ begun, outcome }: CallState): CallPhase =>
-  outcome !== undefined ? "over" : begun ? "running" : "queued"
+const phaseOf = ({ begun, cancelled, outcome }: CallState): CallPhase => {
+  if (outcome !== undefined) return "over"
+  if (!begun) return "queued"
+  return cancelled === true ? "cancelling" : "running"
+}
 
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)

@@ -24,9 +24,11 @@ export interface RunnableCall extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
   readonly watcher?: CallWatcher | undefined
-  readonly options: CallOptions
+  readonly options: CallOptions & Partial<Pick<RunOptions, "system">>
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
+  /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */
+  readonly restored?: ((run: () => void) => void) | undefined
 }
 
 /** The options of a tool call. */

@@ -28,10 +28,11 @@ class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, Ex
   readonly #watcher: CallWatcher | undefined
   readonly #deadlines: Deadlines
   readonly #execution: ToolExecution
+  #isStarted = false
 
   constructor({ send, host, env }: Actor, call: RunnableCall, limits: Limits) {
     const pid = host as Pid | undefined
-    const system = pid === undefined ? undefined : Process.systemOf(pid)
+    const system = pid === undefined ? call.options.system : Process.systemOf(pid)
     this.#send = send
     this.#host = pid
     this.#watcher = call.watcher
@@ -39,8 +40,15 @@ class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, Ex
     this.#execution = new ToolExecution(call, this, system, env.scope)
   }
 
-  start(): void {
+  /** Runs the handler. That of a restored call runs when the batch is restored, unless the call was cancelled before. */
+  start({ restored }: RunnableCall): void {
     if (this.#host !== undefined) this.#watcher?.started?.(this.#host as Pid<ToolCallEvent>)
+    if (restored === undefined) this.#run()
+    else restored(() => this.#run())
+  }
+
+  #run(): void {
+    this.#isStarted = true
     this.#execution.start()
   }
 
@@ -76,7 +84,11 @@ class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, Ex
   }
 
   receive(command: HandlerCommand): void {
-    if (command.type === "abort") return this.#execution.abort()
+    if (command.type === "abort") {
+      // A handler that was cancelled before its call was restored has no result: the call waits for its drain deadline.
+      if (this.#isStarted) this.#execution.abort()
+      return
+    }
     this.#deadlines.clear()
     if (command.type === "disown") this.#execution.disown()
     else this.#execution.stop(command.outcome)
@@ -113,7 +125,7 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
     return actor.send(unstarted(fault))
   }
   const running = new RunningHandler(actor, call, limits)
-  running.start()
+  running.start(call)
   return running
 })
 

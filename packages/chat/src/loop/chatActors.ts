@@ -89,9 +89,10 @@ const hooks = StateMachine.fromCallback<DueHooks, ChatEnv, EventObject, Sent<"ho
 )
 
 /** Prepares the live things of a step, and passes its notices to the chart while the step runs. */
-const open = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEvent>(({ input, env, send }) =>
-  env.open(input, send)
-)
+const open = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEvent>(({ input, env, send }) => {
+  const close = env.open(input, send)
+  return close === undefined ? undefined : { close }
+})
 
 /** Asks the stop conditions about a step. */
 const judge = StateMachine.fromCallback<StepsToJudge, ChatEnv, EventObject, Sent<"step.judged">>(

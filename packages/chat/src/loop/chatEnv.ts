@@ -42,7 +42,8 @@ import * as Usage from "../model/Usage.ts"
  * What an environment is made of.
  *
  * - `turn` makes the live part of a turn that was not added: of a turn in plain data, or after a restart
- * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context
+ * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context. It
+ *   returns a function that is called when the step is over
  */
 export interface ChatParts {
   readonly engine: Engine
@@ -50,7 +51,7 @@ export interface ChatParts {
   readonly commit?: SaveRecord | undefined
   readonly watcher?: StepWatcher | undefined
   readonly turn?: ((id: string) => Turn) | undefined
-  readonly typing?: ((shows: (text: string) => void) => void) | undefined
+  readonly typing?: ((shows: (text: string) => void) => () => void) | undefined
 }
 
 /** A request to set the mode; exactly one of the functions is called, once. */
@@ -202,12 +203,12 @@ export class ChatEnv implements StepEnv {
     }
   }
 
-  /** Prepares the next step. */
-  open(opening: StepOpening, send: (event: ChatEvent) => void): void {
+  /** Prepares the next step; returns a function to call when that step is over, if one is needed. */
+  open(opening: StepOpening, send: (event: ChatEvent) => void): (() => void) | undefined {
     this.#opening = opening
     this.#modeFrom(opening.standing)
     if (this.stores) this.#journal = new Journal(() => send({ type: "journal.due" }))
-    this.#parts.typing?.((text) => send({ type: "reply.grew", text }))
+    return this.#parts.typing?.((text) => send({ type: "reply.grew", text }))
   }
 
   beginStep(start: StepStart): ReturnType<StepEnv["beginStep"]> {

@@ -76,15 +76,21 @@ class Typing {
   readonly #clock: Clock.Clock
   #shows: ((text: string) => void) | undefined
   #collector: StreamCollector | undefined
-  #isDue = false
+  /** The timer that shows the text. */
+  #due: unknown
 
   constructor(clock: Clock.Clock) {
     this.#clock = clock
   }
 
-  begin(shows: (text: string) => void): void {
+  begin(shows: (text: string) => void): () => void {
     this.#shows = shows
     this.#collector = undefined
+    return () => {
+      this.#clock.clearTimeout(this.#due)
+      this.#due = undefined
+      this.#shows = undefined
+    }
   }
 
   readonly stepStarted = (collector: StreamCollector): void => {
@@ -96,10 +102,9 @@ class Typing {
   readonly said = (): string => this.#collector?.text ?? ""
 
   grew(): void {
-    if (this.#isDue || this.said() === "") return
-    this.#isDue = true
-    this.#clock.setTimeout(() => {
-      this.#isDue = false
+    if (this.#due !== undefined || this.#shows === undefined || this.said() === "") return
+    this.#due = this.#clock.setTimeout(() => {
+      this.#due = undefined
       this.#shows?.(this.said())
     }, flushMs)
   }

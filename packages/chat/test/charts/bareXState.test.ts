@@ -210,3 +210,34 @@ test("a chat shows the text of its reply while it streams, under a bare actor", 
   expect(ended.context.partial.text).toBe("")
   actor.stop()
 })
+
+test("a bare actor asks for permission before a tool runs, and its clock is the system's", async () => {
+  const { system, clock } = check.system()
+  let ran = 0
+  const tools = [handling("t", () => ok(++ran))]
+  const { engine } = engineParts({ adapter: check.fake({ scripts: [calls("t"), says("done")] }), tools })
+  const machine = provide(engine, { system, permissions: { ask: () => ({ type: "suspend" }) } })
+  const actor = createActor(machine, { input: { id: "c" }, clock }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await clock.advance(0)
+  expect([actor.getSnapshot().value, ran]).toEqual(["awaitingApproval", 0])
+  const decisions = [{ toolCallId: "c0", decision: { type: "allow" as const } }]
+  actor.send({ type: "turn.start", turn: { messages: [], decisions } })
+  await clock.advance(0)
+  expect([actor.getSnapshot().value, ran]).toEqual(["idle", 1])
+  actor.stop()
+})
+
+test("a deadline of a tool call under a bare actor passes on the system's clock", async () => {
+  const { system, clock } = check.system()
+  const tools = [handling("t", () => new Promise(() => {}))]
+  const { engine } = engineParts({ adapter: check.fake({ scripts: [calls("t"), says("done")] }), tools })
+  const machine = provide(engine, { system, toolTimeoutMs: 50 })
+  const actor = createActor(machine, { input: { id: "c" }, clock }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await clock.advance(49)
+  expect(actor.getSnapshot().value).not.toBe("idle")
+  await clock.advance(1)
+  expect(actor.getSnapshot().context.thread.messages[2]).toMatchObject({ outcome: "timed_out" })
+  actor.stop()
+})

@@ -29,8 +29,10 @@ const walk: Walk = {
     { type: "calls.cancel" },
     { type: "calls.restart" },
     { type: "batch.cancel" },
-    { type: "call.over", index: 0, outcome: held(outcome) },
-    { type: "calls.draining" },
+    { type: "call.follows", index: 0, outcome: held(outcome) },
+    { type: "call.over", index: 0, outcome: held(outcome), halts: false },
+    { type: "calls.draining", cancelled: false },
+    { type: "calls.draining", cancelled: true },
     { type: "calls.exhausted", result: held(result) },
     {
       type: "xstate.done.actor.call:0",
@@ -39,7 +41,7 @@ const walk: Walk = {
     },
     { type: "xstate.error.actor.call:0", error: "dead", actorId: "call:0" }
   ],
-  apart: ({ context }) => context.calls,
+  apart: ({ context }) => [context.calls, context.cancelled],
   allows: ({ children }, { type }) => !toCall.has(type) || children["call:0"] !== undefined
 }
 

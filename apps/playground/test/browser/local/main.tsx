@@ -10,6 +10,7 @@ import { StrictMode, type ReactNode } from "react"
 import { flushSync } from "react-dom"
 import { createRoot, hydrateRoot } from "react-dom/client"
 import { renderToString } from "react-dom/server"
+import { Story } from "./story.tsx"
 import { adapter, startSystem } from "./system.ts"
 
 const Chat = ({ id, initial }: { readonly id: string; readonly initial?: View.ChatView }): ReactNode => {
@@ -86,6 +87,12 @@ const page = {
     root.render(
       <StrictMode>
         <Machine />
+      </StrictMode>
+    ),
+  story: () =>
+    root.render(
+      <StrictMode>
+        <Story />
       </StrictMode>
     ),
   say: async (id: string, text: string) => {

@@ -76,7 +76,7 @@ export class ChartProcess implements Behaviour, RunHost {
 
   handle(cell: Cell, message: unknown): void {
     if (message instanceof Mail) {
-      if (message.from?.isStopped !== true) this.take(message.run, message.event)
+      if (isTaken(message)) this.take(message.run, message.event)
       return
     }
     if (isStop(message)) return die(cell, message.reason, "own")
@@ -177,7 +177,7 @@ export class ChartProcess implements Behaviour, RunHost {
     for (let mail = this.#first; mail !== undefined; mail = this.#first) {
       this.#first = mail.next
       if (mail.next === undefined) this.#last = undefined
-      if (mail.from?.isStopped !== true) this.#step(mail.run, mail.event)
+      if (isTaken(mail)) this.#step(mail.run, mail.event)
     }
     this.#isHandling = false
     const { status, error } = root.chart
@@ -269,13 +269,21 @@ export class ChartProcess implements Behaviour, RunHost {
     if (chart.status !== "active") return
     const now = this.cell.kernel.clock.now()
     for (const { id, event, at } of timersIn(from, chart, now)) run.schedule(id, event, Math.max(0, at - now))
-    for (const { id, src, snapshot } of childrenIn(from)) {
+    for (const { id, src, snapshot, isHandled } of childrenIn(from)) {
       chart.adopt(id, src)
       const child = this.#child(run, id, src, snapshot.input)
       if (snapshot.status === "active") run.add(child, snapshot)
-      else run.keep(child, snapshot)
+      else run.keep(child, snapshot, isHandled)
     }
   }
+}
+
+/** Whether an event is handled: not from a child that was stopped. */
+const isTaken = ({ from, event }: Mail): boolean => {
+  if (from === undefined) return true
+  if (from.isStopped) return false
+  from.handled(event)
+  return true
 }
 
 /** Runs a chart in a process. The process ends here if the chart is done or fails at once. */

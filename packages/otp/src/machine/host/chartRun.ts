@@ -82,8 +82,10 @@ export abstract class Child implements Entry<Child> {
   readonly input: unknown
   next: Child | undefined = undefined
   isStopped = false
-  /** Its output or error, once it has ended. */
-  end: { readonly output: unknown } | { readonly error: unknown } | undefined = undefined
+  /** Its output or error, once it has ended; `report` is the event about it, until its chart handles the event. */
+  end:
+    | (({ readonly output: unknown } | { readonly error: unknown }) & { report: EventObject | undefined })
+    | undefined = undefined
 
   constructor(run: ChartRun, id: string, src: string, input: unknown) {
     this.run = run
@@ -118,17 +120,29 @@ export abstract class Child implements Entry<Child> {
     if (!this.isStopped) this.run.host.send(this.run, event, this)
   }
 
+  /** Its chart handles an event of it. */
+  handled(event: EventObject): void {
+    if (this.end?.report === event) this.end.report = undefined
+  }
+
+  /** Takes over the end that it had when its chart was stored, and reports an end that was not handled (PERSIST3). */
+  endAgain({ status, output, error }: PersistedChart, isHandled: boolean): void {
+    if (isHandled) this.end = status === "error" ? { error, report: undefined } : { output, report: undefined }
+    else if (status === "error") this.failed(error)
+    else this.done(output)
+  }
+
   /** Reports its output to the chart that started it. */
   protected done(output: unknown): void {
-    this.end = { output }
     const event: DoneEvent = { type: `xstate.done.actor.${this.id}`, output, actorId: this.id }
+    this.end = { output, report: event }
     this.sendUp(event)
   }
 
   /** Reports its error to the chart that started it. */
   failed(error: unknown): void {
-    this.end = { error }
     const event: FailedEvent = { type: `xstate.error.actor.${this.id}`, error, actorId: this.id }
+    this.end = { error, report: event }
     this.sendUp(event)
   }
 }
@@ -229,9 +243,9 @@ export class ChartRun {
   }
 
   /** Keeps a child that had ended when the chart was stored. */
-  keep(child: Child, { output, error, status }: PersistedChart): void {
+  keep(child: Child, end: PersistedChart, isHandled: boolean): void {
     this.#children = withEntry(this.#children, child)
-    child.end = status === "error" ? { error } : { output }
+    child.endAgain(end, isHandled)
   }
 
   stopChild(id: string): void {

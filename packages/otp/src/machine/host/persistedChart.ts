@@ -14,16 +14,23 @@ export const childSnapshot = ({ end, input }: Child): PersistedChart => {
     : { status: "done", output: end.output, error: undefined, input: undefined }
 }
 
+/** The snapshot of a child that is a chart; its process may have failed before its chart ended. */
+const chartSnapshot = (chart: ChartRun, { end }: Child): PersistedChart => {
+  const snapshot = persistedOf(chart)
+  return end !== undefined && "error" in end ? { ...snapshot, status: "error", error: end.error } : snapshot
+}
+
 /** The persisted snapshot of a running chart and its children. */
 export const persistedOf = (run: ChartRun): PersistedChart => {
   const { status, value, context, output, error } = run.chart
   const children: Record<string, PersistedChild> = {}
   for (const child of run.children) {
-    const { id, src, chart } = child
+    const { id, src, chart, end } = child
     children[id] = {
       src,
-      snapshot: chart === undefined ? childSnapshot(child) : persistedOf(chart),
-      syncSnapshot: false
+      snapshot: chart === undefined ? childSnapshot(child) : chartSnapshot(chart, child),
+      syncSnapshot: false,
+      ...(end?.report === undefined ? {} : { unhandled: true })
     }
   }
   const timers: Record<string, PersistedTimer> = {}

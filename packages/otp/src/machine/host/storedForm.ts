@@ -3,6 +3,7 @@
  *
  * PERSIST2. A restored delayed event waits for the time that was left. A snapshot without delayed events schedules those
  *           of its active states again.
+ * PERSIST3. A child that has ended reports its end again after a restore if its machine had not handled it.
  */
 import type { EventObject } from "xstate"
 import type { Chart, ChartData } from "../chart/index.ts"
@@ -12,6 +13,8 @@ export interface PersistedChild {
   readonly src: string
   readonly snapshot: PersistedChart
   readonly syncSnapshot: boolean
+  /** Whether it has ended, and its machine has not handled its end (PERSIST3). */
+  readonly unhandled?: true
 }
 
 /** A delayed event in a persisted snapshot. */
@@ -40,7 +43,12 @@ export const dataIn = ({ status, value, context, output, error }: PersistedChart
 
 /** The children in a persisted snapshot. */
 export const childrenIn = ({ children = {} }: PersistedChart) =>
-  Object.entries(children).map(([id, { src, snapshot }]) => ({ id, src, snapshot }))
+  Object.entries(children).map(([id, { src, snapshot, unhandled }]) => ({
+    id,
+    src,
+    snapshot,
+    isHandled: unhandled !== true
+  }))
 
 /** The delayed events of a restored chart (PERSIST2). */
 export const timersIn = ({ timers }: PersistedChart, chart: Chart, now: number) =>
