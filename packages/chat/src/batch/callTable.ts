@@ -26,6 +26,8 @@ import type { CallPlace, Tool } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { CallState } from "./batchEvents.ts"
+import { original } from "../values/index.ts"
 import { CallWaiters } from "./callWaiters.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
 
@@ -72,12 +74,18 @@ export const endOf = ({ outcome }: Slot): CallEnd => {
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
+/** What follows for the calls of a restored batch. */
+export interface RestoredCalls {
+  /** The hooks after the call run again. */
+  readonly follows: (slot: Slot, outcome: ToolOutcome) => void
+  /** The call was cancelled; its chart may have been stored before the cancel reached it. */
+  readonly cancelled: (slot: Slot) => void
+}
+
 /** The owner of the slots. */
 export interface SlotOwner {
   /** Whether a handler may start. */
   readonly mayStart: boolean
-  /** The handler of a restored call waits until the batch is restored. */
-  readonly restored: (slot: Slot, run: () => void) => void
   /** A slot has changed. */
   readonly changed: () => void
   /** A handler asks to set a permission mode. */
@@ -93,6 +101,8 @@ export class CallSlots {
   readonly #clock: Clock.Clock
   readonly #queuedAt: number
   #over = 0
+  /** The handlers of restored calls. */
+  #waiting: Array<{ readonly slot: Slot; readonly run: () => void }> | undefined
 
   constructor(input: ToolBatchInput, clock: Clock.Clock, exhausted: () => void) {
     this.#input = input
@@ -116,6 +126,29 @@ export class CallSlots {
       wish: undefined,
       traced: undefined
     }))
+  }
+
+  /** The handler of a restored call waits until the slots are restored. */
+  await(slot: Slot, run: () => void): void {
+    this.#waiting ??= []
+    this.#waiting.push({ slot, run })
+  }
+
+  /** Takes over the states of a stored batch, and runs the handlers of its running calls again (BATCH10). */
+  restore(states: ReadonlyArray<CallState>, { follows, cancelled: cancel }: RestoredCalls): void {
+    states.forEach(({ begun, cancelled, following, outcome }, index) => {
+      const slot = this.all[index]
+      if (slot === undefined) return
+      if (outcome !== undefined) return this.record(slot, original(outcome))
+      if (!begun) return
+      slot.hasStarted = true
+      slot.status = cancelled === true ? "cancelling" : "running"
+      if (following !== undefined) follows(slot, original(following))
+      else if (cancelled === true) cancel(slot)
+    })
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const { slot, run } of waiting) if (slot.status === "running") run()
   }
 
   get areOver(): boolean {
@@ -243,7 +276,7 @@ class SlotCall implements RunnableCall, CallWatcher {
     this.messageIndex = input.messageIndex
     this.index = slot.position
     this.edited = input.edited?.has(slot.index) === true ? (toolCall.arguments ?? undefined) : undefined
-    this.restored = slot.hasStarted ? undefined : (run) => owner.restored(slot, run)
+    this.restored = slot.hasStarted ? undefined : (run) => slots.await(slot, run)
     this.#slot = slot
     this.#slots = slots
     this.#owner = owner

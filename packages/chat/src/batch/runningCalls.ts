@@ -45,7 +45,7 @@ import {
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot, type SlotOwner } from "./callTable.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import type { BatchEvent, BatchState, CallsEvent, CallState } from "./batchEvents.ts"
-import { held, original } from "../values/index.ts"
+import { held } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
@@ -77,8 +77,6 @@ export class RunningCalls implements SlotOwner, CallOwner {
   readonly #starts: CallStarts
   #wishes: ModeRequests | undefined
   #isDraining = false
-  /** The handlers of a restored batch, which wait for its state. */
-  #restored: Array<{ readonly slot: Slot; readonly run: () => void }> | undefined
 
   constructor(input: ToolBatchInput, host: BatchHost) {
     this.#input = input
@@ -113,20 +111,10 @@ export class RunningCalls implements SlotOwner, CallOwner {
   #restore({ calls: states, halts, cancelled: isCancelled }: BatchState): void {
     this.#scheduler = this.#schedule({ phases: states.map(phaseOf), halts, isCancelled })
     this.#isDraining = isCancelled || halts.length > 0
-    states.forEach(({ begun, cancelled, following, outcome }, index) => {
-      const slot = this.#calls.all[index]
-      if (slot === undefined) return
-      if (outcome !== undefined) return this.#calls.record(slot, original(outcome))
-      if (!begun) return
-      slot.hasStarted = true
-      slot.status = cancelled === true ? "cancelling" : "running"
-      if (following !== undefined) this.#follow(slot, original(following))
-      // The chart of the call may have been stored before the cancel reached it.
-      else if (cancelled === true) this.#host.send({ type: "call.cancel", index })
+    this.#calls.restore(states, {
+      follows: (slot, outcome) => this.#follow(slot, outcome),
+      cancelled: ({ index }) => this.#host.send({ type: "call.cancel", index })
     })
-    const waiting = this.#restored ?? []
-    this.#restored = undefined
-    for (const { slot, run } of waiting) if (slot.status === "running") run()
   }
 
   /** A call, as its chart finds it. */
@@ -135,12 +123,6 @@ export class RunningCalls implements SlotOwner, CallOwner {
     const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
     return this.#calls.runnable(slot, tool, this)
-  }
-
-  /** The handler of a restored call waits for the state of the batch. */
-  restored(slot: Slot, run: () => void): void {
-    this.#restored ??= []
-    this.#restored.push({ slot, run })
   }
 
   #toolOf(slot: Slot | undefined): Tool | undefined {

@@ -108,7 +108,12 @@ const act = async ({ system, trace }: Stage, troupe: RunningTroupe, chance: () =
 }
 
 /** Runs it; model and tools hold the thread for so many milliseconds at each call. */
-export const randomRun = async (seed: number, stage: Stage, heldMs = 0): Promise<string> => {
+export const randomRun = async (
+  seed: number,
+  stage: Stage,
+  heldMs = 0,
+  store: Store.SessionStore = Store.memory()
+): Promise<string> => {
   const { system, clock, trace } = stage
   const script = System.make({ seed })
   const chance = () => System.random(script)
@@ -133,7 +138,7 @@ export const randomRun = async (seed: number, stage: Stage, heldMs = 0): Promise
     system,
     adapter: faults.adapter(trace.adapter(adapter)),
     tools: toolsOf(clock, heldMs).map((tool) => faults.tool(trace.tool(tool))),
-    store: faults.store(trace.store(Store.memory())),
+    store: faults.store(trace.store(store)),
     toolTimeoutMs: 100,
     drainMs: 20,
     maxConcurrency: 3,
