@@ -1,7 +1,7 @@
 /** The stored form of hosted machines: it continues in a host and under XState, from every point of a run. */
 import { describe, expect, test } from "vitest"
 import { type AnyMachineSnapshot, createActor, type EventObject, setup, SimulatedClock, type Snapshot } from "xstate"
-import { Clock, Process, StateMachine, System } from "../../../src/index.ts"
+import { Clock, Process, StateMachine, Sys, System } from "../../../src/index.ts"
 import { hop } from "../../double/hop.ts"
 
 const { assign, effect, fromCallback, hosted, raise, sendParent, sendTo } = StateMachine
@@ -221,3 +221,58 @@ test.each(["done", "stopped", "error"] as const)(
     await System.stop(system)
   }
 )
+
+describe("PERSIST3 a child that ended, stored before its machine handled the end", () => {
+  const kid = hosted(
+    setup({
+      types: { events: {} as { type: "finish" } | { type: "fail" } },
+      actions: {
+        fail: () => {
+          throw new Error("broken")
+        }
+      }
+    }).createMachine({
+      initial: "a",
+      states: { a: { on: { finish: "b", fail: { actions: "fail" } } }, b: { type: "final" } },
+      output: { n: 7 }
+    })
+  )
+  const parent = hosted(
+    setup({
+      types: { context: {} as { readonly ends: ReadonlyArray<string> }, events: {} as AnyEvent },
+      actors: { kid },
+      actions: {
+        note: assign(({ context, event }) => ({
+          ends: [...context.ends, String((event as unknown as { readonly actorId: string }).actorId)]
+        }))
+      }
+    }).createMachine({
+      context: { ends: [] },
+      invoke: { id: "kid", src: "kid", onDone: { actions: "note" }, onError: { actions: "note" } }
+    })
+  )
+
+  test.each(["finish", "fail"] as const)("is reported after the restore, once: %s", async (type) => {
+    const system = System.make({ clock: Clock.test() })
+    const pid = StateMachine.start(system, parent)
+    const { kid: ref } = StateMachine.snapshot(pid).children
+    const child = ref === undefined ? undefined : StateMachine.pidOf(ref)
+    if (child === undefined) throw new Error("the child has no process")
+    // The parent does not handle events while it is suspended.
+    Sys.suspend(pid)
+    Process.send(child, { type })
+    await hop()
+    const unhandled = JSON.stringify(StateMachine.persisted(pid))
+    Sys.resume(pid)
+    await hop()
+    const handled = JSON.stringify(StateMachine.persisted(pid))
+    Process.kill(pid)
+    for (const stored of [unhandled, handled]) {
+      const again = StateMachine.start(system, parent, { snapshot: JSON.parse(stored) as Snapshot<unknown> })
+      await hop()
+      expect(StateMachine.snapshot(again).context).toEqual({ ends: ["kid"] })
+      Process.kill(again)
+    }
+    await System.stop(system)
+  })
+})
