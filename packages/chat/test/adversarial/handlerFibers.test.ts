@@ -35,15 +35,11 @@ const started = async (
 
 /** An effect that waits, and counts its finalizer, which may take a while. */
 const counted = (log: Array<string>, name: string, finalizer: Effect.Effect<void> = Effect.void): Handler => {
-  return () =>
-    Effect.never.pipe(
-      Effect.onInterrupt(() =>
-        Effect.andThen(
-          Effect.sync(() => log.push(name)),
-          finalizer
-        )
-      )
-    ) as Effect.Effect<never>
+  const finalized = Effect.andThen(
+    Effect.sync(() => log.push(name)),
+    finalizer
+  )
+  return () => Effect.onInterrupt(Effect.never, () => finalized)
 }
 
 describe("EXEC2, BATCH4 a cancel", () => {
