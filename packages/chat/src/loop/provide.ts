@@ -1,5 +1,5 @@
 /** A chat machine without a Troupe, with the live things that it runs with. */
-import { type Clock, StateMachine } from "@troupe/otp"
+import { type Clock, StateMachine, Telemetry } from "@troupe/otp"
 import { ChatEnv } from "./chatEnv.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
@@ -7,9 +7,19 @@ import type { Engine } from "../tool/index.ts"
 import { type Event, outletIn, type StreamCollector } from "../events/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 
+declare module "@troupe/otp/telemetry" {
+  interface Events {
+    /** The function `published` of a chat under a bare actor threw. */
+    readonly "published.failure": {
+      readonly measurements: { readonly count: number }
+      readonly metadata: { readonly error: unknown }
+    }
+  }
+}
+
 /** The options of a chat, without `signal`, because `turn.cancel` cancels the turn. */
 export interface OwnChatOptions extends Omit<ChatOptions, "signal"> {
-  /** Called with each event of a turn. */
+  /** Called with each event of a turn. Its exceptions are reported as the telemetry event `published.failure`. */
   readonly published?: ((event: Event) => void) | undefined
   /** Stores the chat's record; the next phase waits for it. */
   readonly commit?: SaveRecord | undefined
@@ -39,7 +49,11 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): ChatE
       const outlet = outletIn(system)
       outlet.drive((event) => {
         typing.grew()
-        published?.(event)
+        try {
+          published?.(event)
+        } catch (error) {
+          Telemetry.notify(system, "published.failure", { count: 1 }, { error })
+        }
       })
       return { messages: [], options: resolveOptions(engine, chatOptions), outlet }
     }
@@ -47,10 +61,11 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): ChatE
 }
 
 /**
- * The chat machine for one chat under your own actor: in a page with `useMachine`, or under `createActor`.
+ * The chat machine for chats under your own actors: in a page with `useMachine`, or under `createActor`.
  *
  * **Details**: `turn.start` runs a turn of plain data. While a reply streams, its text is in `context.partial.text`. The
- * context is plain data, so a persisted snapshot can be stored as JSON, and continued.
+ * context is plain data, so a persisted snapshot can be stored as JSON, and continued. A handler that ran when the snapshot
+ * was stored runs again, with the same idempotency key. Each actor is a chat of its own.
  *
  * **Errors**: as for {@link environment}.
  *
@@ -68,8 +83,11 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): ChatE
  * actor.stop()
  * ```
  */
-export const provide = (engine: Engine, options?: OwnChatOptions): typeof chatMachine =>
-  StateMachine.bind(chatMachine, environment(engine, options))
+export const provide = (engine: Engine, options?: OwnChatOptions): typeof chatMachine => {
+  // Throws for invalid options now, not in the first actor.
+  environment(engine, options)
+  return StateMachine.bindEach(chatMachine, () => environment(engine, options))
+}
 
 /** Shows the text of the running step's reply, at most once per interval. */
 class Typing {

@@ -1,5 +1,6 @@
 /** Tools from ordinary functions. */
 import * as Effect from "effect/Effect"
+import { ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
 import { checkTool } from "./toolChecks.ts"
@@ -37,10 +38,21 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
     handler: (args, context) => {
       const returned = execute(args as ArgumentsOf<P>, context)
       if (isEffect(returned)) return Effect.map(returned, asResult)
-      return isPromiseLike(returned) ? Promise.resolve(returned).then(asResult) : asResult(returned)
+      return isPromiseLike(returned)
+        ? Promise.resolve(returned).then((value) => (isEffect(value) ? promisedEffect(options.name) : asResult(value)))
+        : asResult(returned)
     }
   })
 }
+
+/** A promise of an Effect is not run: it is most often a mistake. */
+const promisedEffect = (toolName: string): HandlerResult.Failed =>
+  HandlerResult.error(
+    new ToolError("invalid_return", {
+      toolName,
+      message: `the handler of ${toolName} returned a promise of an Effect, which is not run; return the Effect itself`
+    })
+  )
 
 const asResult = (value: unknown): HandlerResult.HandlerResult =>
   HandlerResult.isBranded(value) ? (value as HandlerResult.HandlerResult) : HandlerResult.ok(value)

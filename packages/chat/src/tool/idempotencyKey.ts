@@ -26,7 +26,7 @@ export interface CallPlace {
 /** A new step's id: random; in a system with a seed, the next of that seed's stream. */
 export const newStepId = (system: System.System): string => System.uuid(system, "steps")
 
-/** The owner of a call: a session, else a request. */
+/** The owner of a call: a session, else its step, else a request. */
 export interface CallOwner {
   readonly sessionId?: string | undefined
   readonly requestId: string
@@ -39,9 +39,11 @@ export interface CallOwner {
 export const idempotencyKey = (
   owner: CallOwner,
   toolCallId: string,
-  { messageIndex = 0, stepId = String(messageIndex), index = 0, edited }: CallPlace
+  { messageIndex = 0, stepId, index = 0, edited }: CallPlace
 ): string => {
-  const key = `${escaped(owner.sessionId ?? owner.requestId)}/${escaped(toolCallId)}/${escaped(stepId)}.${index}`
+  // After a restore a request has another id. A step keeps its id, which is unique.
+  const from = owner.sessionId ?? (stepId === undefined ? owner.requestId : "")
+  const key = `${escaped(from)}/${escaped(toolCallId)}/${escaped(stepId ?? String(messageIndex))}.${index}`
   return edited === undefined ? key : `${key}/${digest(describe(edited))}`
 }
 

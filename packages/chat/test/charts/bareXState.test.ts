@@ -1,6 +1,6 @@
-import { StateMachine } from "@troupe/otp"
+import { StateMachine, Telemetry } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { createActor, fromCallback, waitFor } from "xstate"
+import { createActor, fromCallback, type Snapshot, waitFor } from "xstate"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
 import { provide } from "../../src/loop/provide.ts"
 import type { Event } from "../../src/events/Event.ts"
@@ -239,5 +239,56 @@ test("a deadline of a tool call under a bare actor passes on the system's clock"
   expect(actor.getSnapshot().value).not.toBe("idle")
   await clock.advance(1)
   expect(actor.getSnapshot().context.thread.messages[2]).toMatchObject({ outcome: "timed_out" })
+  actor.stop()
+})
+
+test("KEY2 a handler that runs again after a restore has the same idempotency key", async () => {
+  const keys: Array<string> = []
+  const charge = handling("charge", async (_, { idempotencyKey }) => {
+    keys.push(idempotencyKey)
+    return keys.length === 1 ? new Promise<never>(() => {}) : ok("charged")
+  })
+  const machine = () =>
+    provide(
+      engineParts({
+        adapter: check.fake({ respond: ({ messages }) => (messages.length === 1 ? calls("charge") : says("done")) }),
+        tools: [charge]
+      }).engine
+    )
+  const first = createActor(machine(), { input: { id: "c" } }).start()
+  first.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await until(() => keys.length === 1)
+  const snapshot = JSON.parse(JSON.stringify(first.getPersistedSnapshot())) as Snapshot<unknown>
+  first.stop()
+  const next = createActor(machine(), { input: { id: "c" }, snapshot }).start()
+  await waitFor(next, ({ value }) => value === "idle")
+  next.stop()
+  expect(keys).toHaveLength(2)
+  expect(new Set(keys).size).toBe(1)
+})
+
+test("two actors of one provided machine are two chats", async () => {
+  const machine = provide(engineParts({ adapter: check.fake({ respond: () => says("hello") }) }).engine)
+  const actors = ["x", "y"].map((id) => createActor(machine, { input: { id } }).start())
+  for (const actor of actors) actor.send({ type: "turn.start", turn: { messages: [user("hi")] } })
+  for (const actor of actors) {
+    const { context } = await waitFor(actor, (snapshot) => snapshot.context.lastHaltedReason !== undefined)
+    expect(context.thread.messages).toHaveLength(2)
+    actor.stop()
+  }
+})
+
+test("an observer of events that throws is reported, and does not stop the turn", async () => {
+  const { system } = check.system()
+  const failures: Array<unknown> = []
+  Telemetry.attach(system, "published.failure", ({ metadata }) => void failures.push(metadata.error))
+  const published = () => {
+    throw new Error("boom")
+  }
+  const { engine } = engineParts({ adapter: check.fake({ script: says("x") }) })
+  const actor = createActor(provide(engine, { published, system }), { input: { id: "c" } }).start()
+  actor.send({ type: "turn.start", turn: { messages: [user("hi")] } })
+  await waitFor(actor, ({ value }) => value === "idle")
+  expect(failures.length).toBeGreaterThan(0)
   actor.stop()
 })

@@ -69,10 +69,10 @@ const toolsOf = ({ clock, moment }: Place): ReadonlyArray<Tool> => {
   ]
 }
 
-const names = [
-  ...["quick", "quick", "slow", "slow", "write", "write", "write", "fails"],
-  ...["asks", "asks", "halts", "manual", "waits", "deaf"]
-] as unknown as readonly [string, ...ReadonlyArray<string>]
+const names = "quick quick slow slow write write write fails asks asks halts manual waits deaf".split(" ") as [
+  string,
+  ...Array<string>
+]
 
 const wordsOf = (chance: () => number): Script =>
   Array.from({ length: Math.floor(chance() * 4) }, (_, word): ScriptEntry =>

@@ -54,6 +54,7 @@ import {
   bindMachine,
   ChartTable,
   childOptionsOf,
+  EnvironmentPerSystem,
   makeCallback,
   makeEffect,
   registerActor,
@@ -84,7 +85,8 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
  *
  * **Details**
  *
- * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`.
+ * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`. An error of `inspect` is
+ *   reported as a crash and does not affect the machine.
  * - `name`: registers the process. `label`: the displayed name, by default `name`, else the machine's id.
  * - `env`: the environment of the machine's effects and callback actors, see `effect` and `fromCallback`.
  * - `strict`: checks the code of a hosted machine, for tests and development, see `hosted`.
@@ -114,7 +116,7 @@ const idOf = (machine: AnyActorLogic): string | undefined =>
 const idle = { kind: "machine" }
 
 const launch = <L extends AnyActorLogic>(
-  kernel: Pick<Kernel, "names" | "make" | "current" | "as">,
+  kernel: Pick<Kernel, "names" | "make" | "current" | "as" | "report">,
   parent: Cell | undefined,
   machine: L,
   options: Options<L> = {}
@@ -131,13 +133,32 @@ const launch = <L extends AnyActorLogic>(
   }
   if (parent !== undefined) join(parent, cell)
   const table = tableOf(machine, actorOptions, strict)
-  if (table === undefined) kernel.as(cell, () => host(cell, machine, parent, actorOptions))
-  else {
+  if (table === undefined) {
+    const { inspect } = actorOptions
+    const guarded =
+      inspect === undefined ? actorOptions : { ...actorOptions, inspect: guardedInspector(kernel, cell, inspect) }
+    kernel.as(cell, () => host(cell, asXStateRuns(machine, actorOptions.env), parent, guarded))
+  } else {
     const { input, snapshot: stored, env } = actorOptions
     kernel.as(cell, () => hostChart(cell, table, { input, snapshot: stored, env }, parent))
   }
   return cell
 }
+
+/** An error of an inspector is reported as a crash, and does not affect the machine. */
+const guardedInspector =
+  (kernel: Pick<Kernel, "report">, cell: Cell, inspect: (event: InspectionEvent) => void) =>
+  (event: InspectionEvent): void => {
+    try {
+      inspect(event)
+    } catch (error) {
+      kernel.report(cell, error)
+    }
+  }
+
+/** A hosted machine, as XState runs it: restored, it schedules its delayed events again. */
+const asXStateRuns = (machine: AnyActorLogic, env: unknown): AnyActorLogic =>
+  machine instanceof xstate.StateMachine && childOptionsOf(machine) !== undefined ? bindMachine(machine, env) : machine
 
 /** The table of a hosted machine without an inspector. */
 const tableOf = (
@@ -240,7 +261,7 @@ export const watch = <L extends AnyStateMachine>(
   const { behaviour } = cellOf(pid)
   if (behaviour instanceof ChartProcess) {
     const { root } = behaviour
-    watcher(root.chart as unknown as WatchedState<L>)
+    root.guarded(() => watcher(root.chart as unknown as WatchedState<L>))
     return { unsubscribe: root.watch(watcher as (state: object) => void) }
   }
   const watched = (state: SnapshotFrom<L>): void => {
@@ -365,7 +386,6 @@ export const effect = <Params, Env = unknown, Sent extends EventObject = EventOb
  * - The functions of `fromEffect` are called with `input` and `host` only.
  * - `provide` makes another machine, which is not hosted.
  * - `label`: the displayed name of the process of a child machine; by default the child's id.
- * - A function that makes its context returns a new object, which the machine then changes.
  * - With the start option `strict`, contexts and events are frozen, and reading `self` or `system` throws outside actions.
  *   Use it in tests: the host does not pass them, and later transitions change a context that the code kept.
  * - Its actions are called without `system`, and with a `self` that has `id`, `send`, `subscribe` and snapshots.
@@ -390,10 +410,14 @@ export const unhosted = (machine: AnyStateMachine): ReadonlyArray<string> => {
 /**
  * The same machine whose effects and callback actors have this environment, for a bare `createActor` or `useMachine`.
  *
- * **Details**: a bare `createActor` that restores a snapshot schedules the delayed events (`after`) of the active states
- * again, with their full delay.
+ * **Details**: all actors of the machine share the environment. A bare `createActor` that restores a snapshot of a hosted
+ * machine schedules its delayed events again: for the time that was left, or for their full delay if XState stored it.
  */
 export const bind = <M extends AnyStateMachine>(machine: M, env: unknown): M => bindMachine(machine, env) as M
+
+/** Like {@link bind}, with an environment for each root actor: `make` is called when an actor first needs its environment. */
+export const bindEach = <M extends AnyStateMachine>(machine: M, make: () => unknown): M =>
+  bindMachine(machine, new EnvironmentPerSystem(make)) as M
 
 const streamValue = "xstate.stream.value"
 

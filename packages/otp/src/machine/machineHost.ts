@@ -39,7 +39,11 @@ export const host = (
   const tree = new ActorTree((root) => {
     const { system } = root.ref
     setEnvironment(system, env)
-    setHost(system, { pid: cell, turn: (run) => deliver(cell, new MailboxTask(run)) })
+    setHost(system, {
+      pid: cell,
+      now: () => cell.kernel.clock.now(),
+      turn: (run) => deliver(cell, new MailboxTask(run))
+    })
     root.enter(cell)
     cell.behaviour = new ActorProcess("machine", root, parent)
   }, inspect)

@@ -67,6 +67,14 @@ const beginning: EventObject = { type: "xstate.init" }
 
 const empty: Context = Object.freeze({})
 
+/** Whether a value is an object, or has it as a property. */
+const isOrHas = (value: unknown, object: Context): boolean => {
+  if (value === object) return true
+  if (typeof value !== "object" || value === null) return false
+  for (const key in value) if ((value as Context)[key] === object) return true
+  return false
+}
+
 export class Chart {
   readonly table: ChartTable
   status: ChartStatus = "active"
@@ -114,7 +122,6 @@ export class Chart {
     const { table } = this
     this.#event = Object.assign({}, beginning, { input })
     this.#context = table.context(input)
-    this.#isOwned = table.makesContext
     this.#take(table.initial, effects)
     this.#settle(effects)
     this.#event = beginning
@@ -308,9 +315,9 @@ export class Chart {
     }
   }
 
-  /** A value that leaves the chart: if it is the context, the next `assign` copies the context (CSTEP5). */
+  /** A value that leaves the chart: if it is or has the context, the next `assign` copies the context (CSTEP5). */
   #resolved<A>(value: A): A {
-    if (value === this.#context) this.#isOwned = false
+    if (this.#isOwned && isOrHas(value, this.#context)) this.#isOwned = false
     return value
   }
 
@@ -321,7 +328,7 @@ export class Chart {
 
   #assign(update: Context): void {
     this.#changed = true
-    if (this.#isOwned) {
+    if (this.#isOwned && !isOrHas(update, this.#context)) {
       Object.assign(this.#context, update)
       return
     }

@@ -84,25 +84,18 @@ export class ChartTable {
   context(input: unknown): Context {
     const { context } = this.machine.config as { readonly context?: unknown }
     if (typeof context !== "function") return (context as Context | undefined) ?? empty
-    const make = context as (args: object) => Context
-    const made = make({ input })
-    if (this.strict && (made === input || made === make({ input }))) {
-      throw new TypeError(`The context of ${this.machine.id} is no new object: make one for each machine`)
-    }
-    return made
+    return (context as (args: object) => Context)({ input })
   }
 
-  /** Whether a new chart has a context of its own, which it may change. */
-  get makesContext(): boolean {
-    return !this.strict && typeof (this.machine.config as { readonly context?: unknown }).context === "function"
-  }
-
-  /** The leaf of a state value, as XState writes it. */
+  /** The leaf of a state value, as XState writes it. Throws a `TypeError` for a state that the machine does not have. */
   leafOf(value: unknown): Leaf {
     let node: StateNode = this.machine.root
     for (let rest = value; rest !== undefined;) {
       const [key, inner] = typeof rest === "string" ? [rest, undefined] : (Object.entries(rest as object)[0] ?? [])
       const next: StateNode | undefined = key === undefined ? undefined : node.states[key]
+      if (next === undefined && key !== undefined) {
+        throw new TypeError(`The machine ${this.machine.id} has no state ${[...node.path, key].join(".")}`)
+      }
       if (next === undefined) break
       node = next
       rest = inner

@@ -70,6 +70,8 @@ export const setEnvironment = (system: AnyActorRef["system"], env: unknown): voi
 /** The process that runs an XState system. */
 interface Host {
   readonly pid: unknown
+  /** The time on the clock of its system. */
+  readonly now: () => number
   readonly turn: (run: () => void) => void
 }
 
@@ -80,9 +82,28 @@ export const setHost = (system: AnyActorRef["system"], host: Host): void => void
 
 const unbound = Symbol("unbound")
 
+/** An environment for each XState system, made when it is first used. */
+export class EnvironmentPerSystem {
+  readonly #make: () => unknown
+  readonly #made = new WeakMap<object, { readonly env: unknown }>()
+
+  constructor(make: () => unknown) {
+    this.#make = make
+  }
+
+  of(system: object): unknown {
+    const known = this.#made.get(system)
+    if (known !== undefined) return known.env
+    const env = this.#make()
+    this.#made.set(system, { env })
+    return env
+  }
+}
+
 const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => {
   const host = hosts.get(system)
-  const env = bound === unbound ? environments.get(system) : bound
+  const given = bound === unbound ? environments.get(system) : bound
+  const env = given instanceof EnvironmentPerSystem ? given.of(system) : given
   return { env, send, host: host?.pid, turn: (run) => (host === undefined ? run() : host.turn(run)) }
 }
 
@@ -140,21 +161,35 @@ const delayedIn = ({ context, machine, value }: AnyMachineSnapshot): ReadonlyMap
   return delayed
 }
 
+/** The delayed events of a stored hosted machine, by id, with the times when they are due. */
+type StoredTimers = Readonly<Record<string, { readonly event: EventObject; readonly at: number }>>
+
 /** The machine, which schedules its delayed events again when a bare `createActor` restores it. XState leaves them out. */
 const scheduling = (machine: AnyStateMachine): AnyStateMachine => {
-  const restored = new WeakSet<object>()
+  /** The restored snapshots, with their stored delayed events if they have any. */
+  const restored = new WeakMap<object, StoredTimers | undefined>()
   const restore: AnyStateMachine["restoreSnapshot"] = machine.restoreSnapshot.bind(machine)
   const startChildren: AnyStateMachine["start"] = machine.start.bind(machine)
   return Object.assign(machine, {
     restoreSnapshot: (...args: Parameters<typeof restore>): AnyMachineSnapshot => {
       const snapshot: AnyMachineSnapshot = restore(...args)
-      restored.add(snapshot)
+      const [stored] = args as readonly unknown[] as readonly [{ readonly timers?: StoredTimers | undefined }]
+      restored.set(snapshot, stored.timers)
       return snapshot
     },
     start: (snapshot: AnyMachineSnapshot, { self, system }: XStateScope): void => {
       startChildren(snapshot)
+      const timers = restored.get(snapshot)
       if (!restored.delete(snapshot)) return
-      for (const [type, ms] of delayedIn(snapshot)) system.scheduler.schedule(self, self, { type }, ms, type)
+      const { scheduler } = system
+      if (timers === undefined) {
+        for (const [type, ms] of delayedIn(snapshot)) scheduler.schedule(self, self, { type }, ms, type)
+        return
+      }
+      const now = hosts.get(system)?.now() ?? performance.timeOrigin + performance.now()
+      for (const [id, { event, at }] of Object.entries(timers)) {
+        scheduler.schedule(self, self, event, Math.max(0, at - now), id)
+      }
     }
   })
 }

@@ -7,6 +7,7 @@ export { ChartTable } from "./chartTable.ts"
 export {
   bindMachine,
   childOptionsOf,
+  EnvironmentPerSystem,
   hostedActorOf,
   makeCallback,
   makeEffect,

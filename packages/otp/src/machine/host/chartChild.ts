@@ -53,8 +53,16 @@ export class CallbackChild extends Child implements ActorScope {
     if (this.isStopped) running?.close?.()
   }
 
+  /** An error of its code is its end: an event of the chart that started it. */
   receive(event: EventObject): void {
-    this.#running?.receive?.(event)
+    try {
+      this.#running?.receive?.(event)
+    } catch (error) {
+      const running = this.#running
+      this.#running = undefined
+      this.failed(error)
+      this.run.guarded(() => running?.close?.())
+    }
   }
 
   protected close(): void {

@@ -254,6 +254,7 @@ export class ChartProcess implements Behaviour, RunHost {
     const actor = logic === undefined ? undefined : hostedActorOf(logic)
     if (actor?.kind === "callback") return new CallbackChild(run, id, src, input, actor.start)
     if (actor?.kind === "effect") return new FiberChild(run, id, src, input, actor.make)
+    if (logic === undefined) throw new TypeError(`The machine ${run.chart.table.machine.id} has no actor ${src}`)
     const machine = logic as AnyStateMachine
     const table = ChartTable.of(machine, run.chart.table.strict)
     if (!(table instanceof ChartTable)) throw new TypeError(`The machine ${machine.id} cannot be hosted`)

@@ -295,7 +295,7 @@ export class ChartRun {
   }
 
   notify(snapshot: unknown): void {
-    for (const observer of Array.from(this.#observers ?? [])) this.#guarded(() => observer.next?.(snapshot))
+    for (const observer of Array.from(this.#observers ?? [])) this.guarded(() => observer.next?.(snapshot))
   }
 
   /** Calls the watcher after each change of the state, with the chart itself: no snapshot is made. */
@@ -307,7 +307,7 @@ export class ChartRun {
 
   showState(): void {
     if (this.#watchers === undefined) return
-    for (const watcher of this.#watchers) this.#guarded(() => watcher(this.chart))
+    for (const watcher of this.#watchers) this.guarded(() => watcher(this.chart))
   }
 
   /** Calls the observer with each new snapshot, or with the end if the chart has ended. */
@@ -342,10 +342,11 @@ export class ChartRun {
 
   #finish(observer: Observer<unknown>): void {
     const { status, error } = this.chart
-    this.#guarded(() => (status === "error" ? observer.error?.(error) : observer.complete?.()))
+    this.guarded(() => (status === "error" ? observer.error?.(error) : observer.complete?.()))
   }
 
-  #guarded(call: () => void): void {
+  /** Calls code of an observer: its error is reported, and changes nothing. */
+  guarded(call: () => void): void {
     const { cell } = this.host
     try {
       call()

@@ -243,7 +243,7 @@ describe("PERSIST3 a child that ended, stored before its machine handled the end
       actors: { kid },
       actions: {
         note: assign(({ context, event }) => ({
-          ends: [...context.ends, String((event as unknown as { readonly actorId: string }).actorId)]
+          ends: [...context.ends, (event as unknown as { readonly actorId: string }).actorId]
         }))
       }
     }).createMachine({
@@ -256,14 +256,14 @@ describe("PERSIST3 a child that ended, stored before its machine handled the end
     const system = System.make({ clock: Clock.test() })
     const pid = StateMachine.start(system, parent)
     const { kid: ref } = StateMachine.snapshot(pid).children
-    const child = ref === undefined ? undefined : StateMachine.pidOf(ref)
-    if (child === undefined) throw new Error("the child has no process")
+    const process = ref === undefined ? undefined : StateMachine.pidOf(ref)
+    if (process === undefined) throw new Error("the child has no process")
     // The parent does not handle events while it is suspended.
-    Sys.suspend(pid)
-    Process.send(child, { type })
+    void Sys.suspend(pid)
+    Process.send(process, { type })
     await hop()
     const unhandled = JSON.stringify(StateMachine.persisted(pid))
-    Sys.resume(pid)
+    void Sys.resume(pid)
     await hop()
     const handled = JSON.stringify(StateMachine.persisted(pid))
     Process.kill(pid)
