@@ -60,6 +60,20 @@ export interface TurnStart {
   readonly decisions?: ReadonlyArray<Decided> | undefined
 }
 
+/** How often a process is started for turns that wait, if each one dies at its start. */
+const mostStarts = 5
+
+/**
+ * Starts a process again when it died during its start: then no other start was begun. Throws `error` after the last one.
+ */
+const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, error: () => Error): Promise<void> => {
+  for (let starts = 0; starts < mostStarts; starts++) {
+    await start()
+    if (isOver()) return
+  }
+  throw error()
+}
+
 export class LiveChat {
   readonly id: string
   readonly view: LiveView
@@ -348,8 +362,11 @@ export class LiveChat {
     if (this.#env !== undefined) Process.send(this.#pid, this.#env.start(turn.turn))
   }
 
+  /** Starts a process for the turns that wait; they fail when there is none. */
   #revive(): void {
-    this.#home.revive(this.id).catch((error: unknown) => this.#endAll(error))
+    const isOver = () => this.#pid !== undefined || this.#stopping !== undefined || this.#turns.size === 0
+    const start = () => this.#home.revive(this.id)
+    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => this.#endAll(error))
   }
 
   #died(pid: ChatPid, reason: unknown): void {

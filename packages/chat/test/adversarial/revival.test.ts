@@ -1,0 +1,34 @@
+/** A chat whose process dies whenever it is started. */
+import { System } from "@troupe/otp"
+import { expect, test } from "vitest"
+import { LiveChat } from "../../src/live/liveChat.ts"
+import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import { user } from "../../src/model/Message.ts"
+import { LiveView } from "../../src/view/liveView.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { engineParts } from "../double/stepping.ts"
+import { says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+test("TURN3 a turn fails when each process that is started for it dies at its start", async () => {
+  const { system, clock } = check.system()
+  const { engine } = engineParts({ adapter: check.fake({ script: says("never") }) })
+  let starts = 0
+  const home: ConstructorParameters<typeof LiveChat>[1] = {
+    inbox: () => ({ isBound: false }) as never,
+    options: () => resolveOptions(engine, { system }),
+    hooks: () => undefined,
+    revive: () => {
+      starts++
+      return Promise.resolve(System.processes(system) as never)
+    },
+    stop: () => Promise.resolve(),
+    newId: () => "id",
+    kept: () => Promise.resolve(undefined)
+  }
+  const chat = new LiveChat("a", home, new LiveView(clock, undefined, undefined))
+  const turn = chat.start([user("go")])
+  await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })
+  expect(starts).toBe(5)
+})
