@@ -112,7 +112,7 @@ export interface Kernel extends System {
   readonly root: Cell
   /** Represents callers that are not a process. */
   readonly outside: Cell
-  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, System>) => ReturnType<typeof Effect.runFork<A, E>>
   /** The duration in milliseconds from which a callback is reported to block the thread. */
   readonly blockedAfter: number
   lastId: number

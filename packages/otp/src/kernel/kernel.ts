@@ -42,7 +42,7 @@ export class SystemKernel implements Kernel {
   readonly root: Cell
   /** Represents callers that are not a process. */
   readonly outside: Cell
-  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
+  readonly fork: <A, E>(effect: Effect.Effect<A, E, System>) => ReturnType<typeof Effect.runFork<A, E>>
   readonly #reports: KernelReports | undefined
   readonly #onCrash: ((report: CrashReport) => void) | undefined
   #first: Signal | undefined = undefined
@@ -66,7 +66,7 @@ export class SystemKernel implements Kernel {
   constructor(
     name: string,
     clock: Clock,
-    services: (system: System) => Context.Context<never>,
+    services: (system: System) => Context.Context<System>,
     reports: KernelReports | undefined,
     onCrash: ((report: CrashReport) => void) | undefined,
     blockedAfter = 50,

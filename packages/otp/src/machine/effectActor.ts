@@ -5,6 +5,7 @@
  * EACT2. The fiber is a resource of the actor's process, if there is one.
  * EACT3. A synchronous result is delivered synchronously; a later one in a turn of that process.
  */
+import { System } from "../core/index.ts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -23,7 +24,8 @@ const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
 let bare: Kernel | undefined
 
 /** The kernel that runs the fibers of actors without a process. */
-const bareKernel = (): Kernel => (bare ??= new SystemKernel("bare", live, () => Context.empty(), undefined, undefined))
+const bareKernel = (): Kernel =>
+  (bare ??= new SystemKernel("bare", live, (system) => Context.make(System, system), undefined, undefined))
 
 const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
   Exit.isSuccess(exit)

@@ -151,7 +151,7 @@ export const processes = (system: System): Iterable<Pid> => kernelOf(system).pro
  * interrupts the fiber; the end of the system does not end it.
  */
 export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E, System>): Fiber.Fiber<A, E> =>
-  kernelOf(system).fork(effect as Effect.Effect<A, E>)
+  kernelOf(system).fork(effect)
 
 /**
  * A random number from 0 up to, not including, 1: the next one of the system's seed, or the host's.

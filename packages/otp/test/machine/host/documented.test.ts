@@ -150,7 +150,7 @@ const counter = hosted(
   })
 )
 
-const failing = fromEffect<never, Error>(() => Effect.fail(new Error("no")))
+const failing = fromEffect<never, string>(() => Effect.fail("no"))
 
 test("children are reached by an id that a function returns; transitions of the root handle the ends of all", async () => {
   const machine = hosted(
