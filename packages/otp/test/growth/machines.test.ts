@@ -3,7 +3,7 @@ import { createActor, createMachine, fromCallback, spawnChild } from "xstate"
 import { Process, StateMachine, System } from "../../src/index.ts"
 import { dearer } from "./cost.ts"
 
-const count = 1_000
+const count = 500
 
 const child = fromCallback(() => {})
 
