@@ -226,11 +226,16 @@ export class ToolExecution implements ContextOwner {
     resume(this.#returned(returned))
   }
 
+  /** Settles with what the executor returned; reading it may throw. */
   #returned(result: unknown): Effect.Effect<void> {
-    if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
-    else {
-      const message = `the executor returned ${describe(result)}`
-      this.#settle(toolFailure(this.written, "invalid_return", message, result))
+    try {
+      if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
+      else {
+        const message = `the executor returned ${describe(result)}`
+        this.#settle(toolFailure(this.written, "invalid_return", message, result))
+      }
+    } catch (thrown) {
+      this.#raised(thrown)
     }
     return Effect.void
   }

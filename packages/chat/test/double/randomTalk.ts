@@ -10,7 +10,7 @@ import type { ChatContext, ChatEvent } from "../../src/loop/chatContext.ts"
 import type { OwnChatOptions } from "../../src/loop/provide.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
-import { text, user } from "../../src/model/Message.ts"
+import { text as textOf, user } from "../../src/model/Message.ts"
 import type { Decision } from "../../src/record/Approval.ts"
 import { pendingApprovalsOf } from "../../src/step/openCalls.ts"
 import type { Fake } from "../../src/testing/Fake.ts"
@@ -137,7 +137,7 @@ const decisionOf = (seed: number, id: string): Decision => {
   return kind < 0.9 ? { type: "deny", reason: "no" } : { type: "result", value: "by hand" }
 }
 
-/** A running chat, and how its program is told to go on. */
+/** A running chat, and the functions that drive it. */
 export interface Talker {
   readonly state: () => { readonly value: unknown; readonly context: ChatContext }
   readonly send: (event: ChatEvent) => void
@@ -167,11 +167,11 @@ export const talkThrough = async (seed: number, { state, send, advance }: Talker
   let quiet = 0
   for (let rounds = 0; rounds < 3_000; rounds++) {
     const { value, context } = state()
-    const told = JSON.stringify(context)
-    const unsaid = turns.map((parts) => parts.filter(({ said }) => !told.includes(said)))
+    const text = JSON.stringify(context)
+    const unsaid = turns.map((parts) => parts.filter(({ said }) => !text.includes(said)))
     const next = unsaid.findIndex((parts) => parts.length > 0)
     const hasBegun = next >= 0 && (unsaid[next]?.length ?? 0) < (turns[next]?.length ?? 0)
-    const now = JSON.stringify([value, told])
+    const now = JSON.stringify([value, text])
     quiet = now === last ? quiet + 1 : 0
     last = now
     if (next >= 0 && (value === "idle" || hasBegun)) {
@@ -200,6 +200,6 @@ export const talkThrough = async (seed: number, { state, send, advance }: Talker
   }
   const { value, context } = state()
   throw new Error(
-    `the chat of seed ${seed} did not come to rest: ${JSON.stringify([value, context.thread.messages.map(text)])}`
+    `the chat of seed ${seed} did not come to rest: ${JSON.stringify([value, context.thread.messages.map(textOf)])}`
   )
 }

@@ -63,8 +63,8 @@ test("CSTEP5 an effect and an event that contain the context keep its present va
     types: { context: {} as Counted, events: {} as EventObject },
     actions: {
       keep: effect<{ readonly of: Counted }>(({ of }) => void seen.push(of.n)),
-      tell: raise(({ context }) => ({ type: "told", of: context })),
-      hear: effect<{ readonly event: EventObject }>(
+      notify: raise(({ context }) => ({ type: "noted", of: context })),
+      note: effect<{ readonly event: EventObject }>(
         ({ event }) => void seen.push((event as unknown as { readonly of: Counted }).of.n * 10)
       ),
       inc: assign(({ context }) => ({ n: context.n + 1 }))
@@ -72,8 +72,8 @@ test("CSTEP5 an effect and an event that contain the context keep its present va
   }).createMachine({
     context: () => ({ n: 1 }),
     on: {
-      x: { actions: [{ type: "keep", params: ({ context }) => ({ of: context }) }, "tell", "inc"] },
-      told: { actions: { type: "hear", params: ({ event }) => ({ event }) } }
+      x: { actions: [{ type: "keep", params: ({ context }) => ({ of: context }) }, "notify", "inc"] },
+      noted: { actions: { type: "note", params: ({ event }) => ({ event }) } }
     }
   })
   const system = System.make()
@@ -148,7 +148,7 @@ test("a snapshot with a state or an actor that the machine does not have ends th
 })
 
 test.each([{}, { inspect: () => {} }, { logger: () => {} }])(
-  "PERSIST2 delayed events of a stored machine wait for the rest of their time, whoever runs it: %o",
+  "PERSIST2 delayed events of a stored machine wait for the rest of their time when it is started with %o",
   async (options) => {
     const machine = hosted(
       setup({
