@@ -243,7 +243,7 @@ export class ChatDirectory {
   }
 
   #saver(chat: LiveChat): Save {
-    return (record, after) => chat.keep(() => this.#parts.tree.ask<"save">({ type: "save", record, after }))
+    return (record, place) => chat.keep(() => this.#parts.tree.ask<"save">({ type: "save", record, ...place }))
   }
 
   async #end(id: string): Promise<void> {

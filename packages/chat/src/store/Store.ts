@@ -8,13 +8,35 @@ import { memoryStore } from "./memoryStore.ts"
 import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
-export type { Store, Precondition, Saved, ListOptions, HistoryOptions, ChatList, SessionStore } from "./sessionStore.ts"
+export type {
+  Accepted,
+  Store,
+  Precondition,
+  Saved,
+  ListOptions,
+  HistoryOptions,
+  ChatList,
+  SessionStore
+} from "./sessionStore.ts"
 
 export { listOptions, historyOptions, searched, summaryOf } from "./chatList.ts"
-export { blank, Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+export { blank, Commit, commitOf, forked, recordOf, rewound, withInbox, withoutInbox } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
 
-const verbs = ["load", "save", "delete", "history", "at", "fork", "rewind", "list", "keepDraft", "expire", "close"]
+const verbs = [
+  "load",
+  "save",
+  "accept",
+  "delete",
+  "history",
+  "at",
+  "fork",
+  "rewind",
+  "list",
+  "keepDraft",
+  "expire",
+  "close"
+]
 
 /** Whether a store keeps the log of each conversation. */
 export const isSessionStore = (store: Store): store is SessionStore =>
@@ -23,7 +45,7 @@ export const isSessionStore = (store: Store): store is SessionStore =>
 /**
  * The options of a store in memory.
  *
- * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry a conversation is kept; without
+ * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry or input a conversation is kept; without
  * it, there is no limit.
  */
 interface MemoryOptions {

@@ -3,22 +3,41 @@ import type { ChatRecord } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
 import type { Saved } from "./sessionStore.ts"
 
-/** Saves a record after the entry of this number. */
-export type Save = (record: ChatRecord, after: number) => Promise<Saved | undefined>
+/** The place of a save: the entry before it, and the waiting inputs that it takes. */
+export interface Place {
+  readonly after: number
+  readonly takes: ReadonlyArray<string>
+}
 
-/** Saves records after the one that the process began with; calls `conflicted` when another program has written since. */
+/** Saves a record after the entry of this number. */
+export type Save = (record: ChatRecord, place: Place) => Promise<Saved | undefined>
+
+/**
+ * Saves records after the one that the process began with; calls `conflicted` when another program has written since.
+ *
+ * **Details**: an input that an earlier record had in its inbox, and this one has not, is taken.
+ */
 export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
   let version = record?.version ?? 0
+  const waiting = new Set(idsOf(record))
+  let newest: ReadonlySet<string> = waiting
   return async (committed) => {
+    const now = new Set(idsOf(committed))
+    newest = now
+    const takes = Array.from(waiting).filter((id) => !now.has(id))
+    for (const id of now) waiting.add(id)
     try {
-      const saved = await save(committed, version)
+      const saved = await save(committed, { after: version, takes })
       if (saved !== undefined) version = Math.max(version, saved.seq)
+      for (const id of takes) if (!newest.has(id)) waiting.delete(id)
     } catch (error) {
       if (isConflict(error)) conflicted()
       throw error
     }
   }
 }
+
+const idsOf = (record: ChatRecord | undefined): ReadonlyArray<string> => (record?.inbox ?? []).map(({ id }) => id)
 
 /** Saves a chat's record; the next phase waits for it. */
 export type SaveRecord = (record: ChatRecord) => void | Promise<void>

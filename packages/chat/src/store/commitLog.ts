@@ -1,13 +1,13 @@
 /**
  * The log of a conversation: what an entry adds to the entry before, and the record of a list of entries.
  *
- * LOG1. The record of an entry is the saved record, except that its `version` is the entry's number.
+ * LOG1. The record of an entry is the saved record without its `inbox`, and its `version` is the entry's number.
  * LOG2. An entry holds additions only: messages and known ids that are in the same place as before are left out. Elements
  *       that are the same object cost one comparison; elements of equal value count as the same.
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { ChatRecord } from "../record/index.ts"
+import { ChatRecord, type InboxEntry } from "../record/index.ts"
 import { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -54,7 +54,7 @@ export type Commit = z.infer<typeof Commit>
 export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
 
 /**
- * The additions of a record to the one before; the whole record, if there is none before.
+ * The additions of a record to the one before; the whole record, if there is none before. Waiting inputs are no part of it.
  *
  * **Details**: a message that is the same object as before costs one comparison of references.
  *
@@ -74,7 +74,7 @@ export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
  * ```
  */
 export const commitOf = (before: ChatRecord | undefined, record: ChatRecord): Change => {
-  const { id: _, thread, version: __, known, ...state } = record
+  const { id: _, thread, version: __, known, inbox: ___, ...state } = record
   const { messages, metadata } = thread
   const kept = sharedPrefix(before?.thread.messages ?? none, messages)
   const isStep = record.open === undefined
@@ -191,11 +191,20 @@ export const forked = (
 /**
  * The record after a rewind: the earlier record, with the parts that stay as they are now.
  *
- * **Details**: the waiting inputs stay, because they were accepted; `permissionMode` stays, so that a rewind cannot leave a
- * stricter mode.
+ * **Details**: `permissionMode` stays, so that a rewind cannot leave a stricter mode.
  */
-export const rewound = (now: ChatRecord, earlier: ChatRecord): ChatRecord =>
-  now.inbox === undefined ? goingOn(earlier, now) : { ...goingOn(earlier, now), inbox: now.inbox }
+export const rewound = (now: ChatRecord, earlier: ChatRecord): ChatRecord => goingOn(earlier, now)
+
+/** The record of an entry, without inputs that waited when an earlier version wrote it. */
+export const withoutInbox = (record: ChatRecord): ChatRecord => {
+  if (record.inbox === undefined) return record
+  const { inbox: _, ...rest } = record
+  return rest
+}
+
+/** The record of an entry with the inputs that wait now. */
+export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord =>
+  waiting.length === 0 ? withoutInbox(record) : { ...record, inbox: waiting }
 
 const goingOn = (record: ChatRecord, { permissionMode }: Pick<ChatRecord, "permissionMode">): ChatRecord => {
   const { inbox: _, version: __, permissionMode: ___, ...kept } = record

@@ -1,8 +1,8 @@
 /**
  * A store that keeps its log in memory.
  *
- * Owns: the entries of each conversation, its newest record and its draft. Does not own the record objects, which it
- * returns uncopied: records are never changed.
+ * Owns: the entries of each conversation, its newest record, its waiting inputs and its draft. Does not own the record
+ * objects, which it returns uncopied: records are never changed.
  *
  * Keeps LOG1 and LOG2.
  *
@@ -11,17 +11,23 @@
  *          chat, references them.
  */
 import type { Clock } from "@troupe/otp"
-import type { ChatRecord } from "../record/index.ts"
+import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
-import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+import { blank, type Commit, commitOf, forked, recordOf, rewound, withInbox, withoutInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
 import { PrefixIndex } from "./prefixIndex.ts"
 import { type Refusal, refused } from "../errors/index.ts"
 import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
-/** The log of one conversation; `written` is the number of its last write among all writes of the store. */
+/**
+ * The log of one conversation; `written` is the number of its last write among all writes of the store. `inbox` has the
+ * waiting inputs by id, in the order they were accepted.
+ */
 interface Log {
   readonly commits: Array<Commit>
+  readonly inbox: Map<string, InboxEntry>
+  readonly createdAt: number
+  updatedAt: number
   record: ChatRecord
   writer: string | undefined
   written: number
@@ -56,16 +62,29 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
   ): ChatRecord => {
     const change = commitOf(log?.record, record)
     const seq = (log?.commits.length ?? 0) + 1
-    const entry = { seq, at: Math.floor(clock.now()), kind, ...change }
-    const commit: Commit = from === undefined ? entry : { ...entry, from }
-    const newest = { ...record, version: seq }
-    const written = ++writes
-    if (log === undefined) logs.set(record.id, { commits: [commit], record: newest, writer, written, draft: undefined })
-    else {
-      log.commits.push(commit)
-      Object.assign(log, { record: newest, writer, written, draft: undefined })
-    }
+    const at = Math.floor(clock.now())
+    const entry = { seq, at, kind, ...change }
+    const written = log ?? begin(record.id, at)
+    written.commits.push(from === undefined ? entry : { ...entry, from })
+    const newest = { ...withoutInbox(record), version: seq }
+    Object.assign(written, { record: newest, writer, updatedAt: at, written: ++writes, draft: undefined })
     return newest
+  }
+
+  /** A conversation without an entry. */
+  const begin = (id: string, at: number): Log => {
+    const log: Log = {
+      commits: [],
+      inbox: new Map(),
+      createdAt: at,
+      updatedAt: at,
+      record: blank(id),
+      writer: undefined,
+      written: 0,
+      draft: undefined
+    }
+    logs.set(id, log)
+    return log
   }
 
   /** MEMORY1 */
@@ -95,13 +114,31 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     ttlMs,
     load: (id) => {
       const log = find(id)
-      return log?.draft === undefined ? log?.record : { ...log.record, draft: log.draft }
+      if (log === undefined) return undefined
+      const record = withInbox(log.record, Array.from(log.inbox.values()))
+      return log.draft === undefined ? record : { ...record, draft: log.draft }
+    },
+    accept: (id, input) => {
+      const log = find(id)
+      const waiting = log?.inbox.get(input.id)
+      if (waiting !== undefined) return { input: waiting, isNew: false }
+      const at = Math.floor(clock.now())
+      const written = log ?? begin(id, at)
+      written.inbox.set(input.id, input)
+      Object.assign(written, { updatedAt: at, written: ++writes })
+      return { input, isNew: true }
     },
     save: (record, precondition) => {
-      const log = find(record.id)
-      check(record.id, log, precondition)
+      const { id, inbox = [] } = record
+      const log = find(id)
+      check(id, log, precondition)
       checkConversation(record, log, precondition)
-      return { seq: add(log, record, "saved", undefined, precondition?.writer).version ?? 0 }
+      const { version = 0 } = add(log, record, "saved", undefined, precondition?.writer)
+      const waiting = known(id).inbox
+      if (precondition === undefined) waiting.clear()
+      for (const input of inbox) if (!waiting.has(input.id)) waiting.set(input.id, input)
+      for (const taken of precondition?.takes ?? []) waiting.delete(taken)
+      return { seq: version }
     },
     delete: (id) => {
       const log = find(id)
@@ -125,7 +162,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const log = known(id)
       check(id, log, precondition)
       const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
-      return add(log, rewound(log.record, earlier), "rewound", { id, seq: to }, precondition?.writer)
+      const entry = add(log, rewound(log.record, earlier), "rewound", { id, seq: to }, precondition?.writer)
+      return withInbox(entry, Array.from(log.inbox.values()))
     },
     list: (options) => {
       find("")
@@ -139,9 +177,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       find("")
       if (ttlMs === undefined) return 0
       const end = Math.floor(clock.now()) - ttlMs
-      const over = Array.from(logs.of("")).filter(
-        ([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id)
-      )
+      const over = Array.from(logs.of("")).filter(([id, { updatedAt }]) => updatedAt < end && !isKept(id))
       for (const [id, log] of over) bury(id, log)
       return over.length
     },
@@ -196,7 +232,16 @@ function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Comm
 const has = ({ record }: Log, search: string): boolean =>
   search === "" || record.thread.messages.some((message) => searched(message).includes(search))
 
-const summarized = ({ commits, record }: Log): ChatSummary =>
-  summaryOf(record, { createdAt: commits[0]?.at ?? 0, updatedAt: commits.at(-1)?.at ?? 0 })
+const summarized = ({ record, inbox, createdAt, updatedAt }: Log): ChatSummary => {
+  const [first] = record.version === undefined ? inbox.values() : []
+  const summary = summaryOf(record, { createdAt, updatedAt })
+  return first === undefined ? summary : { ...summary, title: summaryOf(begun(record, first), summary).title }
+}
+
+/** The record as if the input was in its thread. */
+const begun = (record: ChatRecord, { message }: InboxEntry): ChatRecord => ({
+  ...record,
+  thread: { messages: [message] }
+})
 
 const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after) ? Number(after) : undefined)

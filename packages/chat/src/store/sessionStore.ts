@@ -1,6 +1,6 @@
 /** The ports of stores: their operations, values and errors. */
 
-import type { ChatRecord } from "../record/index.ts"
+import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
 
 /**
@@ -25,15 +25,28 @@ export interface Store {
 /**
  * The condition of a write: the conversation's newest entry is `after` (0 for a new one), or was written by the same
  * `writer`. A writer is one running Troupe.
+ *
+ * **Details**: `takes` are the ids of the waiting inputs that a saved entry has in its thread. They wait no longer once the
+ * entry is stored. An id that does not wait is ignored.
  */
 export interface Precondition {
   readonly writer: string
   readonly after: number
+  readonly takes?: ReadonlyArray<string> | undefined
 }
 
 /** The result of a save: the number of its entry. */
 export interface Saved {
   readonly seq: number
+}
+
+/**
+ * The result of accepting an input: the waiting input of this id. `isNew` is false when an input of this id was waiting
+ * already; then that one is returned, and nothing was written.
+ */
+export interface Accepted {
+  readonly input: InboxEntry
+  readonly isNew: boolean
 }
 
 /**
@@ -83,20 +96,26 @@ export interface ChatList {
  *
  * **Contract**: as {@link Store}, and
  *
+ * - `accept` appends an input to the waiting inputs of a conversation. Its cost does not grow with the inputs that wait. An
+ *   unknown conversation begins with it: its `seq` is 0, and it has no entry yet.
  * - `save` adds an entry. When the precondition does not hold, it is refused (`store_conflict`); without a precondition
  *   there is no check. A record that continues, with the same message objects, a deleted conversation of this id is refused
  *   too. Its cost grows with the additions, not with the conversation.
- * - `load` returns the newest record, its `version` the number of its entry; its `draft` is the one saved since, else the
- *   record's own.
+ * - The `inbox` of a saved record is no part of its entry. With a precondition, its inputs that do not wait yet are
+ *   appended, and those named by `takes` leave together with the entry; no other input leaves. Without a precondition,
+ *   exactly the inputs of the record wait afterwards.
+ * - `load` returns the newest record, its `version` the number of its entry, and its `inbox` the waiting inputs in the order
+ *   they were accepted; its `draft` is the one saved since, else the record's own. A conversation without an entry is
+ *   empty, and has no `version`.
  * - `history` returns entries, the oldest first; none for an unknown conversation.
  * - `at` returns the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
  *   inputs that waited there. The two conversations are independent afterwards.
- * - `rewind` adds an entry with the record of an earlier one, and the inputs that wait now; entry 0 is the empty beginning.
+ * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay.
  * - `keepDraft` stores the text of a streaming reply so far, and replaces its earlier draft; the next entry removes it. A
  *   draft is not an entry. When `after` is not the number of the newest entry, the draft is late and dropped: it may arrive
  *   while an entry is written, or after it.
- * - `expire` deletes the conversations without a new entry for longer than `ttlMs`, except the ids for which `isKept`
+ * - `expire` deletes the conversations without a new entry or input for longer than `ttlMs`, except the ids for which `isKept`
  *   returns true, and returns their number; none without a `ttlMs`.
  * - `delete` removes all data of a conversation.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
@@ -108,9 +127,10 @@ export interface ChatList {
  * **Source**: `Testing.sessionStoreLaws` tests all of this.
  */
 export interface SessionStore extends Store {
-  /** Milliseconds after its newest entry that a conversation is kept. `undefined`: no limit. */
+  /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
   readonly save: (record: ChatRecord, precondition?: Precondition) => Answer<Saved>
+  readonly accept: (id: string, input: InboxEntry) => Answer<Accepted>
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
   readonly at: (id: string, seq: number) => Answer<ChatRecord | undefined>
   readonly fork: (id: string, to: string, at?: number) => Answer<ChatRecord>

@@ -1,18 +1,34 @@
 /** The calls of a store, as plain values, and how they are performed. */
-import type { ChatRecord } from "../record/index.ts"
+import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused } from "../errors/index.ts"
-import type { ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
+import type { Accepted, ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
 
 /** A call of a store. */
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
-  | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
+  | SaveCall
   | { readonly type: "delete"; readonly id: string }
   | LogCall
 
+/** A save; a store with a log gets the number of the entry before it, and the ids of the inputs that it takes. */
+export interface SaveCall {
+  readonly type: "save"
+  readonly record: ChatRecord
+  readonly after?: number
+  readonly takes?: ReadonlyArray<string>
+}
+
+/** Appends an input to the waiting inputs. */
+export interface AcceptCall {
+  readonly type: "accept"
+  readonly id: string
+  readonly input: InboxEntry
+}
+
 /** A call that only a store with a log supports. */
 type LogCall =
+  | AcceptCall
   | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
   | { readonly type: "at"; readonly id: string; readonly seq: number }
   | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
@@ -23,6 +39,7 @@ type LogCall =
 export interface StoreValues {
   readonly load: ChatRecord | undefined
   readonly save: Saved | undefined
+  readonly accept: Accepted
   readonly delete: undefined
   readonly history: ReadonlyArray<Commit>
   readonly at: ChatRecord | undefined
@@ -56,7 +73,8 @@ export const idOf = (call: StoreCall): string => {
 }
 
 /** Whether the call changes its chat, so that it takes effect even when it settles late (STORE4). */
-export const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
+export const isWrite = ({ type }: StoreCall): boolean =>
+  type === "save" || type === "accept" || type === "delete" || type === "rewind"
 
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
 export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown => {
@@ -66,7 +84,7 @@ export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown
     case "save":
       return log === undefined || call.after === undefined
         ? store.save(call.record)
-        : log.save(call.record, { writer, after: call.after })
+        : log.save(call.record, { writer, after: call.after, takes: call.takes })
     case "delete":
       return store.delete(call.id)
     default:
@@ -77,6 +95,8 @@ export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown
 
 const performLog = (store: SessionStore, call: LogCall): unknown => {
   switch (call.type) {
+    case "accept":
+      return store.accept(call.id, call.input)
     case "history":
       return store.history(call.id, call.options)
     case "at":

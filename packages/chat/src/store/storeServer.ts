@@ -5,8 +5,8 @@
  *         time.
  * STORE2. When the store fails, the process replies with the error to the calling chat, and continues.
  * STORE3. An operation blocks the next one only as long as its caller waits.
- * STORE4. When a late write settles, the newest write stored meanwhile is repeated: in the end the store has the last
- *         requested state.
+ * STORE4. When a late write settles, the newest write stored meanwhile is repeated, and so are the inputs accepted
+ *         meanwhile (`lateWrites.ts`): in the end the store has the last requested state.
  * STORE5. When the process dies, the store continues its running operations, and the next process keeps STORE1 to STORE4
  *         for them. Operations that the dead process had not begun are dropped, and nothing waits for its loads. Nothing
  *         begins without a process: a write to be repeated (STORE4) waits for the next process, and never runs after the
@@ -26,6 +26,7 @@ import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
 import { ignoreRejection, inBackground, isPromiseLike } from "../async/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
+import { type Late, LateWrites } from "./lateWrites.ts"
 import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
 import type { Store } from "./sessionStore.ts"
 
@@ -50,12 +51,6 @@ interface Sweep {
 /** The address of the store's process. */
 export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft | Left>
 
-/** The late writes of a chat, and the newest write stored since. */
-interface Late {
-  count: number
-  newest: StoreCall | undefined
-}
-
 /** A running operation; `giveUp` unblocks the next one. */
 interface UnderWay extends Overdue {
   readonly call: StoreCall
@@ -71,7 +66,7 @@ export interface Guarded extends Asked {
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
-  readonly late: Map<string, Late>
+  readonly late: LateWrites
   readonly newest: NewestEntries
   /** The late writes that settled while there was no process. */
   readonly outstanding: Array<readonly [id: string, late: Late]>
@@ -93,7 +88,7 @@ export const guarded = (
   isLiving,
   busy: new Map(),
   underWay: new Set(),
-  late: new Map(),
+  late: new LateWrites(),
   newest: new NewestEntries(store, isLiving),
   outstanding: [],
   guard: undefined
@@ -123,9 +118,7 @@ const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAn
 
 /** Remembers a stored write, which is newer than the late ones. */
 const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): void => {
-  if (late.size === 0 || !isWrite(call) || "error" in answered) return
-  const waited = late.get(idOf(call))
-  if (waited !== undefined) waited.newest = call.type === "rewind" ? undefined : call
+  if (!("error" in answered)) late.stored(call)
 }
 
 /**
@@ -159,7 +152,7 @@ const follow = (
     })
     const isSettled = await Promise.race([settled, promise])
     state.underWay.delete(operation)
-    if (isSettled !== true && isWrite(call)) late = isLate(state, id)
+    if (isSettled !== true && isWrite(call)) late = state.late.begun(id)
   }
   const release = async (): Promise<void> => {
     await run()
@@ -175,25 +168,23 @@ const waitFor = ({ guard, clock }: Guarded, operation: UnderWay): void => {
   operation.timer = Timer.sendAfter(guard, operation, Math.max(0, operation.until - clock.now()))
 }
 
-const isLate = ({ late }: Guarded, id: string): Late => {
-  const waited = late.get(id) ?? { count: 0, newest: undefined }
-  waited.count += 1
-  late.set(id, waited)
-  return waited
-}
-
-/** Repeats the newest write (STORE4), after the operations that may be newer. */
+/** Repeats the newest writes (STORE4), after the operations that may be newer. */
 const cameBack = (state: Guarded, id: string, late: Late): void => {
   const again = (): StoreAnswer | Promise<StoreAnswer> | undefined => {
     if (!isGuarded(state)) {
       state.outstanding.push([id, late])
       return undefined
     }
-    late.count -= 1
-    if (late.count === 0) state.late.delete(id)
-    return late.newest === undefined ? answer(undefined) : attempt(state, late.newest)
+    return repeat(state, state.late.settled(id, late))
   }
   follow(state, late.newest ?? { type: "load", id }, again, () => {})
+}
+
+/** Performs the calls one after another, whether or not one fails. */
+const repeat = (state: Guarded, calls: ReadonlyArray<StoreCall>): StoreAnswer | Promise<StoreAnswer> => {
+  const [first, ...others] = calls
+  const answered = first === undefined ? answer(undefined) : attempt(state, first)
+  return others.length === 0 ? answered : Promise.resolve(answered).then(() => repeat(state, others))
 }
 
 /** Runs after the pending operations of the chat, or at once if there are none. */

@@ -36,6 +36,10 @@ const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStor
       kept.save(record, on === undefined ? undefined : { ...on, writer: `${on.writer} ${on.after}` })
   }),
   "keeps messages only": (kept) => ({ save: (record, on) => kept.save(shallow(record), on) }),
+  "forgets inputs": () => ({ accept: (_, input) => ({ input, isNew: true }) }),
+  "lets inputs wait that were taken": (kept) => ({
+    save: (record, on) => kept.save(record, on === undefined ? undefined : { ...on, takes: [] })
+  }),
   "forgets drafts": () => ({ keepDraft: () => {} }),
   "rewinds to open steps": (kept) => ({
     rewind: async (id, seq, on) => {

@@ -4,8 +4,14 @@
  * Programs that migrate at the same time wait for one another: a database lock is held from the check of the version to the
  * end of the transaction.
  */
-import { type Asking, migrate, newestVersion, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
-import { postgresBasis, postgresDialect, postgresMigrations } from "./postgresSchema.ts"
+import { addMissing, type Asking, migrate, newestVersion, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
+import {
+  postgresAdditions,
+  postgresAdditionsBasis,
+  postgresBasis,
+  postgresDialect,
+  postgresMigrations
+} from "./postgresSchema.ts"
 
 /** The whole migration, in one transaction. **Errors**: throws a `StoreError` for a newer schema. */
 export function* migratePostgres({
@@ -22,15 +28,25 @@ export function* migratePostgres({
   // A user without the right to create schemas may still use an existing one.
   const existing = yield* rowsOf("SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)
   if (existing.length === 0) yield* rowsOf(`CREATE SCHEMA "${schema}"`)
-  const noted = yield* rowsOf("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'migrations'", schema)
-  if (noted.length === 0) yield* rowsOf(postgresBasis(prefix))
+  yield* createdOnce("migrations", postgresBasis(prefix))
   const from = yield* schemaVersion(prefix)
   const migrations = postgresMigrations(prefix)
   const newest = newestVersion(migrations)
-  if (from <= newest) return yield* migrate(migrations, { prefix, from, now: Math.floor(now) })
-  throw new StoreError(
-    "newer_schema",
-    database,
-    `The schema ${schema} has the version ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
-  )
+  if (from > newest) {
+    throw new StoreError(
+      "newer_schema",
+      database,
+      `The schema ${schema} has the version ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
+    )
+  }
+  const at = Math.floor(now)
+  yield* migrate(migrations, { prefix, from, now: at })
+  yield* createdOnce("additions", postgresAdditionsBasis(prefix))
+  yield* addMissing(postgresAdditions(prefix), { prefix, now: at })
+
+  /** A user without the right to create tables may still use an existing one. */
+  function* createdOnce(table: string, create: string): Asking<void> {
+    const noted = yield* rowsOf("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", schema, table)
+    if (noted.length === 0) yield* rowsOf(create)
+  }
 }

@@ -3,8 +3,10 @@ import type { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import {
   type AddedItems,
+  type Addition,
   all,
   type Asking,
+  countWaiting,
   type Dialect,
   lists,
   type Migration,
@@ -51,6 +53,10 @@ const wordsOf = (message: Message.Message | undefined): string =>
 /** The table of applied versions. */
 export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
   (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+/** The table of applied additions. */
+export const postgresAdditionsBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}additions
+  (name TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)`
 
 const log = (prefix: string): Migration => ({
   version: 1,
@@ -116,6 +122,24 @@ const byteOrder = (prefix: string): Migration => ({
     yield* findAnew(prefix, '"outcome":"failed"')
   }
 })
+
+const inbox = (prefix: string): Addition => ({
+  name: "waiting inputs",
+  apply: function* () {
+    yield* all([
+      `ALTER TABLE ${prefix}chats ADD COLUMN waiting BIGINT NOT NULL DEFAULT 0,
+        ADD COLUMN arrived BIGINT NOT NULL DEFAULT 0, ADD COLUMN moved BIGINT NOT NULL DEFAULT 0`,
+      `CREATE INDEX chats_running ON ${prefix}chats (written) WHERE running = 1 OR waiting > 0`,
+      `CREATE TABLE ${prefix}inbox (chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
+        position BIGINT NOT NULL, id TEXT NOT NULL, entry BIGINT, body TEXT NOT NULL, PRIMARY KEY (chat, position),
+        UNIQUE (chat, id))`
+    ])
+    yield* countWaiting(prefix)
+  }
+})
+
+/** All additions, in order. */
+export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix)]
 
 /** All migrations, in order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [

@@ -9,6 +9,9 @@ import { StoreError } from "./StoreError.ts"
 import { lists } from "./dialect.ts"
 import { numberIn, type Row, textIn } from "./query.ts"
 
+/** A waiting input. */
+export type Input = NonNullable<ChatRecord["inbox"]>[number]
+
 /** An encoded entry. */
 export interface WrittenEntry {
   readonly body: string
@@ -130,6 +133,25 @@ export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord
   })
 
 const placeOf = (kept: number, added: number | undefined): Place => (added === undefined ? { kept } : { kept, added })
+
+/** A record with this inbox, for the form of its inputs. */
+const holding = (inbox: ChatRecord["inbox"]): ChatRecord => ({ ...Store.blank(""), inbox })
+
+/** Encodes a waiting input. **Errors**: throws a `ValidationError` (`unencodable`). */
+export const writtenInput = (input: Input): string => {
+  const { inbox } = Codec.toJson("ChatRecord", holding([input])).data as unknown as { readonly inbox: [unknown] }
+  return JSON.stringify(inbox[0])
+}
+
+/** Decodes a waiting input. **Errors**: as {@link commitOf}. */
+export const inputOf = (origin: Origin, body: string): Input =>
+  whole(origin, () => {
+    const { data } = Codec.toJson("ChatRecord", holding([]))
+    const inbox: unknown = [JSON.parse(body)]
+    const [input] = Codec.fromJson("ChatRecord", { ...(data as object), inbox }).inbox ?? []
+    if (input === undefined) throw new RangeError("The input is missing")
+    return input
+  })
 
 /** Decodes the text of an unfinished reply. **Errors**: as {@link commitOf}. */
 export const draftOf = (origin: Origin, body: string): string => whole(origin, () => String(JSON.parse(body)))

@@ -19,7 +19,8 @@
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
+import { commitOf, damaged, draftOf, type Input, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
+import { InboxRows } from "./inboxRows.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable } from "./storedText.ts"
@@ -31,6 +32,10 @@ interface Head {
   readonly key: number
   readonly seq: number
   readonly writer: string | undefined
+  /** The last entry whose waiting inputs have rows (SQLBOX2). */
+  readonly moved: number
+  /** How many inputs wait. */
+  readonly waiting: number
 }
 
 /** The page of a history. */
@@ -49,7 +54,9 @@ const headIn = (row: Row | undefined): Head | undefined =>
     : {
         key: numberIn(row, "key"),
         seq: numberIn(row, "seq"),
-        writer: maybeTextIn(row, "writer")
+        writer: maybeTextIn(row, "writer"),
+        moved: numberIn(row, "moved"),
+        waiting: numberIn(row, "waiting")
       }
 
 /** The number of expired conversations, and the key to continue after. */
@@ -74,6 +81,7 @@ export class Log {
   readonly #database: string
   readonly #clock: Clock.Clock
   readonly #standings: NewestRecords
+  readonly #inbox: InboxRows
   readonly #sql: ReturnType<typeof statements>
 
   constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
@@ -81,15 +89,46 @@ export class Log {
     this.#database = database
     this.#clock = clock
     this.#standings = standings
+    this.#inbox = new InboxRows(dialect)
     this.#sql = statements(dialect)
   }
 
-  /** The newest record, and its entry. */
-  *load(id: string): Asking<Standing | undefined> {
-    const head = yield* this.#head(id)
-    if (head === undefined) return undefined
-    const record = yield* this.#record(id, head, head.seq)
-    return record === undefined ? undefined : { key: head.key, record }
+  /**
+   * The newest record with the waiting inputs; `"unmoved"` if an earlier version wrote the newest entry, with inputs that
+   * have no rows yet (SQLBOX2).
+   */
+  *load(id: string): Asking<Standing | "unmoved" | undefined> {
+    for (;;) {
+      const head = yield* this.#head(id)
+      if (head === undefined) return undefined
+      const record = head.seq === 0 ? Store.blank(id) : yield* this.#record(id, head, head.seq)
+      if (record === undefined) return undefined
+      if (head.moved < head.seq && record.inbox !== undefined) return "unmoved"
+      const waiting = yield* this.#inbox.of(head, this.#origin(id))
+      if (waiting !== undefined) return { key: head.key, record: Store.withInbox(record, waiting) }
+    }
+  }
+
+  /** SQLBOX2 */
+  *move(id: string): Asking<void> {
+    yield* this.#held(id)
+  }
+
+  *accept(id: string, input: Input): Asking<Store.Accepted> {
+    const now = Math.floor(this.#clock.now())
+    for (;;) {
+      const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, input, now))
+      if (key !== undefined) return yield* this.#inbox.accept(key, this.#origin(id), input, now)
+    }
+  }
+
+  /** A conversation without an entry; `undefined` when another program created it meanwhile. */
+  *#begin(id: string, { message }: Input, now: number): Asking<number | undefined> {
+    const begun = { ...Store.blank(id), thread: { messages: [message] } }
+    const { title } = Store.summaryOf(begun, { createdAt: now, updatedAt: now })
+    const summary = [0, null, readable(title), 0, 0, now, 0] as const
+    const [row] = yield* rowsOf(this.#sql.begin, ...summary, now, checkedId(id))
+    return row === undefined ? undefined : numberIn(row, "key")
   }
 
   /** The text of the streaming reply, if it was stored since the newest entry. */
@@ -104,8 +143,24 @@ export class Log {
       check(record.id, head, precondition)
       this.#checkConversation(record, head, precondition)
       const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer })
-      if (saved !== undefined) return saved
+      if (saved === undefined) continue
+      yield* this.#saveInbox(saved.key, record, head?.waiting ?? 0, precondition)
+      return saved
     }
+  }
+
+  *#saveInbox(
+    chat: number,
+    { inbox = [] }: Chat,
+    waiting: number,
+    precondition: Store.Precondition | undefined
+  ): Asking<void> {
+    if (precondition === undefined) {
+      if (waiting > 0 || inbox.length > 0) yield* this.#inbox.replace(chat, inbox)
+      return
+    }
+    yield* this.#inbox.append(chat, inbox)
+    yield* this.#inbox.take(chat, precondition.takes ?? [])
   }
 
   *delete(id: string): Asking<void> {
@@ -155,13 +210,15 @@ export class Log {
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
-    const newest = yield* this.#record(id, head, head.seq)
+    const newest = head.seq === 0 ? Store.blank(id) : yield* this.#record(id, head, head.seq)
     const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head, yield* this.#step(id, head, seq))
     if (newest === undefined || earlier === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
     const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
-    return rewound
+    const { key, record } = rewound
+    const waiting = yield* this.#inbox.of({ ...head, seq: head.seq + 1 }, this.#origin(id))
+    return { key, record: Store.withInbox(record, waiting ?? []) }
   }
 
   *keepDraft(id: string, text: string, after: number): Asking<void> {
@@ -190,10 +247,12 @@ export class Log {
     return headIn(row)
   }
 
-  /** SQLLOG4 */
+  /** SQLLOG4, SQLBOX2 */
   *#held(id: string): Asking<Head | undefined> {
     const [row] = yield* rowsOf(this.#sql.held, checkedId(id))
-    return headIn(row)
+    const head = headIn(row)
+    if (head === undefined || head.moved >= head.seq) return head
+    return { ...head, moved: head.seq, waiting: yield* this.#inbox.move(head, this.#origin(id)) }
   }
 
   /** STAND3: writes of the same program are already in order. */
@@ -240,17 +299,17 @@ export class Log {
   *#add(head: Head | undefined, record: Chat, { kind, from, writer }: Entry): Asking<Standing | undefined> {
     const sql = this.#sql
     const now = Math.floor(this.#clock.now())
-    const before = head === undefined ? undefined : yield* this.#before(head, record)
+    const before = head === undefined || head.seq === 0 ? undefined : yield* this.#before(head, record)
     const seq = (head?.seq ?? 0) + 1
     const change = Store.commitOf(before, record)
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
-    const newest = { ...record, version: seq }
+    const newest = { ...Store.withoutInbox(record), version: seq }
     const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
     const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
     const [row] =
       head === undefined
-        ? yield* rowsOf(sql.begin, ...summary, now, checkedId(record.id))
+        ? yield* rowsOf(sql.begin, ...summary, seq, now, checkedId(record.id))
         : yield* rowsOf(sql.goOn, ...summary, head.key)
     if (row === undefined) return undefined
     const chat = numberIn(row, "key")
@@ -289,8 +348,8 @@ const check = (id: string, head: Head | undefined, precondition: Store.Precondit
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {
-    head: `SELECT key, seq, writer FROM ${chats} WHERE id = ?`,
-    held: `SELECT key, seq, writer FROM ${chats} WHERE id = ? ${hold}`,
+    head: `SELECT key, seq, writer, moved, waiting FROM ${chats} WHERE id = ?`,
+    held: `SELECT key, seq, writer, moved, waiting FROM ${chats} WHERE id = ? ${hold}`,
     entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
     newestStep: `SELECT seq, is_step FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
     items: `SELECT list, position, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
@@ -298,10 +357,10 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
     added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
     draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
-    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, created_at, id, written)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
+    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, written)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
-      written = ${nextWrite} WHERE key = ? RETURNING key`,
+      moved = seq + 1, written = ${nextWrite} WHERE key = ? RETURNING key`,
     supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,
     addEntry: `INSERT INTO ${commits} (chat, seq, is_step, body) VALUES (?, ?, ?, ?)`,
     delete: `DELETE FROM ${chats} WHERE id = ?`,

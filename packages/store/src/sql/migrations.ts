@@ -3,8 +3,11 @@
  *
  * MIGRATE1. A migration is applied once, in the transaction that records it in the table `migrations`.
  * MIGRATE2. A schema newer than this program is refused, and not changed.
+ * MIGRATE3. An addition is a table, an index, or a column with a default. It has a name instead of a version, so that
+ *           earlier programs use the database beside this one. It is applied once, in the transaction that records it in
+ *           the table `additions`.
  */
-import { type Asking, numberIn, rowsOf } from "./query.ts"
+import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
 
 /** A migration from one version to the next. */
 export interface Migration {
@@ -31,6 +34,26 @@ export function* migrate(
     if (version <= from) continue
     yield* apply()
     yield* rowsOf(`INSERT INTO ${prefix}migrations (version, name, applied_at) VALUES (?, ?, ?)`, version, name, now)
+  }
+}
+
+/** An addition to the newest schema that earlier programs need not know (MIGRATE3). */
+export interface Addition {
+  readonly name: string
+  readonly apply: () => Asking<void>
+}
+
+/** Applies the additions that are missing, in their order. */
+export function* addMissing(
+  additions: ReadonlyArray<Addition>,
+  { prefix, now }: { readonly prefix: string; readonly now: number }
+): Asking<void> {
+  const rows = yield* rowsOf(`SELECT name FROM ${prefix}additions`)
+  const present = new Set(rows.map((row) => textIn(row, "name")))
+  for (const { name, apply } of additions) {
+    if (present.has(name)) continue
+    yield* apply()
+    yield* rowsOf(`INSERT INTO ${prefix}additions (name, applied_at) VALUES (?, ?)`, name, now)
   }
 }
 

@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers/promises"
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
+import type { Input } from "./entryForm.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
@@ -62,9 +63,14 @@ export class SqlStore implements Store.SessionStore {
     const log = this.#log
     const found = await this.#read(id, function* () {
       const standing = yield* log.load(id)
-      return standing === undefined ? undefined : { standing, draft: yield* log.draft(standing) }
+      if (standing === undefined || standing === "unmoved") return standing
+      return { standing, draft: yield* log.draft(standing) }
     })
     if (found === undefined) return undefined
+    if (found === "unmoved") {
+      await this.#write(id, () => log.move(id))
+      return this.load(id)
+    }
     const { standing, draft } = found
     this.#standings.note(standing)
     return draft === undefined ? standing.record : { ...standing.record, draft }
@@ -73,6 +79,10 @@ export class SqlStore implements Store.SessionStore {
   async save(record: ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
     const { version = 0 } = await this.#add(record.id, () => this.#log.save(record, precondition))
     return { seq: version }
+  }
+
+  async accept(id: string, input: Input): Promise<Store.Accepted> {
+    return this.#write(id, () => this.#log.accept(id, input))
   }
 
   async delete(id: string): Promise<void> {

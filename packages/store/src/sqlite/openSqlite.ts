@@ -8,10 +8,19 @@
  */
 import type { Clock } from "@troupe/otp"
 import type { DatabaseSync } from "node:sqlite"
-import { type Asking, migrate, newestVersion, numberIn, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
+import {
+  addMissing,
+  type Asking,
+  migrate,
+  newestVersion,
+  numberIn,
+  rowsOf,
+  schemaVersion,
+  StoreError
+} from "../sql/index.ts"
 import { SqliteDatabase } from "./sqliteDatabase.ts"
 import { isBusy, sqliteFailure } from "./sqliteFailure.ts"
-import { applicationId, sqliteBasis, sqliteMigrations } from "./sqliteSchema.ts"
+import { applicationId, sqliteAdditions, sqliteAdditionsBasis, sqliteBasis, sqliteMigrations } from "./sqliteSchema.ts"
 
 interface Opening {
   readonly durability: "power" | "process"
@@ -83,5 +92,8 @@ function* upToDate(path: string, clock: Clock.Clock): Asking<void> {
     )
   }
   if (from < newest) yield* rowsOf(`PRAGMA application_id = ${applicationId}`)
-  yield* migrate(sqliteMigrations, { prefix: "", from, now: Math.floor(clock.now()) })
+  const now = Math.floor(clock.now())
+  yield* migrate(sqliteMigrations, { prefix: "", from, now })
+  yield* rowsOf(sqliteAdditionsBasis)
+  yield* addMissing(sqliteAdditions, { prefix: "", now })
 }

@@ -1,8 +1,10 @@
 /** The tables in SQLite, version by version, and the SQL of SQLite. */
 import {
   type AddedItems,
+  type Addition,
   all,
   type Asking,
+  countWaiting,
   type Dialect,
   lists,
   type Migration,
@@ -83,6 +85,10 @@ export const sqliteDialect: Dialect = {
 export const sqliteBasis = `CREATE TABLE IF NOT EXISTS migrations
   (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
 
+/** The table of applied additions. */
+export const sqliteAdditionsBasis = `CREATE TABLE IF NOT EXISTS additions
+  (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`
+
 /** The application id that marks a file as ours: "TRUP". */
 export const applicationId = 0x54_52_55_50
 
@@ -119,6 +125,25 @@ const search: Migration = {
         BEGIN DELETE FROM words WHERE rowid = old.item; END`
     ])
 }
+
+const inbox: Addition = {
+  name: "waiting inputs",
+  apply: function* () {
+    yield* all([
+      "ALTER TABLE chats ADD COLUMN waiting INTEGER NOT NULL DEFAULT 0",
+      "ALTER TABLE chats ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
+      "ALTER TABLE chats ADD COLUMN moved INTEGER NOT NULL DEFAULT 0",
+      "CREATE INDEX chats_running ON chats (written) WHERE running = 1 OR waiting > 0",
+      `CREATE TABLE inbox (input INTEGER PRIMARY KEY, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
+        position INTEGER NOT NULL, id TEXT NOT NULL, entry INTEGER, body TEXT NOT NULL, UNIQUE (chat, position),
+        UNIQUE (chat, id)) STRICT`
+    ])
+    yield* countWaiting("")
+  }
+}
+
+/** All additions, in order. */
+export const sqliteAdditions: ReadonlyArray<Addition> = [inbox]
 
 /** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

@@ -128,12 +128,14 @@ describe("an SQLite file", () => {
   test("that is damaged says so, of what it cannot read", async () => {
     using folder = new Folder()
     const path = folder.file()
+    await sqlite(path).close()
+    const { size } = statSync(path)
     const store = sqlite(path)
     for (let count = 0; count < 50; count++) await store.save(said(`chat ${count}`, "x".repeat(2_000)))
     await store.close()
     const file = openSync(path, "r+")
     const noise = Buffer.alloc(4_096, 0x5a)
-    for (let at = 8 * 4_096; at < statSync(path).size; at += 4_096) writeSync(file, noise, 0, noise.length, at)
+    for (let at = size; at < statSync(path).size; at += 4_096) writeSync(file, noise, 0, noise.length, at)
     closeSync(file)
     const damaged = sqlite(path)
     expect(await notified(() => damaged.load("chat 49"))).toEqual([

@@ -115,7 +115,7 @@ describe("SQLLOG2", () => {
     for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as ChatRecord)
     const many = await counted.cost(async () => counted.store.load("a"))
     expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
-    expect(many[0]).toBe(4)
+    expect(many[0]).toBe(5)
     await counted.store.close()
   })
 })

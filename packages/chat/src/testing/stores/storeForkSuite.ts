@@ -1,6 +1,4 @@
 /** The laws of forks and rewinds of a store. */
-
-import type { ChatRecord } from "../../record/index.ts"
 import { assistant, user } from "../../model/index.ts"
 import { blank } from "../../store/index.ts"
 import type { Law } from "./law.ts"
@@ -8,26 +6,22 @@ import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./
 import { conversation, recordWith, said } from "./storeSamples.ts"
 
 export const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
-  storeLaw(
-    make,
-    "a fork begins with the record of the entry, without the inputs that waited there",
-    async (store, clock) => {
-      const records = conversation("a")
-      await saveAll(store, records)
-      await clock.advance(5)
-      for (const [index, record] of records.entries()) {
-        if (record.open !== undefined) continue
-        const seq = index + 1
-        const id = `fork ${seq}`
-        const { inbox: _, permissionMode: __, ...rest } = record
-        same("the fork", await store.fork("a", id, seq), { ...rest, id, version: 1 })
-        same("what is loaded of it", await store.load(id), { ...rest, id, version: 1 })
-        const [first, ...more] = await store.history(id)
-        same("its first entry", [first?.seq, first?.at, first?.kind, first?.from], [1, 5, "forked", { id: "a", seq }])
-        same("its messages", [first?.kept, first?.messages, more], [0, record.thread.messages, []])
-      }
+  storeLaw(make, "a fork begins with the record of the entry", async (store, clock) => {
+    const records = conversation("a")
+    await saveAll(store, records)
+    await clock.advance(5)
+    for (const [index, record] of records.entries()) {
+      if (record.open !== undefined) continue
+      const seq = index + 1
+      const id = `fork ${seq}`
+      const { permissionMode: _, ...rest } = record
+      same("the fork", await store.fork("a", id, seq), { ...rest, id, version: 1 })
+      same("what is loaded of it", await store.load(id), { ...rest, id, version: 1 })
+      const [first, ...more] = await store.history(id)
+      same("its first entry", [first?.seq, first?.at, first?.kind, first?.from], [1, 5, "forked", { id: "a", seq }])
+      same("its messages", [first?.kept, first?.messages, more], [0, record.thread.messages, []])
     }
-  ),
+  }),
   storeLaw(make, "a fork without an entry begins at the newest one that is a step", async (store) => {
     const [begun, open] = conversation("a")
     await saveAll(
@@ -88,7 +82,7 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
       for (const [index, record] of records.entries()) {
         if (record.open !== undefined) continue
         seq += 1
-        const { inbox: _, permissionMode: __, ...rest } = record
+        const { permissionMode: _, ...rest } = record
         const rewound = await store.rewind("a", index + 1)
         same("what it came to", rewound, { ...rest, version: seq })
         same("the record", await store.load("a"), rewound)
@@ -104,8 +98,7 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
     const records = conversation("a")
     await saveAll(store, records)
     const seq = records.length + 1
-    const inbox = records.at(-1)?.inbox
-    const beginning = { ...blank("a"), ...(inbox === undefined ? {} : { inbox }), version: seq }
+    const beginning = { ...blank("a"), version: seq }
     same("what it came to", await store.rewind("a", 0), beginning)
     same("the record", await store.load("a"), beginning)
     const [commit] = await store.history("a", { after: seq - 1 })
@@ -122,12 +115,6 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("the fork", await store.fork("a", "b", 1), { ...began, id: "b", version: 1 })
     same("the record", await store.rewind("a", 1), { ...began, version: 3 })
     same("the beginning", await store.rewind("a", 0), { ...blank("a"), permissionMode: strict, version: 4 })
-  }),
-  storeLaw(make, "a rewind keeps the inputs that wait now, not those that waited then", async (store) => {
-    const inputs = (id: string): ChatRecord["inbox"] => [{ id, whenBusy: "queue", message: user(`${id}?`) }]
-    await store.save({ ...said("a", "one"), inbox: inputs("then") })
-    await store.save({ ...said("a", "one", "two"), inbox: inputs("now") })
-    same("the record", await store.rewind("a", 1), { ...said("a", "one"), inbox: inputs("now"), version: 3 })
   }),
   storeLaw(
     make,

@@ -1,6 +1,6 @@
 /** Records for the laws of a store: a conversation, entry by entry, with every part that a record can have. */
 import * as DateTime from "effect/DateTime"
-import type { ChatRecord } from "../../record/index.ts"
+import type { ChatRecord, InboxEntry } from "../../record/index.ts"
 import { assistant, type Message, toolResult, user } from "../../model/index.ts"
 import * as Usage from "../../model/Usage.ts"
 
@@ -25,15 +25,22 @@ export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
     texts.map((text) => user(text))
   )
 
+/** A waiting input with this text. */
+export const inputOf = (id: string, text: string): InboxEntry => ({ id, whenBusy: "queue", message: user(text) })
+
+/** A waiting input with every field. */
+export const richInput = (id: string): InboxEntry => ({ id, named: true, whenBusy: "steer", message: asking })
+
 const dateAt = (ms: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(ms))
 
 const call = { id: "c1", name: "pay", arguments: { amount: 3, when: dateAt(86_400_000), exact: 12n } }
 const other = { id: "c2", name: "ask", arguments: null, rawArguments: '{"cut' }
 
-const question: Message = {
+const asking = {
   ...user('Pay 3 € to "O\'Hara" — 100%_sure \u{1F600}'),
   metadata: { at: dateAt(1), tags: [] }
 }
+const question: Message = asking
 const calls: Message = { ...assistant("", [call, other]), metadata: { cost: Number.NaN } }
 const paid: Message = toolResult("c1", { paid: 3 })
 const asked: Message = { ...toolResult("c2", "Which account?"), metadata: { bytes: new Uint8Array([0, 255]) } }
@@ -46,8 +53,7 @@ const usage = { ...Usage.empty, inputTokens: 7, toolUsage: { pay: { calls: 1n } 
  * question, its answer, a retry that removes messages, and an emptied thread.
  */
 export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
-  const inbox = [{ id: "i2", named: true, whenBusy: "steer", message: user("And hurry") }] as const
-  const begun = recordWith(id, [question], { running: true, inputs: ["i1"], known: ["i1"], inbox })
+  const begun = recordWith(id, [question], { running: true, inputs: ["i1"], known: ["i1"] })
   const open = {
     ...begun,
     thread: { messages: [question, calls] },

@@ -1,15 +1,17 @@
 /** The laws of a store that keeps a log. */
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
+import { inboxLaws } from "./storeInboxSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
-import { conversation, recordWith, said } from "./storeSamples.ts"
+import { conversation, inputOf, recordWith, said } from "./storeSamples.ts"
 import { forkLaws, rewindLaws } from "./storeForkSuite.ts"
 
 /** The laws of `SessionStore`; `make` opens an empty store for each. */
 export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...logLaws(make),
   ...writerLaws(make),
+  ...inboxLaws(make),
   ...forkLaws(make),
   ...rewindLaws(make),
   ...lifeLaws(make),
@@ -302,6 +304,7 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
     const asked: Readonly<Record<string, () => unknown>> = {
       load: () => store.load("a"),
       save: () => store.save(said("a", "two")),
+      accept: () => store.accept("a", inputOf("i1", "two")),
       delete: () => store.delete("a"),
       history: () => store.history("a"),
       at: () => store.at("a", 1),
