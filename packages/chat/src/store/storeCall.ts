@@ -9,7 +9,14 @@ export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
   | { readonly type: "delete"; readonly id: string }
+  | DraftedCall
   | LogCall
+
+/** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
+export interface DraftedCall {
+  readonly type: "drafted"
+  readonly id: string
+}
 
 /** A call that only a store with a log supports. */
 type LogCall =
@@ -24,6 +31,7 @@ export interface StoreValues {
   readonly load: ChatRecord | undefined
   readonly save: Saved | undefined
   readonly delete: undefined
+  readonly drafted: undefined
   readonly history: ReadonlyArray<Commit>
   readonly at: ChatRecord | undefined
   readonly fork: ChatRecord
@@ -59,7 +67,7 @@ export const idOf = (call: StoreCall): string => {
 export const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
 
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
-export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown => {
+export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, DraftedCall>): unknown => {
   switch (call.type) {
     case "load":
       return store.load(call.id)
