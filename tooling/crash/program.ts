@@ -5,7 +5,7 @@
  * appends its idempotency keys to the journal.
  */
 import { appendFileSync, writeSync } from "node:fs"
-import { type ChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
@@ -44,14 +44,14 @@ const note = tool({
 })
 
 /** Waits for the answer of a turn. */
-const answered = async (chat: ChatRef, turn: LiveTurn): Promise<void> => {
+const answered = async (chat: LocalChatRef, turn: LiveTurn): Promise<void> => {
   const { thread } = await turn.result()
   const last = thread.messages.at(-1)
   if (last?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(last) })
 }
 
 /** Continues a conversation of an earlier life. */
-const revived = async (troupe: RunningTroupe, id: string): Promise<ChatRef> => {
+const revived = async (troupe: RunningTroupe, id: string): Promise<LocalChatRef> => {
   const chat = await troupe.chat(id)
   const context = chat.getSnapshot()?.context
   say({ type: "revived", chat: id, phase: context?.phase ?? "none", partial: context?.partial.text ?? "" })

@@ -1,5 +1,5 @@
 /** Troupe's two APIs as frameworks for the probes. */
-import { askUser, Chat, type ChatRef, Engine, tool, Troupe, user } from "@troupe/chat"
+import { askUser, Chat, type LocalChatRef, Engine, tool, Troupe, user } from "@troupe/chat"
 import type { ChatOptions } from "@troupe/chat/chats"
 import type { AdapterEvent, Event } from "@troupe/chat/events"
 import { Thread, ToolCall } from "@troupe/chat/messages"
@@ -91,7 +91,7 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
     store,
     ...optionsOf(setup, () => reports.late++)
   })
-  const chat: ChatRef = await troupe.chat("probe")
+  const chat: LocalChatRef = await troupe.chat("probe")
   return {
     send: (said) => received(chat.send(said)),
     cancel: () => chat.cancel(),

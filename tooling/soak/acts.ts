@@ -1,5 +1,5 @@
 /** Random acts on one chat. */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { Decision } from "@troupe/chat/tools"
 import { type Chance, pick } from "./chance.ts"
 import type { Ledger } from "./ledger.ts"
@@ -19,20 +19,20 @@ export interface Acting {
   readonly ledger: Ledger
 }
 
-export const retryTurn = async (chat: ChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
+export const retryTurn = async (chat: LocalChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
   const waits = (chat.getSnapshot()?.context.pendingToolCalls.length ?? 0) > 0
   if (waits || chat.thread.messages.length === 0) return
   await readTurn(chat.retry(), chance, sleep, ledger)
 }
 
-export const cancelTurn = async (chat: ChatRef, { ledger }: Acting): Promise<void> => {
+export const cancelTurn = async (chat: LocalChatRef, { ledger }: Acting): Promise<void> => {
   ledger.add("cancels")
   await chat.cancel()
   ledger.add("cancels over")
 }
 
 /** Cancels or restarts one tool call, or cancels all. */
-export const controlCall = async (chat: ChatRef, { chance, ledger }: Acting): Promise<void> => {
+export const controlCall = async (chat: LocalChatRef, { chance, ledger }: Acting): Promise<void> => {
   const [first] = chat.getSnapshot()?.context.toolCalls.filter(({ status }) => status === "running") ?? []
   const kind = chance()
   ledger.add("verbs for calls")
@@ -47,7 +47,7 @@ export const controlCall = async (chat: ChatRef, { chance, ledger }: Acting): Pr
 }
 
 /** Decides about the calls that wait for that, and gives the results that the chat waits for. */
-export const answer = async (chat: ChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
+export const answer = async (chat: LocalChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
   const { pendingApprovals = [], pendingToolCalls = [], phase } = chat.getSnapshot()?.context ?? {}
   const turns = pendingApprovals.map(({ toolCall }) => chat.approve(toolCall.id, pick(chance, decisions)))
   if (phase === "awaitingTools" && turns.length === 0 && pendingToolCalls.length > 0) {

@@ -1,5 +1,5 @@
 /** Readers of every kind: complete, slow, leaving early, of results only; and subscribers. */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import type { Chance } from "./chance.ts"
 import type { Ledger } from "./ledger.ts"
@@ -67,7 +67,7 @@ export const readStream = async (
 }
 
 /** Subscribes for some time. */
-export const subscribe = async (chat: ChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
+export const subscribe = async (chat: LocalChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("subscriptions")
   let open = true
   const close = (): void => {
@@ -81,7 +81,7 @@ export const subscribe = async (chat: ChatRef, ms: number, sleep: Sleep, ledger:
 }
 
 /** Attaches for some time, and reads slowly. */
-export const attach = async (chat: ChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
+export const attach = async (chat: LocalChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("attachments")
   let left = Math.floor(chance() * 60)
   const pause = chance() < 0.3 ? chance() * 4 : 0

@@ -7,7 +7,7 @@
  * SOAK1. All acts are drawn from the seed; on a test clock they repeat exactly.
  * SOAK2. The data for the counts does not grow: a finished chat is counted and forgotten.
  */
-import { Chat, type ChatRef, Engine, Troupe, user } from "@troupe/chat"
+import { Chat, type LocalChatRef, Engine, Troupe, user } from "@troupe/chat"
 import { Zombies } from "@troupe/chat/observe"
 import { Testing } from "@troupe/chat/testing"
 import { runToolCalls, type Tool } from "@troupe/chat/tools"
@@ -50,8 +50,8 @@ const mostTurns = 25
 const patienceMs = 30_000
 const roundMs = 20
 const ways: readonly [
-  NonNullable<NonNullable<Parameters<ChatRef["send"]>[1]>["whenBusy"]>,
-  ...ReadonlyArray<NonNullable<NonNullable<Parameters<ChatRef["send"]>[1]>["whenBusy"]>>
+  NonNullable<NonNullable<Parameters<LocalChatRef["send"]>[1]>["whenBusy"]>,
+  ...ReadonlyArray<NonNullable<NonNullable<Parameters<LocalChatRef["send"]>[1]>["whenBusy"]>>
 ] = ["queue", "steer", "interrupt", "reject"]
 
 /** A running soak. */
@@ -70,7 +70,7 @@ export class Soak {
   readonly #placesBefore = placesOpen()
   readonly #names: Array<string> = []
   readonly #turns = new Map<string, number>()
-  readonly #refs = new Map<string, ChatRef>()
+  readonly #refs = new Map<string, LocalChatRef>()
   /** The chats that `#answerAll` is still loading. */
   readonly #sought = new Set<string>()
   readonly #pending = new Map<Promise<void>, () => string>()
@@ -254,7 +254,7 @@ export class Soak {
     await retryTurn(chat, this.#acting)
   }
 
-  async #anyChat(troupe: Running): Promise<ChatRef | undefined> {
+  async #anyChat(troupe: Running): Promise<LocalChatRef | undefined> {
     if (this.#names.length < this.#chats) this.#names.push(`chat ${(this.#made += 1)}`)
     const id = this.#names[Math.floor(this.#chance() * this.#names.length)] ?? "chat 0"
     try {
@@ -267,7 +267,7 @@ export class Soak {
     }
   }
 
-  async #send(chat: ChatRef): Promise<void> {
+  async #send(chat: LocalChatRef): Promise<void> {
     this.#turns.set(chat.id, (this.#turns.get(chat.id) ?? 0) + 1)
     const turn = chat.send(`message ${this.ledger.get("turns")}`, { whenBusy: pick(this.#chance, ways) })
     await readTurn(turn, this.#chance, this.#sleep, this.ledger)

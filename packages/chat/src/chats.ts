@@ -3,7 +3,11 @@
  *
  * @module
  */
-export type { Attached, ChatSnapshot, LiveTurn, ToolCallView } from "./live/ChatRef.ts"
-export type { ChatOptions, GenerateOptions, StepOptions } from "./options/ChatOptions.ts"
+export type { ToolCallView } from "./call/toolCallView.ts"
+export type { ChatTurn } from "./live/ChatRef.ts"
+export type { LiveTurn } from "./live/liveTurn.ts"
+export type { ChatOptions } from "./options/ChatOptions.ts"
 export { ChatResult, lastText } from "./record/ChatResult.ts"
 export { StepResult } from "./record/StepResult.ts"
+export type { Attached } from "./view/attachOptions.ts"
+export type { ChatSnapshot } from "./view/liveView.ts"

@@ -8,6 +8,7 @@
  * @module
  */
 export type { ChatRef } from "./live/ChatRef.ts"
+export type { LocalChatRef } from "./live/LocalChatRef.ts"
 export { Troupe } from "./live/Troupe.ts"
 export type { RunningTroupe, TroupeOptions } from "./live/Troupe.ts"
 export * as Chat from "./loop/Chat.ts"

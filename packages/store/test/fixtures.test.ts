@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type ChatRef, Fake, type RunningTroupe, Troupe } from "@troupe/chat"
+import { type LocalChatRef, Fake, type RunningTroupe, Troupe } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
 import { postgres, sqlite } from "../src/index.ts"
@@ -93,7 +93,7 @@ const lastOf = ({ thread }: { readonly thread: { readonly messages: ReadonlyArra
   return last === undefined ? "" : Message.text(last)
 }
 
-const contextOf = (chat: ChatRef) => {
+const contextOf = (chat: LocalChatRef) => {
   const context = chat.getSnapshot()?.context
   if (context === undefined) throw new Error(`${chat.id} has no process`)
   return context

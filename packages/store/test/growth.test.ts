@@ -1,4 +1,4 @@
-import { type ChatRef, Troupe, user } from "@troupe/chat"
+import { type LocalChatRef, Troupe, user } from "@troupe/chat"
 import { Thread } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { type ChatRecord, Store } from "@troupe/chat/store"
@@ -75,7 +75,7 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
 
   test("is back where it was after stop, but for the thread of a chat that is held", { timeout: 120_000 }, async () => {
     const store = open()
-    const talk = async (id: string, turns: number): Promise<ChatRef> => {
+    const talk = async (id: string, turns: number): Promise<LocalChatRef> => {
       const troupe = await Troupe.start({ adapter, store })
       const chat = await troupe.chat(id)
       for (let at = 0; at < turns; at++) await chat.send(textOf(at)).result()

@@ -1,6 +1,6 @@
 /** Converts a case's behaviours to handlers, executors, encoders and policies, and logs their calls. */
 import { askUser, error, halt, ok } from "@troupe/chat"
-import type { StepOptions, StepResult } from "@troupe/chat/chats"
+import type { ChatOptions, StepResult } from "@troupe/chat/chats"
 import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
@@ -143,13 +143,13 @@ export const encoderOf = (value: unknown): ToolResultEncoder.ToolResultEncoder =
 }
 
 /** An error policy of the case; a value that is neither a word nor a function is passed on unchanged. */
-export const policyOf = (value: unknown, seen: Observations): StepOptions["onToolError"] => {
+export const policyOf = (value: unknown, seen: Observations): ChatOptions["onToolError"] => {
   if (!isFields(value) || !("fn" in value)) return value as never
   const { fn, arity } = value
   const policy = (
     toolCall: ToolCall.ToolCall,
     failure: unknown
-  ): ReturnType<Exclude<StepOptions["onToolError"], string | undefined>> => {
+  ): ReturnType<Exclude<ChatOptions["onToolError"], string | undefined>> => {
     seen.policyCalls.push({ tool_call: toolCallForm(toolCall), error: neutral(failure) })
     if (fn === "halt") return "halt"
     const { raise, return: returned, ...decision } = fieldsOf(fn)
@@ -171,7 +171,7 @@ export const predicateOf = (value: unknown): ((step: StepResult) => boolean) => 
 }
 
 /** An event listener of the case. */
-export const listenerOf = (value: unknown, seen: Observations): StepOptions["onEvent"] =>
+export const listenerOf = (value: unknown, seen: Observations): ChatOptions["onEvent"] =>
   isFields(value)
     ? (event) => {
         seen.observedTags.push(event.type)

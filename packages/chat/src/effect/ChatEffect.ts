@@ -18,13 +18,13 @@ import * as Chat from "../loop/Chat.ts"
 import type { ChatResult, SendOptions } from "../record/index.ts"
 import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
-import { type ChatRef, type RunningTroupe, Troupe, type TroupeOptions, type UserInput } from "../live/index.ts"
+import { type ChatRef, type RunningTroupe, Troupe, type TroupeOptions } from "../live/index.ts"
 import type { Event } from "../events/index.ts"
 import { attempt, opening, reading } from "./fromPromises.ts"
-import type { ThreadInput } from "../model/index.ts"
+import type { ThreadInput, UserInput } from "../model/index.ts"
 import type { ResultOf, Session, SessionMode, SessionStream } from "../session/index.ts"
 import type { Engine } from "../tool/index.ts"
-import type { Attached, AttachOptions } from "../view/index.ts"
+import type { AttachOptions, ChatItem } from "../view/index.ts"
 
 /** The expected errors of chats, sessions and living chats. Any other error is a defect. */
 type Failure = PreflightError | SessionError | ToolError
@@ -70,8 +70,8 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
   events(() => chat.send(input, options))
 
 /**
- * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped. Interrupting its reader
- * detaches.
+ * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped, and fails with `moved` when it
+ * leaves. Interrupting its reader detaches.
  *
  * @example
  * ```ts import.meta.vitest
@@ -91,8 +91,15 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
  * await troupe.stop()
  * ```
  */
-export const attach = (chat: ChatRef, options: AttachOptions = {}): Stream.Stream<Attached, Failure> =>
-  events(() => chat.attach(options))
+export const attach = <Item extends ChatItem>(
+  chat: Attachable<Item>,
+  options: AttachOptions = {}
+): Stream.Stream<Item, Failure> => events(() => chat.attach(options))
+
+/** A chat to follow: a `ChatRef`, whose items have views, or a `LocalChatRef`, whose items have snapshots too. */
+interface Attachable<Item> {
+  readonly attach: (options: AttachOptions) => Leavable<Item>
+}
 
 /**
  * The result of a function of `Chat`, `Session` or `ChatRef`.

@@ -278,6 +278,7 @@ const sessionReasons = [
   "invalid_record",
   "chat_died",
   "chat_stopped",
+  "moved",
   "troupe_stopped"
 ] as const
 
@@ -310,6 +311,7 @@ const sessionReasons = [
  * - `store_without_log`: the store keeps only the newest record
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
+ * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again
  */
 export type SessionErrorReason = (typeof sessionReasons)[number]
 

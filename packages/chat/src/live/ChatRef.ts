@@ -1,32 +1,21 @@
 /**
- * The address of a live chat. It stays valid when the chat's process ends.
+ * A chat, wherever it runs: send to it, watch it, cancel it.
  *
- * Owns: nothing; it is the public interface of a `LiveChat`. Does not own the process, which its supervisor restarts, nor
- * the thread, which the store keeps.
+ * Owns: nothing; it is an address. Does not own the chat's process nor the thread, which the store keeps. The address stays
+ * valid when the process ends.
  *
  * REF3. Observers stay subscribed across restarts.
+ * REF6. Every member of `ChatRef` can be offered for a chat of another machine: it takes and returns data, promises, turns
+ *       and readers. A member that returns the chat's present state at once, or its process, is on `LocalChatRef` only.
  *
  * @module
  */
-import type { Pid } from "@troupe/otp"
-import * as Equal from "effect/Equal"
-import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
-import type { Decision, Mode, SendOptions, WhenBusy } from "../record/index.ts"
-import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
-import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
-import { checkedDecision } from "../step/index.ts"
-import { type Inspect, inspected, printed } from "../json/index.ts"
-import type { LiveChat } from "./liveChat.ts"
-import type { LiveTurn } from "./liveTurn.ts"
-import { checkedMode } from "../gate/index.ts"
-import { submittedContent } from "../tool/index.ts"
-import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
-import * as Threads from "../model/Thread.ts"
-
-export type { Attached, Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
-export type { ToolCallView } from "../call/index.ts"
-export type { LiveTurn } from "./liveTurn.ts"
-export type { UserInput } from "../model/index.ts"
+import type { Channel } from "@troupe/otp"
+import type { AttachOptions, ChatItem } from "../view/index.ts"
+import type { ChatResult, Decision, Mode, Receipt, SendOptions } from "../record/index.ts"
+import type * as ChatView from "../view/ChatView.ts"
+import type { Event } from "../events/index.ts"
+import type { UserInput } from "../model/index.ts"
 
 /**
  * Whether the host or a client sets a permission mode.
@@ -39,26 +28,41 @@ export interface SetModeOptions {
   readonly within?: Mode | "host" | undefined
 }
 
-/** A chat: send to it, watch it, cancel it. */
-export class ChatRef {
+/**
+ * A turn of a chat, as its sender sees it: the receipt of the input, the events, and the result.
+ *
+ * **Details**: reading the events is optional. Leaving the loop detaches, and does not cancel the turn. `status`, `over`
+ * and `failure` are what is known so far in this program.
+ *
+ * - `id`: the input's id, from the sender or generated
+ * - `status`: the delivery of the input: `sent` without a receipt yet, or the status of the receipt
+ * - `receipt`: resolves with the first receipt: delivered, pending or rejected; never rejects
+ * - `delivery`: resolves with the final receipt; with a pending one if the chat was stopped or left before; never rejects
+ * - `over`, `ended`: whether the turn is over; `ended` never rejects
+ * - `failure`: the error of a failed turn
+ * - `result`: the result of the turn; rejects with the error that ended it
+ */
+export interface ChatTurn extends Channel.Reader<Event> {
   readonly id: string
-  readonly #chat: LiveChat
+  readonly status: "sent" | Receipt["status"]
+  readonly receipt: Promise<Receipt>
+  readonly delivery: Promise<Receipt>
+  readonly over: boolean
+  readonly ended: Promise<void>
+  readonly failure: { readonly error: unknown } | undefined
+  readonly result: () => Promise<ChatResult>
+}
 
-  /** Created by the Troupe. */
-  constructor(chat: LiveChat) {
-    this.id = chat.id
-    this.#chat = chat
-  }
-
-  /** The chat's process; `undefined` while there is none. */
-  get pid(): Pid | undefined {
-    return this.#chat.pid
-  }
-
-  /** The thread as last committed or extended. */
-  get thread(): Thread {
-    return this.#chat.context?.thread ?? Threads.empty
-  }
+/**
+ * A chat: send to it, watch it, cancel it.
+ *
+ * **Details**: `troupe.chat(id)` returns the `LocalChatRef` of a chat of this program.
+ *
+ * **Errors**: the functions that return a turn throw for invalid arguments. A local chat also throws at once where this
+ * page says so about its state. A chat of another machine reports such an error through the turn.
+ */
+export interface ChatRef {
+  readonly id: string
 
   /**
    * Sends an input, and runs steps until the chat waits for the user again.
@@ -66,14 +70,14 @@ export class ChatRef {
    * **Details**: an idle chat starts the turn at once; while a turn runs, `whenBusy` decides. The returned turn has the
    * events (reading them is optional), `result()`, and the `receipt` of the input. Leaving the loop detaches and does not
    * cancel. If a tool asked a question, the input answers it. Inputs that were accepted before the last restart run first,
-   * or after this input if it interrupts.
+   * or after this input if it interrupts. With the `id` of an input whose turn is not over, the same turn is returned.
    *
    * **Errors**: throws a `ValidationError` for an invalid message (`invalid_message`), for unknown options
    * (`invalid_options`), and for an `id` that belongs to an input with other content. Reading, and `result()`, fail with a
    * `SessionError`: `awaiting_tool_results` when tool results must come first, `busy` if so chosen, `inbox_full` when too
    * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over,
    * `store_failed` when the input had to wait and could not be stored, `chat_died` when the process died during the turn,
-   * `chat_stopped` after `stop`.
+   * `chat_stopped` after `stop`, `moved` after the chat has left (`LocalChatRef.leave`).
    *
    * @example
    * ```ts import.meta.vitest
@@ -92,25 +96,7 @@ export class ChatRef {
    * await troupe.stop()
    * ```
    */
-  send(input: UserInput, options: SendOptions = {}): LiveTurn {
-    const { whenBusy = "queue", id } = checked(options)
-    const message = userMessage(input)
-    const known = id === undefined ? undefined : this.#chat.known(id)
-    if (known !== undefined) return sameInput(known, message)
-    const named = id !== undefined
-    const inputId = id ?? this.#chat.newId()
-    if (whenBusy === "reject" && this.#chat.isBusy) {
-      this.#chat.release()
-      return this.#chat.refused(busy(this.id), new Delivery("queue", inputId, named))
-    }
-    const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, inputId, named)
-    if (whenBusy !== "interrupt") this.#chat.release()
-    const full = this.#chat.refusal(message)
-    if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery })
-    if (whenBusy === "interrupt") this.#chat.release()
-    return turn
-  }
+  send(input: UserInput, options?: SendOptions): ChatTurn
 
   /**
    * Runs the last question again, from the last committed step: after a crash, an error or a cancel, or for another answer.
@@ -118,15 +104,7 @@ export class ChatRef {
    *
    * **Errors**: as for {@link send}; throws a `SessionError` (`nothing_to_retry`) when the chat has no question yet.
    */
-  retry(): LiveTurn {
-    const unstored = this.#chat.context?.unstored
-    if (this.thread.messages.length === 0 && unstored === undefined) {
-      throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
-    }
-    const turn = this.#chat.start([], { retry: true })
-    this.#chat.release(unstored?.id)
-    return turn
-  }
+  retry(): ChatTurn
 
   /**
    * Runs inputs that were accepted before the last restart: the program ended, the chat was stopped or its store failed
@@ -134,9 +112,7 @@ export class ChatRef {
    *
    * **Details**: returns their turns, in order; empty if there are none. `inbox` of the snapshot lists them.
    */
-  resume(): ReadonlyArray<LiveTurn> {
-    return this.#chat.release()
-  }
+  resume(): ReadonlyArray<ChatTurn> | Promise<ReadonlyArray<ChatTurn>>
 
   /**
    * Submits the results of all calls that the chat waits for, by call id, and continues the turn.
@@ -149,28 +125,7 @@ export class ChatRef {
    * `SessionError`: `awaiting_tool_results` while results are missing, `invalid_status_for_operation` when the chat waits
    * for none.
    */
-  submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
-    if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
-    const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
-    const unknown = Object.keys(results).find((id) => !pending.has(id))
-    if (unknown !== undefined) throw unknownToolCall(unknown, pending)
-    const { maxToolResultCharacters } = this.#chat
-    const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
-      Object.hasOwn(results, toolCallId)
-        ? [
-            {
-              role: "tool",
-              toolCallId,
-              content: submittedContent(toolCallId, results[toolCallId], maxToolResultCharacters)
-            }
-          ]
-        : []
-    )
-    if (messages.length === 0) {
-      return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
-    }
-    return this.#chat.start(messages)
-  }
+  submitToolResults(results: Readonly<Record<string, unknown>>): ChatTurn
 
   /**
    * Reads the events of the chat, from now on or from a cursor, across turns and restarts of its process, until the reader
@@ -181,7 +136,8 @@ export class ChatRef {
    * before it.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for unknown options and an invalid cursor. Reading fails
-   * with a `SessionError` (`chat_stopped`) when the chat was stopped before.
+   * with a `SessionError`: `chat_stopped` when the chat was stopped before, `moved` when the chat left, after its unread
+   * events. Attach again then, to the chat that `troupe.chat(id)` returns: a snapshot comes first.
    *
    * @example
    * ```ts import.meta.vitest
@@ -206,11 +162,28 @@ export class ChatRef {
    * await troupe.stop()
    * ```
    */
-  attach(options: AttachOptions = {}): Attachment {
-    const attached = this.#chat.feed.attach(this.id, options)
-    this.#chat.wake()
-    return attached
-  }
+  attach(options?: AttachOptions): Channel.Reader<ChatItem>
+
+  /**
+   * Resolves with the state of the chat as plain JSON, for a user interface.
+   *
+   * **Details**: the same for a chat of this program and for one of another machine. `ChatView.patch` gives the changes
+   * since an earlier view.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+   * const chat = await troupe.chat("c1")
+   * await chat.send("Hello").result()
+   * const { phase, messages } = await chat.view()
+   * phase // => "idle"
+   * messages.map(({ content }) => content) // => ["Hello", "Hi."]
+   * await troupe.stop()
+   * ```
+   */
+  view(): Promise<ChatView.ChatView>
 
   /**
    * Decides about a call that waits for approval. After the last decision the turn continues: allowed calls run, and the
@@ -226,11 +199,7 @@ export class ChatRef {
    * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
    * or no longer waits.
    */
-  approve(toolCallId: string, decision: Decision): LiveTurn {
-    return this.#chat.start([], {
-      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.view.snapshot()?.context) }]
-    })
-  }
+  approve(toolCallId: string, decision: Decision): ChatTurn
 
   /**
    * Cancels the running turn. Turns sent after it still run; inputs that would have steered it run as turns of their own.
@@ -240,9 +209,7 @@ export class ChatRef {
    * kept. A store that hangs adds at most the same time before the turn and at its end. Without a running turn this does
    * nothing.
    */
-  cancel(): Promise<void> {
-    return this.#chat.cancel()
-  }
+  cancel(): Promise<void>
 
   /**
    * Cancels one tool call. Its siblings and the turn continue: the model reads that the call was cancelled.
@@ -253,17 +220,13 @@ export class ChatRef {
    * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or is queued, with a
    * `ValidationError` (`invalid_options`) for an invalid id.
    */
-  cancelToolCall(toolCallId: string): Promise<void> {
-    return isId(toolCallId) ? this.#chat.control("calls.cancel", toolCallId) : Promise.reject(notAnId())
-  }
+  cancelToolCall(toolCallId: string): Promise<void>
 
   /**
    * Cancels all tool calls of the running batch, as {@link cancelToolCall} does; the turn continues. Does nothing without
    * calls.
    */
-  cancelToolCalls(): Promise<void> {
-    return this.#chat.control("calls.cancel")
-  }
+  cancelToolCalls(): Promise<void>
 
   /**
    * Runs a tool call again from its beginning. Its siblings continue.
@@ -276,9 +239,7 @@ export class ChatRef {
    * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or it is already being
    * cancelled, with a `ValidationError` (`invalid_options`) for an invalid id.
    */
-  restartToolCall(toolCallId: string): Promise<void> {
-    return isId(toolCallId) ? this.#chat.control("calls.restart", toolCallId) : Promise.reject(notAnId())
-  }
+  restartToolCall(toolCallId: string): Promise<void>
 
   /**
    * Sets the permission mode of calls from the next batch on, in the running turn too. It stays set across turns and
@@ -290,7 +251,8 @@ export class ChatRef {
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an unknown mode. Rejects with a `SessionError`:
    * `mode_refused` when the mode is looser than `within` allows, and nothing changes; `store_failed` when the mode is in
-   * effect but not stored; `chat_died` when the process died before; `chat_stopped` after `stop`.
+   * effect but not stored; `chat_died` when the process died before; `chat_stopped` after `stop`; `moved` after the
+   * chat has left.
    *
    * @example
    * ```ts import.meta.vitest
@@ -303,88 +265,8 @@ export class ChatRef {
    * await troupe.stop()
    * ```
    */
-  setPermissionMode(mode: Mode, { within }: SetModeOptions = {}): Promise<void> {
-    const bound = within === undefined || within === "host" ? within : checkedMode(within)
-    return this.#chat.setPermissionMode(checkedMode(mode), bound)
-  }
-
-  /**
-   * Calls the observer with every new snapshot; updates from streaming text are batched for a short time. The observer
-   * stays subscribed across restarts. When the chat is stopped during a turn, the last snapshot is `ended` with the status
-   * `stopped`; then `complete` is called.
-   *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for an argument that is neither a function nor an observer.
-   */
-  subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
-    if (typeof observer !== "function" && !isRecord(observer)) {
-      throw refused(["observer"], "must_be_a_function, or an observer with next, error or complete")
-    }
-    this.#chat.wake()
-    return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
-  }
-
-  /** The present snapshot; while the chat has no process, the last one. */
-  getSnapshot(): ChatSnapshot | undefined {
-    return this.#chat.view.snapshot()
-  }
-
-  /** The small object that is printed for a chat (SHOWN1). */
-  [inspected](_depth: number, options: object, inspect: Inspect): string {
-    return printed("ChatRef", this.toJSON(), options, inspect)
-  }
-
-  /** The JSON form of a chat (SHOWN2). */
-  toJSON(): {
-    readonly id: string
-    readonly process: string | undefined
-    readonly phase: ChatPhase | undefined
-    readonly messages: number
-  } {
-    const { id, pid, thread } = this
-    const phase = this.#chat.view.snapshot()?.context.phase
-    return { id, process: pid?.toString(), phase, messages: thread.messages.length }
-  }
+  setPermissionMode(mode: Mode, options?: SetModeOptions): Promise<void>
 
   /** Ends the chat's process. Committed data and waiting inputs stay stored; `troupe.chat(id)` starts the chat again. */
-  stop(): Promise<void> {
-    return this.#chat.stop()
-  }
-}
-
-const busy = (id: string): SessionError =>
-  new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
-
-/** Returns the turn of a known id; throws if the known input has other content. */
-const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
-  const [said] = known.turn.messages
-  if (said === undefined || Equal.equals(said, message)) return known
-  throw refused(["id"], "names_another_input")
-}
-
-const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
-
-const refused = (field: ReadonlyArray<string>, reason: string): ValidationError =>
-  new ValidationError("invalid_options", [{ field, reason }])
-
-/** Rejects a missing id, which would select all calls. */
-const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" && toolCallId !== ""
-
-const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
-
-const checked = (options: SendOptions): SendOptions => {
-  const given: unknown = options
-  if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, ...others } = options
-  const found = Object.keys(others).map((field) => ({
-    field: [field],
-    reason: unknownOption(field, ["whenBusy", "id"])
-  }))
-  if (whenBusy !== undefined && !ways.includes(whenBusy)) {
-    found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
-  }
-  if (id !== undefined && (typeof id !== "string" || id === "")) {
-    found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
-  }
-  if (found.length > 0) throw new ValidationError("invalid_options", found)
-  return options
+  stop(): Promise<void>
 }

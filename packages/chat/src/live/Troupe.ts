@@ -12,7 +12,6 @@ import { System } from "@troupe/otp"
 import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { ChatRecord } from "../record/index.ts"
-import type { ChatRef } from "./ChatRef.ts"
 import * as Engine from "../options/Engine.ts"
 import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
@@ -21,6 +20,7 @@ import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
 import { type ChatList, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
+import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
 import { SupervisionTree } from "./supervisionTree.ts"
 import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
@@ -98,7 +98,7 @@ export class RunningTroupe {
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id))
     const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
-    // The default store ends with the program, so a draft in it would save nothing.
+    // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     this.#tree = new SupervisionTree(this.system, guardedStore)
     this.#living = new ChatDirectory({
@@ -109,7 +109,7 @@ export class RunningTroupe {
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
       inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
-      draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
+      draftEveryMs: own.draftEveryMs !== Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
       inspect,
       released: (id) => guardedStore.newest.forget(id)
@@ -129,7 +129,7 @@ export class RunningTroupe {
    * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `store_failed` when the store fails,
    * `invalid_record` when the stored value is not a chat record; with a `ValidationError` for an id that is not a string.
    */
-  async chat(id: string): Promise<ChatRef> {
+  async chat(id: string): Promise<LocalChatRef> {
     checkId(id)
     return this.#living.called(id)
   }
@@ -190,7 +190,7 @@ export class RunningTroupe {
    * await troupe.stop()
    * ```
    */
-  async fork(id: string, options: ForkOptions = {}): Promise<ChatRef> {
+  async fork(id: string, options: ForkOptions = {}): Promise<LocalChatRef> {
     return this.chat(await this.#conversations.fork(id, options.at, options.id))
   }
 

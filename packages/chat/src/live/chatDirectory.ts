@@ -17,11 +17,11 @@ import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from 
 import { SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatRecord } from "../record/index.ts"
-import { ChatRef } from "./ChatRef.ts"
 import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
 import { type InboxBound, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { LiveView } from "../view/index.ts"
+import { LocalChatRef } from "./LocalChatRef.ts"
 import { outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
@@ -33,7 +33,7 @@ import type { ChatPid } from "./chatCommands.ts"
 /** A requested chat: the chat, its address, and its handle for tools. */
 export interface Living {
   readonly chat: LiveChat
-  readonly ref: ChatRef
+  readonly ref: LocalChatRef
   readonly handle: ChatHandle
 }
 
@@ -46,7 +46,7 @@ export interface ChatParts {
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly inbox: InboxBound
-  /** How often the draft of a reply is stored; `undefined` for never. */
+  /** How often the draft of a reply is stored: `Infinity` for only when its chat ends, `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
   /** Called with the inspection events of the charts, if anybody inspects them. */
@@ -59,6 +59,8 @@ export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #passivation: Passivation<Living>
   readonly #reviving = new Map<string, Promise<ChatPid>>()
+  /** The chats whose process is being ended: the next start waits for that. */
+  readonly #ending = new Map<string, Promise<void>>()
   /** The options of every chat, checked once. */
   #options: FixedOptions | undefined
 
@@ -83,16 +85,20 @@ export class ChatDirectory {
   }
 
   /** Returns the chat with this id after its process has started. */
-  async called(id: string): Promise<ChatRef> {
+  async called(id: string): Promise<LocalChatRef> {
+    await this.#ending.get(id)
     const living = this.get(id) ?? this.#made(id)
     const { chat, ref } = living
-    chat.touched()
+    chat.rest.touched()
     try {
       await this.#revive(id)
     } catch (error) {
       // The first start failed, so no caller has its address.
       const isGone = chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living
-      if (isGone) this.#passivation.forget(id)
+      if (isGone) {
+        this.#passivation.forget(id)
+        this.#left(id)
+      }
       throw error
     }
     return ref
@@ -106,7 +112,7 @@ export class ChatDirectory {
 
   #made(id: string): Living {
     const chat = new LiveChat(id, this.#home, this.#viewOf(id))
-    const ref = new ChatRef(chat)
+    const ref = new LocalChatRef(chat)
     const living = { chat, ref, handle: handleOf(ref) }
     this.#passivation.hold(id, living)
     return living
@@ -114,7 +120,7 @@ export class ChatDirectory {
 
   #viewOf(id: string): LiveView {
     const { system, draftEveryMs, chatOptions, tree } = this.#parts
-    const keep = (text: string): void => tree.notify({ id, text })
+    const keep = (text: string): void => void tree.notify({ id, text })
     const drafts = draftEveryMs === undefined ? undefined : new Drafts(system.clock, draftEveryMs, keep)
     return new LiveView(system.clock, chatOptions.permissions?.mode, drafts)
   }
@@ -134,7 +140,7 @@ export class ChatDirectory {
     },
     hooks: () => this.#parts.chatOptions.hooks,
     revive: (id) => this.#revive(id),
-    stop: (id) => this.#end(id),
+    stop: (id, isMoved) => this.#end(id, isMoved),
     newId: () => inputId(this.#parts.system),
     kept: (id, withinMs) => this.#kept(id, withinMs)
   }
@@ -238,19 +244,34 @@ export class ChatDirectory {
     tree.register(id, pid)
     chat.attached({ pid, env })
     // The store's process can forget the newest entry number of the chat.
-    if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.notify({ left: id }))
+    if (draftEveryMs !== undefined) Process.onExit(pid, () => void tree.notify({ left: id }))
     return pid
   }
 
   #saver(chat: LiveChat): Save {
-    return (record, place) => chat.keep(() => this.#parts.tree.ask<"save">({ type: "save", record, ...place }))
+    return (record, place) => chat.rest.keep(() => this.#parts.tree.ask<"save">({ type: "save", record, ...place }))
   }
 
-  async #end(id: string): Promise<void> {
+  #end(id: string, isMoved: boolean): Promise<void> {
+    const ended = this.#ended(id, isMoved)
+    const over = (): void => void this.#ending.delete(id)
+    this.#ending.set(id, ended.then(over, over))
+    return ended
+  }
+
+  async #ended(id: string, isMoved: boolean): Promise<void> {
+    const { tree, draftEveryMs } = this.#parts
     await outsideTurn()
     this.#passivation.forget(id)
-    const pid = this.#parts.tree.whereis(id)
-    if (pid !== undefined) await this.#parts.tree.terminate(pid)
+    const pid = tree.whereis(id)
+    if (pid !== undefined) await tree.terminate(pid)
+    if (isMoved && draftEveryMs !== undefined) await tree.ask({ type: "drafted", id }).catch(noDraft)
+    this.#left(id)
+  }
+
+  /** Forgets the number of a chat's newest entry, after its last draft. */
+  #left(id: string): void {
+    if (!this.#parts.tree.notify({ left: id })) this.#parts.released(id)
   }
 
   #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
@@ -277,7 +298,10 @@ export class ChatDirectory {
   }
 }
 
-const handleOf = (ref: ChatRef): ChatHandle => ({
+/** A store that fails to keep a draft ends no chat (DRAFT2). */
+const noDraft = (): undefined => undefined
+
+const handleOf = (ref: LocalChatRef): ChatHandle => ({
   id: ref.id,
   send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
 })

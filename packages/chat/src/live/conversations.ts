@@ -65,7 +65,7 @@ export class Conversations {
     const { promise, resolve, reject } = Promise.withResolvers<ChatRecord>()
     await this.#home.between(id, async () => {
       try {
-        await chat.leave(cancel)
+        await chat.endBetweenTurns(cancel)
         resolve(await this.#asked({ type: "rewind", id, seq }))
       } catch (error) {
         reject(error)

@@ -10,6 +10,8 @@
  * REF2. Turns run in the order they were sent; interrupts run first.
  * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped. No input is delivered
  *       twice.
+ * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
+ *       turns fail with `moved`.
  * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
  *       next process starts from the record of the other program. An input that waits in the record belongs to that
  *       program.
@@ -22,22 +24,21 @@
  */
 import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
-import { type ChatContext, type ChatEnv, cutOffBy, recalledBy } from "../loop/index.ts"
+import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
 import type { ChatRecord, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
 import { Delivery, type InboxBound } from "../inbox/index.ts"
-import { chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
-import { controlCalls, sendMode } from "./chatCommands.ts"
+import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
+import { sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { LifeNotices } from "./lifeNotices.ts"
-import { RestWatch } from "./restWatch.ts"
+import { RestWatch } from "./passivation.ts"
 import { WaitingDeliveries } from "./waitingDeliveries.ts"
 import { sentAgain, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { CallCommand } from "../call/index.ts"
 import { alreadyDelivered, busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
@@ -45,7 +46,8 @@ export interface ChatHome {
   readonly options: (id: string) => RunOptions
   readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
-  readonly stop: (id: string) => Promise<void>
+  /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
+  readonly stop: (id: string, isMoved: boolean) => Promise<void>
   /** A unique id for an input. */
   readonly newId: () => string
   readonly inbox: () => InboxBound
@@ -92,11 +94,13 @@ export class LiveChat {
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined
+  /** The error of a chat that has left, or leaves. */
+  #moved: SessionError | undefined
   /** Whether the process was ended because the chat rested, and there was none since. */
   #isPassive = false
   /** How many requests other than turns wait for the process. */
   #asking = 0
-  readonly #rest = new RestWatch()
+  readonly rest = new RestWatch()
   /** Why the process is to be another one (REF5). */
   #leaving: "conflict" | "rewind" | undefined
   readonly #notices: LifeNotices
@@ -133,7 +137,7 @@ export class LiveChat {
    * Since when the chat is idle, as seen by the checks so far: at rest, without observers, and stored completely (PASS1).
    */
   idleSince(now: number): number | undefined {
-    return this.#rest.since(this.#isIdle ? this.view.changes : undefined, now)
+    return this.rest.since(this.#isIdle ? this.view.changes : undefined, now)
   }
 
   get #isIdle(): boolean {
@@ -141,23 +145,18 @@ export class LiveChat {
     return (
       this.#stopping === undefined &&
       !isAsked &&
-      this.#rest.isStored &&
+      this.rest.isStored &&
       this.view.isAtRest &&
       !this.view.isObserved &&
       !this.feed.isRead
     )
   }
 
-  /** Restarts the idle time. */
-  touched(): void {
-    this.#rest.touched()
-  }
-
   /** Ends the process until the chat is used again (PASS2). */
   passivate(): void {
     const pid = this.#pid
     this.#pid = undefined
-    this.#rest.touched()
+    this.rest.touched()
     this.#isPassive = true
     this.feed.forgetAll()
     if (pid !== undefined) Process.exit(pid, "shutdown")
@@ -166,11 +165,6 @@ export class LiveChat {
   /** Starts a process for an observer, because snapshots come from a process. */
   wake(): void {
     if (this.#isPassive && this.#stopping === undefined) this.#revive()
-  }
-
-  /** Stores a record; the chat does not rest before the store has it. */
-  keep<A>(save: () => Promise<A>): Promise<A> {
-    return this.#rest.keep(save)
   }
 
   /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
@@ -195,7 +189,7 @@ export class LiveChat {
   start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, delivery, retry, decisions)
     if (this.#stopping !== undefined) {
-      turn.fail(chatStopped(this.id))
+      turn.fail(this.#gone)
       return turn
     }
     this.#notices.turnStarted()
@@ -234,16 +228,9 @@ export class LiveChat {
     await running.ended
   }
 
-  /**
-   * Cancels or restarts calls of the running batch, those with the id or, without an id, all; resolves when that is done.
-   */
-  control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
-    return controlCalls(this.id, this.view.running, type, toolCallId)
-  }
-
   /** Sets the mode in the chat's process, which is started if there is none. */
   async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
-    if (this.#stopping !== undefined) throw chatStopped(this.id)
+    if (this.#stopping !== undefined) throw this.#gone
     this.#asking += 1
     try {
       const { permissions } = this.#home.options(this.id)
@@ -265,7 +252,7 @@ export class LiveChat {
    * Ends the process between two turns, so that the next one starts from another record (REF5). If a turn runs, throws
    * `busy`, or cancels the turn.
    */
-  async leave(cancel: boolean): Promise<void> {
+  async endBetweenTurns(cancel: boolean): Promise<void> {
     const runs = runningOf(this.#turns.values()) !== undefined
     if (runs && !cancel) throw busy(this.id)
     const pid = this.#pid
@@ -283,25 +270,34 @@ export class LiveChat {
     return this.#stopping
   }
 
+  /** Ends the chat here, so that its next start continues it (REF8). A chat that is stopped already does not leave. */
+  leave(): Promise<void> {
+    if (this.#stopping === undefined) this.#moved = chatMoved(this.id)
+    return this.stop()
+  }
+
+  /** The error of a chat that was stopped, or has left. */
+  get #gone(): SessionError {
+    return this.#moved ?? chatStopped(this.id)
+  }
+
   async #stop(): Promise<void> {
+    const text = this.#moved && this.view.said()
     this.view.cutShort()
-    await this.#home.stop(this.id)
+    await this.#home.stop(this.id, this.#moved !== undefined)
     await settleReceipts([...this.#turns.values()], (withinMs) => this.#home.kept(this.id, withinMs))
     if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
-    if (this.#turns.size > 0) this.#endAll(chatStopped(this.id))
+    if (this.#turns.size > 0) this.#endAll(this.#gone)
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
     this.#waiting.close()
-    this.view.stopped()
-    this.feed.end()
+    this.view.stopped(text)
+    this.feed.end(this.#moved)
   }
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
-    if (this.#leaving !== undefined) this.#rest.unstored(undefined)
-    if (record === undefined || this.#env === undefined || this.#startsAnew) return record
-    const recalled = recalledBy(this.#env, record)
-    this.#rest.unstored(recalled === record ? undefined : recalled)
-    return recalled
+    if (this.#leaving !== undefined) this.rest.unstored(undefined)
+    return this.#startsAnew ? record : this.rest.recalled(record, this.#env)
   }
 
   /** The text of the previous process's reply that the record does not have. */

@@ -19,12 +19,24 @@
  *   3. an earlier send had made the chat busy, and step 1 did not happen.
  */
 import type { Clock } from "@troupe/otp"
+import { type ChatEnv, recalledBy } from "../loop/index.ts"
+import type { ChatRecord } from "../record/index.ts"
 import { inBackground } from "../async/index.ts"
-import type { LiveChat } from "./liveChat.ts"
+
+/** A chat that can be unloaded. */
+interface Unloaded {
+  readonly pid: unknown
+  /** Since when the chat is idle; `undefined` if it is not. */
+  readonly idleSince: (now: number) => number | undefined
+  /** Ends the chat's process until the chat is used again. */
+  readonly passivate: () => void
+  /** Whether the chat must stay in memory. */
+  readonly needsEnd: boolean
+}
 
 /** A requested chat. */
-export interface Kept {
-  readonly chat: LiveChat
+interface Kept {
+  readonly chat: Unloaded
 }
 
 /** References to the chats of a Troupe: strong while a chat has a process, weak afterwards. */
@@ -34,16 +46,16 @@ export class Passivation<Living extends Kept> {
   readonly #held = new Map<string, Living>()
   readonly #isReviving: (id: string) => boolean
   readonly #released: (id: string) => void
-  readonly #resting = new Map<string, WeakRef<LiveChat>>()
+  readonly #resting = new Map<string, WeakRef<Unloaded>>()
   /** Lives as long as the chat. */
-  readonly #known = new WeakMap<LiveChat, Living>()
+  readonly #known = new WeakMap<Unloaded, Living>()
   readonly #collected = new FinalizationRegistry<string>((id) => {
     if (this.#resting.get(id)?.deref() === undefined) this.#resting.delete(id)
   })
   #timer: unknown
   #isStopped = false
 
-  /** `released` is called when a chat is no longer held strongly. */
+  /** `released` is called when a chat is unloaded, and no longer held strongly. */
   constructor(
     clock: Clock.Clock,
     afterMs: number,
@@ -86,7 +98,6 @@ export class Passivation<Living extends Kept> {
   forget(id: string): void {
     this.#held.delete(id)
     this.#resting.delete(id)
-    this.#released(id)
   }
 
   /** Stops passivation. */
@@ -127,5 +138,52 @@ export class Passivation<Living extends Kept> {
     this.#known.set(chat, living)
     this.#resting.set(id, new WeakRef(chat))
     this.#collected.register(chat, id, chat)
+  }
+}
+
+/** Since when a chat rests, and whether the store has its newest record. */
+export class RestWatch {
+  /** The changes of the chat when it was last looked at, and since when it has not changed. */
+  #seen: { readonly changes: number; readonly at: number } | undefined
+  /** The newest save, until the store has it; a save that failed, until a later one succeeds. */
+  #unstored: object | undefined
+
+  /** Whether the store has the newest record. */
+  get isStored(): boolean {
+    return this.#unstored === undefined
+  }
+
+  /** Since when the chat has made so many changes; `undefined` stands for a chat that is busy. */
+  since(changes: number | undefined, now: number): number | undefined {
+    if (changes === undefined) this.#seen = undefined
+    else if (this.#seen?.changes !== changes) this.#seen = { changes, at: now }
+    return this.#seen?.at
+  }
+
+  /** Starts the time of rest again. */
+  touched(): void {
+    this.#seen = undefined
+  }
+
+  /** Stores a record; the chat does not rest before the store has it. */
+  async keep<A>(save: () => Promise<A>): Promise<A> {
+    const saving = {}
+    this.#unstored = saving
+    const kept = await save()
+    if (this.#unstored === saving) this.#unstored = undefined
+    return kept
+  }
+
+  /** A record with what the process before knew of its running calls, by its environment. */
+  recalled(record: ChatRecord | undefined, env: ChatEnv | undefined): ChatRecord | undefined {
+    if (record === undefined || env === undefined) return record
+    const recalled = recalledBy(env, record)
+    this.unstored(recalled === record ? undefined : recalled)
+    return recalled
+  }
+
+  /** Sets the record that the store does not have; `undefined` when it has all. */
+  unstored(record: object | undefined): void {
+    this.#unstored = record
   }
 }

@@ -150,9 +150,11 @@ export class SupervisionTree {
     return answer.value as StoreValues[Type]
   }
 
-  /** Sends a notice to the store's process, if it is alive. */
-  notify(notified: Draft | Left): void {
+  /** Sends a notice to the store's process; returns whether that is alive. */
+  notify(notified: Draft | Left): boolean {
     const store = this.#storeServer
-    if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, notified)
+    if (store === undefined || !Process.isAlive(store)) return false
+    GenServer.cast(store, notified)
+    return true
   }
 }

@@ -113,8 +113,8 @@ export interface TroupeOptions
    */
   readonly maxToolCalls?: number | undefined
   /**
-   * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. Default: 2,000;
-   * `Infinity` is never, and the default without a store.
+   * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
+   * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.
    */
   readonly draftEveryMs?: number | undefined
   /**

@@ -7,6 +7,7 @@
  * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
  * ENV2. A saved record has what only the environment knows: the journal of the running step, the permission mode, and the
  *       text of the reply that streams.
+ * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
  */
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
@@ -110,12 +111,13 @@ export class ChatEnv implements StepEnv {
   readonly #parts: ChatParts
   readonly #turns = new Map<string, Turn>()
   #asks: Map<number, ModeAsk> | undefined
-  readonly #steps: StepEnv = stepEnv(() => this.#live())
+  /** The environment of the steps of the running turn, or of the last one before anything of the next (ENV3). */
+  #stepsOfTurn: StepEnv | undefined
   #count = 0
   #mode: PermissionMode | undefined
   #journal: Journal | undefined
   /** Without a chat, a step runs in a turn of its own. */
-  #opening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
+  #opening: StepOpening = noOpening
 
   constructor(parts: ChatParts) {
     this.#parts = parts
@@ -239,6 +241,10 @@ export class ChatEnv implements StepEnv {
     return this.#steps.scope
   }
 
+  get #steps(): StepEnv {
+    return (this.#stepsOfTurn ??= stepEnv(() => this.#live()))
+  }
+
   /** The live things of the step that runs. */
   #live(): StepLive {
     const { turn, isSecond, params, standing } = this.#opening
@@ -357,6 +363,8 @@ export class ChatEnv implements StepEnv {
     if (result !== undefined) options.trace?.chatEnded(original(result))
     outlet.close()
     if (delivery?.status !== "pending") this.#turns.delete(turn)
+    this.#stepsOfTurn = undefined
+    this.#opening = noOpening
   }
 
   #modeFrom(standing: ModeStanding | undefined): PermissionMode {
@@ -374,6 +382,8 @@ export class ChatEnv implements StepEnv {
     return { ...record, permissionMode, draft }
   }
 }
+
+const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
 
 const factsOf = (options: RunOptions): TurnFacts => {
   const { drainMs, budget, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options

@@ -28,7 +28,7 @@ export class NewestEntries {
   readonly #isLiving: (id: string) => boolean
   readonly #numbers = new Map<string, number>()
   /** For each chat with a draft in the store, the next draft that waits. */
-  readonly #drafting = new Map<string, { waiting: DraftBehind | undefined }>()
+  readonly #drafting = new Map<string, { waiting: DraftBehind | undefined; readonly settled: Promise<void> }>()
 
   /** `isLiving` is whether a chat is live here; numbers are kept for live chats only. */
   constructor(store: Store, isLiving: (id: string) => boolean) {
@@ -65,6 +65,11 @@ export class NewestEntries {
     if (after !== undefined) this.#give({ ...draft, after }, isGuarded)
   }
 
+  /** Resolves when the store is saving no draft of the chat. */
+  async drafted(id: string): Promise<void> {
+    for (let given = this.#drafting.get(id); given !== undefined; given = this.#drafting.get(id)) await given.settled
+  }
+
   #give(draft: DraftBehind, isGuarded: () => boolean): void {
     const store = this.#store
     const { id, text, after } = draft
@@ -74,13 +79,12 @@ export class NewestEntries {
     try {
       const kept = store.keepDraft(id, text, after)
       if (!isPromiseLike(kept)) return
-      this.#drafting.set(id, { waiting: undefined })
-      const settled = () => {
+      const settle = () => {
         const next = this.#drafting.get(id)?.waiting
         this.#drafting.delete(id)
         if (next !== undefined && next.after === this.#numbers.get(id)) this.#give(next, isGuarded)
       }
-      Promise.resolve(kept).then(settled, settled)
+      this.#drafting.set(id, { waiting: undefined, settled: Promise.resolve(kept).then(settle, settle) })
     } catch {
       // A failed draft does not end the turn (DRAFT2): the next draft has the text again.
     }

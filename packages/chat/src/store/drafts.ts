@@ -4,7 +4,7 @@
  * Owns: when the text is stored. Does not own the text, which the step's collector has, nor the store.
  *
  * DRAFT1. The text is stored at most once per interval, and only if it has changed. There is a timer only while a reply
- *         streams.
+ *         streams; with an infinite interval there is none, and the text is stored when the chat ends.
  * DRAFT2. Nothing waits for a draft: a slow or failing save only affects the text of an interrupted reply. For each chat
  *         one save is under way at a time, and only the newest waiting draft is kept.
  * DRAFT3. A draft follows the entry that was saved before it, and is never part of a later entry (`chatHeads.ts`).
@@ -40,7 +40,8 @@ export class Drafts {
   end(): void {
     if (this.#collector === undefined) return
     this.#collector = undefined
-    this.#clock.clearTimeout(this.#timer)
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 
   /** Stores the text now, if it has changed. */
@@ -57,6 +58,7 @@ export class Drafts {
   }
 
   #arm(): void {
+    if (this.#everyMs === Infinity) return
     this.#timer = inBackground(this.#clock, this.#due, this.#everyMs)
   }
 }

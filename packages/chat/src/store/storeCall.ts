@@ -9,6 +9,7 @@ export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | SaveCall
   | { readonly type: "delete"; readonly id: string }
+  | DraftedCall
   | LogCall
 
 /** A save; a store with a log gets the number of the entry before it, and the ids of the inputs that it takes. */
@@ -26,6 +27,12 @@ export interface AcceptCall {
   readonly input: InboxEntry
 }
 
+/** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
+export interface DraftedCall {
+  readonly type: "drafted"
+  readonly id: string
+}
+
 /** A call that only a store with a log supports. */
 type LogCall =
   | AcceptCall
@@ -41,6 +48,7 @@ export interface StoreValues {
   readonly save: Saved | undefined
   readonly accept: Accepted
   readonly delete: undefined
+  readonly drafted: undefined
   readonly history: ReadonlyArray<Commit>
   readonly at: ChatRecord | undefined
   readonly fork: ChatRecord
@@ -77,7 +85,7 @@ export const isWrite = ({ type }: StoreCall): boolean =>
   type === "save" || type === "accept" || type === "delete" || type === "rewind"
 
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
-export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown => {
+export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, DraftedCall>): unknown => {
   switch (call.type) {
     case "load":
       return store.load(call.id)

@@ -105,7 +105,7 @@ const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as 
 /** The store's answer, at once or later; an error is an answer. */
 const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
   try {
-    const done = perform(state, call)
+    const done = call.type === "drafted" ? state.newest.drafted(call.id) : perform(state, call)
     const answered = (value: unknown): StoreAnswer => {
       state.newest.done(call, value)
       return answer(value)

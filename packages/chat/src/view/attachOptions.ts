@@ -1,6 +1,7 @@
 /** The options of an attached reader, and the items it reads. */
 
 import type { Event } from "../events/index.ts"
+import type { ChatView } from "./ChatView.ts"
 import type { ChatSnapshot } from "./liveView.ts"
 
 /**
@@ -45,6 +46,11 @@ export interface AttachOptions {
  * - `snapshot`: the state of the chat, which replaces all events before: at the beginning, after a restart of the chat's
  *   process, and when the log does not have the events after the reader's place
  */
-export type Attached =
+export type ChatItem =
   | { readonly type: "event"; readonly cursor: Cursor; readonly event: Event }
-  | { readonly type: "snapshot"; readonly cursor: Cursor; readonly snapshot: ChatSnapshot }
+  | { readonly type: "snapshot"; readonly cursor: Cursor; readonly view: ChatView }
+
+/** An item of a reader of a chat of this program: its snapshots also have the values themselves. */
+export type Attached =
+  | Extract<ChatItem, { readonly type: "event" }>
+  | (Extract<ChatItem, { readonly type: "snapshot" }> & { readonly snapshot: ChatSnapshot })

@@ -7,8 +7,9 @@
  * ATT1. From its beginning to its end a reader gets every event after its place once, in order. A snapshot replaces the
  *       events that it does not get.
  * ATT2. A reader holds no events: when it is slow, or stops reading, its chat holds only its bounded log.
- * ATT3. A reader detaches by leaving, by its signal or by the chat's stop, and then has no pending read and no listener.
- *       After a stop unread events can still be read.
+ * ATT3. A reader detaches by leaving, by its signal, by the chat's stop or when the chat leaves, and then has no pending
+ *       read and no listener. After a stop unread events can still be read.
+ * ATT4. When the chat leaves, a reader reads its unread events; then its next read rejects with `moved`.
  */
 import { Channel } from "@troupe/otp"
 import type { EventLog } from "./eventLog.ts"
@@ -20,6 +21,8 @@ type Next = IteratorResult<Attached, undefined>
 interface Feed {
   readonly log: EventLog
   readonly over: boolean
+  /** The error of readers that have read all events of a chat that is over; `undefined` if they end. */
+  readonly failure: Error | undefined
   readonly wait: (reader: Attachment) => void
   readonly forgetWaiting: (reader: Attachment) => void
   readonly forget: (reader: Attachment) => void
@@ -82,19 +85,25 @@ export class Attachment extends Channel.Reader<Attached> {
     while (this.#reads.isAwaited) {
       const item = this.#take()
       if (item !== undefined) this.#reads.push(item)
-      else if (this.#feed.over) this.#reads.end()
+      else if (this.#feed.over) this.#finish()
       else return this.#feed.wait(this)
     }
     this.#feed.forgetWaiting(this)
   }
 
-  /** Ends the reader because the chat was stopped. */
+  #finish(): void {
+    const { failure } = this.#feed
+    if (failure === undefined) this.#reads.end()
+    else this.#reads.fail(failure)
+  }
+
+  /** Ends the reader because the chat was stopped, or has left. */
   ended(): void {
     this.#signal?.removeEventListener("abort", this.#onAbort)
     this.serve()
   }
 
-  /** Fails the reader because the chat was stopped before: its next read rejects with `error`. */
+  /** Fails the reader because the chat was stopped, or had left, before: its next read rejects with `error`. */
   fail(error: unknown): void {
     this.#reads.fail(error)
     this.#detach()

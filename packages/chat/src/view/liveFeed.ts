@@ -16,6 +16,8 @@ import { Attachment, type Beginning } from "./attachmentReader.ts"
 import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
 import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
+import * as ChatView from "./ChatView.ts"
+import type { ChatSnapshot } from "./liveView.ts"
 
 /** The most events that are kept unmerged. */
 const maxUnlogged = 128
@@ -32,6 +34,7 @@ export class LiveFeed {
   #waiting: Set<Attachment> | undefined
   #life: string | undefined
   #over = false
+  #failure: SessionError | undefined
   #hadProcess = false
 
   constructor(view: LiveView, newId: () => string) {
@@ -49,9 +52,14 @@ export class LiveFeed {
     return log
   }
 
-  /** Whether the chat was stopped. */
+  /** Whether the chat was stopped, or has left. */
   get over(): boolean {
     return this.#over
+  }
+
+  /** The error of readers after their unread events, when the chat has left (ATT4). */
+  get failure(): SessionError | undefined {
+    return this.#failure
   }
 
   /** Handles a new event of the chat (FEED1). */
@@ -98,9 +106,12 @@ export class LiveFeed {
     this.#serve()
   }
 
-  /** Ends the readers because the chat was stopped; unread events can still be read. */
-  end(): void {
+  /**
+   * Ends the readers because the chat was stopped, or fails them because it has left; unread events can still be read.
+   */
+  end(failure?: SessionError): void {
     this.#over = true
+    this.#failure = failure
     for (const reader of Array.from(this.#readers ?? [])) reader.ended()
     this.#readers = undefined
   }
@@ -108,7 +119,7 @@ export class LiveFeed {
   attach(id: string, options: AttachOptions): Attachment {
     check(options)
     const reader = new Attachment(this, this.#beginningOf(options.cursor), options)
-    if (this.#over) reader.fail(chatStopped(id))
+    if (this.#over) reader.fail(this.#failure ?? chatStopped(id))
     else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
     return reader
   }
@@ -138,7 +149,7 @@ export class LiveFeed {
   /** The present state of the chat; `undefined` before it had a process. */
   snapshot(): Attached | undefined {
     const snapshot = this.#view.snapshot()
-    return snapshot === undefined ? undefined : { type: "snapshot", cursor: this.cursorAt(this.log.end), snapshot }
+    return snapshot === undefined ? undefined : new SnapshotItem(this.cursorAt(this.log.end), snapshot)
   }
 
   #beginningOf(cursor: string | undefined): Beginning {
@@ -154,9 +165,32 @@ export class LiveFeed {
   }
 }
 
+/** A snapshot for a reader; its view is made when it is read. */
+class SnapshotItem {
+  readonly type = "snapshot"
+  readonly cursor: Cursor
+  readonly snapshot: ChatSnapshot
+
+  constructor(cursor: Cursor, snapshot: ChatSnapshot) {
+    this.cursor = cursor
+    this.snapshot = snapshot
+  }
+
+  get view(): ChatView.ChatView {
+    return ChatView.of(this.snapshot.context.id, this.snapshot)
+  }
+}
+
 /** The error of a stopped chat. */
 export const chatStopped = (id: string): SessionError =>
   new SessionError("chat_stopped", `The chat ${id} was stopped; use the new handle that troupe.chat("${id}") returns`)
+
+/** The error of a chat that has left (`LocalChatRef.leave`). */
+export const chatMoved = (id: string): SessionError =>
+  new SessionError(
+    "moved",
+    `The chat ${id} has left this process, and its state is stored; troupe.chat("${id}") returns the chat that goes on`
+  )
 
 const noCursor: Finding = { field: ["cursor"], reason: "must_be_a_cursor_that_came_with_an_item" }
 

@@ -7,7 +7,8 @@
  * VIEW1. A snapshot is the same object until the state changes.
  * VIEW2. Without observers there is no timer.
  * VIEW3. Exceptions thrown by an observer are swallowed; other observers still run.
- * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`.
+ * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`. The last
+ *        snapshot of a chat that has left is `ended` too, with the phase `moved` and the text of the reply so far.
  * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
  * VIEW6. A snapshot shows results, steps and errors as the values themselves, and the running turn with its live part.
  */
@@ -48,6 +49,7 @@ type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
  * - `runningTools`: tools run
  * - `runningHooks`: hooks run
  * - `completing`: the turn's last event is being read
+ * - `moved`: none here; the chat has left this process (`LocalChatRef.leave`), and its next start continues it
  */
 export type ChatPhase =
   | "idle"
@@ -61,6 +63,7 @@ export type ChatPhase =
   | "runningTools"
   | "runningHooks"
   | "completing"
+  | "moved"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
 export interface LiveContext extends Omit<ChatContext, Shown> {
@@ -153,6 +156,7 @@ export class LiveView implements StepWatcher {
   #stepsBefore = 0
   #timer: unknown
   #recorders: Set<() => void> | undefined
+  #isMoved = false
 
   /** `mode` is the permission mode of the chat's options. */
   constructor(clock: Clock.Clock, mode: Mode = "default", drafts?: Drafts) {
@@ -282,7 +286,7 @@ export class LiveView implements StepWatcher {
     const rewritten = this.#collector?.rewritten ?? 0
     const { context } = machine
     const turn = env.find(context.turn?.id)
-    const phase = phaseOf(machine, turn, this.#batch === undefined)
+    const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, this.#batch === undefined)
     if (
       this.#snapshot === undefined ||
       text.length !== this.#seenLength ||
@@ -334,11 +338,13 @@ export class LiveView implements StepWatcher {
     return { unsubscribe: () => this.#forget(observer) }
   }
 
-  /** Ends the view of a stopped chat (VIEW4). */
-  stopped(): void {
+  /** Ends the view of a stopped chat (VIEW4). `cutOff` is the text of the reply of a chat that has left. */
+  stopped(cutOff?: string): void {
+    this.#isMoved = cutOff !== undefined
     const machine = this.#machine
-    if (machine !== undefined && !resting.has(machine.value)) {
-      const context = { ...machine.context, turn: undefined }
+    if (machine !== undefined && (this.#isMoved || !resting.has(machine.value))) {
+      const interrupted = cutOff === undefined || cutOff === "" ? machine.context.interrupted : { text: cutOff }
+      const context = { ...machine.context, turn: undefined, interrupted }
       this.transitioned({ status: "stopped", value: "ended", context, current: context })
     }
     this.complete()

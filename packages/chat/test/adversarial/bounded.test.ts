@@ -2,7 +2,7 @@ import type { Clock, System } from "@troupe/otp"
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
@@ -49,8 +49,8 @@ interface Stage {
   readonly troupe: RunningTroupe
   readonly system: System.System
   readonly clock: Clock.TestClock
-  readonly chat: ChatRef
-  readonly turn: ReturnType<ChatRef["send"]>
+  readonly chat: LocalChatRef
+  readonly turn: ReturnType<LocalChatRef["send"]>
 }
 
 const staged = async (handler: Handler, options: Partial<TroupeOptions> = {}): Promise<Stage> => {

@@ -2,7 +2,8 @@ import { Process, Sys, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import { SessionError } from "../../src/errors/ChatError.ts"
-import type { ChatRef, ChatSnapshot } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import { hop, until } from "../double/hop.ts"
@@ -13,7 +14,7 @@ import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-const kill = (chat: ChatRef): void => {
+const kill = (chat: LocalChatRef): void => {
   if (chat.pid === undefined) throw new Error("no process")
   Process.kill(chat.pid)
 }

@@ -1,7 +1,7 @@
 import { Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { HookAnswer, HookContext, Hooks, LifecycleEvent } from "../../src/gate/Hooks.ts"
 import { text } from "../../src/model/Message.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
@@ -41,7 +41,7 @@ const events: ReadonlyArray<LifecycleEvent> = [
 
 interface Living {
   readonly troupe: RunningTroupe
-  readonly chat: ChatRef
+  readonly chat: LocalChatRef
 }
 
 /** Everything that can happen while a hook is asked. */

@@ -1,7 +1,7 @@
 /** Inputs that arrive at bad times: while the process is killed, the store fails or hangs, others send and interrupt too. */
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
@@ -12,7 +12,7 @@ import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-const kill = (chat: ChatRef): void => {
+const kill = (chat: LocalChatRef): void => {
   if (chat.pid === undefined) throw new Error("no process")
   Process.kill(chat.pid)
 }

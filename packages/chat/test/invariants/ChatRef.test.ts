@@ -1,7 +1,7 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import type { ChatSnapshot } from "../../src/live/ChatRef.ts"
+import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { user } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"

@@ -3,7 +3,7 @@ import type { Decision } from "../../src/record/Approval.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import * as Session from "../../src/session/Session.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { decide } from "../../src/step/openCalls.ts"
 import { type ToolMessage } from "../../src/model/messageShapes.ts"
@@ -18,7 +18,7 @@ import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 
-const results = ({ thread }: Pick<ChatRef, "thread">): ReadonlyArray<string> =>
+const results = ({ thread }: Pick<LocalChatRef, "thread">): ReadonlyArray<string> =>
   thread.messages
     .filter((message): message is ToolMessage => message.role === "tool")
     .map(({ toolCallId, outcome }) => `${toolCallId} ${outcome}`)

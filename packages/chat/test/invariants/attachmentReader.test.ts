@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { maxItems, maxRun } from "../../src/view/eventLog.ts"
 import { endsTurn, eventsOf, isSnapshot, readUntil, wordsOf } from "../double/attached.ts"
@@ -38,7 +38,7 @@ const cursorOf = (item: Attached | undefined): string => {
 }
 
 /** Where a chat is now. */
-const cursorIn = async (chat: ChatRef): Promise<string> => {
+const cursorIn = async (chat: LocalChatRef): Promise<string> => {
   for await (const { cursor } of chat.attach()) return cursor
   throw new Error("nothing was read")
 }

@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
@@ -35,7 +35,7 @@ const started = async (names: ReadonlyArray<string>, options: Partial<TroupeOpti
   return { troupe, system, clock, chat, turn }
 }
 
-const statuses = (chat: ChatRef) =>
+const statuses = (chat: LocalChatRef) =>
   chat.getSnapshot()?.context.toolCalls.map(({ id, status, outcome }) => [id, outcome ?? status])
 
 /** Whether a promise has settled by now. */

@@ -1,7 +1,7 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { SessionError } from "../../src/errors/ChatError.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import * as Store from "../../src/store/Store.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
@@ -14,7 +14,7 @@ import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-const lines = (chat: ChatRef) => chat.thread.messages.map(said)
+const lines = (chat: LocalChatRef) => chat.thread.messages.map(said)
 
 const kept = async (store: SessionStore, id = "c") => (await store.load(id))?.thread.messages.map(said)
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ChatRef, LiveTurn } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import * as Message from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
@@ -32,7 +33,7 @@ const reasonOf = async (turn: LiveTurn): Promise<string> => {
   return receipt.status === "rejected" ? receipt.reason : receipt.status
 }
 
-const reasons = (chat: ChatRef, ...texts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =>
+const reasons = (chat: LocalChatRef, ...texts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =>
   Promise.all(texts.map((text) => reasonOf(chat.send(text))))
 
 const said = async (store: SessionStore): Promise<ReadonlyArray<string>> =>

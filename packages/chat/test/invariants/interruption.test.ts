@@ -2,7 +2,7 @@ import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { askUser, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import * as Message from "../../src/model/Message.ts"
@@ -16,17 +16,17 @@ import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-const kill = ({ pid }: ChatRef): void => {
+const kill = ({ pid }: LocalChatRef): void => {
   if (pid === undefined) throw new Error("no process")
   Process.kill(pid)
 }
 
-const shown = (chat: ChatRef) => {
+const shown = (chat: LocalChatRef) => {
   const { phase, partial } = chat.getSnapshot()?.context ?? {}
   return [phase, partial?.text]
 }
 
-const said = (chat: ChatRef) => chat.thread.messages.map(({ content }) => content)
+const said = (chat: LocalChatRef) => chat.thread.messages.map(({ content }) => content)
 
 /** A store of whole records, and all it was asked to keep. */
 const records = (...first: ReadonlyArray<ChatRecord>) => {

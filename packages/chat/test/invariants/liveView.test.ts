@@ -1,7 +1,7 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import type { ChatPhase, ChatSnapshot } from "../../src/live/ChatRef.ts"
+import type { ChatPhase, ChatSnapshot } from "../../src/view/liveView.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { handling, says } from "../double/scripts.ts"
 import { until } from "../double/hop.ts"

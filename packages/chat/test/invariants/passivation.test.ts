@@ -2,7 +2,8 @@ import { Clock, Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import type { Decision } from "../../src/record/Approval.ts"
-import type { ChatRef, ChatSnapshot } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -35,7 +36,7 @@ const forgetful: Adapter = {
   }
 }
 
-const said = (chat: ChatRef) => chat.thread.messages.map(({ content }) => content)
+const said = (chat: LocalChatRef) => chat.thread.messages.map(({ content }) => content)
 
 /** Long enough for any chat that rests. */
 const restMs = afterMs * 1.25
@@ -178,7 +179,7 @@ describe("PASS2 who holds a passivated chat", () => {
     expect([chat.pid, chat.getSnapshot(), said(chat)]).toEqual([undefined, before, ["go", "fine"]])
   })
 
-  test.each<readonly [string, (chat: ChatRef) => unknown]>([
+  test.each<readonly [string, (chat: LocalChatRef) => unknown]>([
     ["sends", (chat) => chat.send("more").result()],
     ["sends and would be refused if it were busy", (chat) => chat.send("more", { whenBusy: "reject" }).result()],
     ["retries", (chat) => chat.retry().result()],

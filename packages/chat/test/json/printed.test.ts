@@ -15,7 +15,7 @@ test("SHOWN1. a chat, a turn, a snapshot and a Troupe are printed as small objec
   expect(print(turn)).toBe("LiveTurn { id: 'i1', status: 'sent', over: false }")
   await turn.result()
   expect(print(turn)).toBe("LiveTurn { id: 'i1', status: 'delivered', over: true }")
-  expect(print(chat)).toBe(`ChatRef { id: 'c1', process: '${chat.pid}', phase: 'idle', messages: 2 }`)
+  expect(print(chat)).toBe(`LocalChatRef { id: 'c1', process: '${chat.pid}', phase: 'idle', messages: 2 }`)
   expect(print(chat.getSnapshot())).toBe(
     "ChatSnapshot { status: 'active', phase: 'idle', messages: 2, partial: '', toolCalls: [] }"
   )

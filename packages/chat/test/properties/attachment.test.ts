@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { Attachment } from "../../src/view/attachmentReader.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
@@ -74,10 +74,10 @@ class Follower {
   text = ""
   cursor: Cursor | undefined
   #attached: Attachment
-  readonly #chat: ChatRef
+  readonly #chat: LocalChatRef
   readonly #options: AttachOptions
 
-  constructor(chat: ChatRef, options: AttachOptions) {
+  constructor(chat: LocalChatRef, options: AttachOptions) {
     this.#chat = chat
     this.#options = options
     this.#attached = chat.attach(options)

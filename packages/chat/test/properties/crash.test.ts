@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { type Clock, Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { Decision } from "../../src/record/Approval.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { unpaired } from "../../src/model/callPairing.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -44,7 +44,7 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
   let generation = 0
   let points = 0
   let retries = 0
-  let chat: ChatRef | undefined
+  let chat: LocalChatRef | undefined
   let troupe: RunningTroupe | undefined
   let clock: Clock.TestClock | undefined
   let begun = 0

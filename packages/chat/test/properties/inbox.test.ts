@@ -1,7 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { ChatRef, LiveTurn } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { until } from "../double/hop.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
@@ -73,7 +74,7 @@ const notified = async (story: ReadonlyArray<Happening>, slow: number) => {
   const { troupe } = await check.troupe({ adapter, store: slowly, drainMs: 0, maxRestarts: 1_000 })
   const answer = answering(adapter)
   const sent: Array<Sent> = []
-  let chat: ChatRef = await troupe.chat("c")
+  let chat: LocalChatRef = await troupe.chat("c")
   const say = (how: "queue" | "steer" | "interrupt" | "reject") => {
     const text = `m${sent.length}`
     sent.push({ text, how, turn: chat.send(text, { whenBusy: how, id: text }) })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
-import type { ChatRef } from "../../src/live/ChatRef.ts"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -83,7 +83,7 @@ const notified = async (story: ReadonlyArray<Happening>, slow: number, passivate
   return { chat, sent, phase, passed, inbox, said: chat.thread.messages.map(({ content }) => content) }
 }
 
-const decide = (chat: ChatRef): void => {
+const decide = (chat: LocalChatRef): void => {
   const [pending] = chat.getSnapshot()?.context.pendingApprovals ?? []
   if (pending === undefined) return
   chat

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { ToolError } from "../../src/errors/ChatError.ts"
-import type { ChatSnapshot } from "../../src/live/ChatRef.ts"
+import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import * as ChatView from "../../src/view/ChatView.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"

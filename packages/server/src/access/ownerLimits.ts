@@ -90,7 +90,7 @@ export class Owners {
   }
 
   /** Returns the chat of `open`, started if there is none. Throws an `HttpError` (429) when too many are live. */
-  async chat(owner: Owner, id: string, open: () => Promise<ChatRef>): Promise<ChatRef> {
+  async chat<Chat extends ChatRef>(owner: Owner, id: string, open: () => Promise<Chat>): Promise<Chat> {
     if (!owner.chats.has(id)) this.#makeRoom(owner)
     // Reserves its place before the chat is requested (OWNER1).
     owner.chats.set(id, (owner.chats.get(id) ?? 0) + 1)

@@ -8,7 +8,7 @@
  * TERR2. Instead, `{"error":"failed","id":toolCallId}` is sent, the same live, replayed and loaded.
  * TERR3. A value without an error is sent unchanged: the same object.
  */
-import { type ChatRef, error as failedResult } from "@troupe/chat"
+import { type LocalChatRef, error as failedResult } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
 import { ToolError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -27,7 +27,7 @@ export interface Shown {
   readonly result: (result: ChatResult) => ChatResult
   readonly commit: (commit: Store.Commit) => Store.Commit
   /** Filters the events of a chat for one reader. A reader that begins in the middle of a turn passes the chat. */
-  readonly events: (chat?: ChatRef) => (event: Event) => Event
+  readonly events: (chat?: LocalChatRef) => (event: Event) => Event
 }
 
 const same = <A>(value: A): A => value
@@ -153,7 +153,7 @@ const commitOf = (commit: Store.Commit): Store.Commit => {
 
 /** How a call of a chat ended, if known: for a reader that missed the event. */
 const outcomeIn =
-  (chat: ChatRef | undefined): OutcomeOf =>
+  (chat: LocalChatRef | undefined): OutcomeOf =>
   (toolCallId) => {
     const context = chat?.getSnapshot()?.context
     const running = context?.toolCalls.find(({ id }) => id === toolCallId)
@@ -165,7 +165,7 @@ const outcomeIn =
   }
 
 /** Filters the events of one reader. A call's result follows the event with its outcome. */
-const eventsOf = (chat?: ChatRef): ((event: Event) => Event) => {
+const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
   const outcomes = new Map<string, Outcome>()
   const outcomeOf = outcomeIn(chat)
 

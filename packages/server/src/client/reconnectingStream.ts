@@ -6,6 +6,8 @@
  * FOLLOW1. A stream that is cut, temporarily refused or silent is opened again, with exponential backoff up to a bound. A
  *          stream that delivered a frame resets the backoff.
  * FOLLOW2. A permanent refusal, and the end of the stream's subject, close it for good.
+ * FOLLOW4. When the last frame is `moved`, the stream is opened again like one that was cut: the status is `reconnecting`,
+ *          and the last state stays.
  * FOLLOW3. After the follower leaves there is neither a connection nor a timer, and no callback is called.
  *
  * The follower leaves while a connection is made:
@@ -109,6 +111,8 @@ class Life {
     const frame: unknown = JSON.parse(data)
     if (!isRecord(frame)) throw new TypeError("A frame is no object")
     switch (frame["type"]) {
+      case "moved":
+        throw new ConnectionError("The chat goes on in another place; its stream is opened again")
       case "closing":
         throw new ConnectionError("The server closes; it is tried again")
       case "failed":

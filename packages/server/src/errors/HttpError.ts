@@ -53,6 +53,7 @@ const statuses = {
   store_without_log: 501,
   chat_died: 503,
   closing: 503,
+  moved: 503,
   store_closed: 503,
   store_failed: 503,
   troupe_stopped: 503

@@ -23,6 +23,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
   tool_call_not_running: "No such call runs, or no longer",
   chat_stopped: "The conversation was stopped; ask again",
+  moved: "The conversation goes on in another place, and its state is stored; ask again",
   chat_died: "The conversation's process died, and was started again with what was committed; retry",
   store_failed: "What was said could not be stored; try again",
   store_closed: "The server's store is closed; try again soon",
@@ -33,6 +34,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
 const retryLater: ReadonlySet<string> = new Set([
   "chat_died",
   "inbox_full",
+  "moved",
   "store_closed",
   "store_failed",
   "troupe_stopped"

@@ -1,5 +1,5 @@
 /** A route, and the arguments of its handler. */
-import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
@@ -13,14 +13,14 @@ export interface OwnedChats {
   /** The prefix of the Troupe's ids of this owner's chats. */
   readonly prefix: string
   /** The chat, created if there is none. Throws an `HttpError` when the limit of conversations is exceeded. */
-  readonly chat: (id: string) => Promise<ChatRef>
+  readonly chat: (id: string) => Promise<LocalChatRef>
   /** The chat if it is loaded or stored. Throws an `HttpError` (404) otherwise. */
-  readonly existing: (id: string) => Promise<ChatRef>
+  readonly existing: (id: string) => Promise<LocalChatRef>
   /**
    * A chat that `begin` starts, under this id or a new one. Throws an `HttpError` when the limit of conversations is
    * exceeded.
    */
-  readonly begun: (id: string | undefined, begin: (inner: string) => Promise<ChatRef>) => Promise<ChatRef>
+  readonly begun: (id: string | undefined, begin: (inner: string) => Promise<LocalChatRef>) => Promise<LocalChatRef>
 }
 
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */

@@ -1,8 +1,8 @@
 /** Waits until a chat has accepted an input. */
-import type { LiveTurn } from "@troupe/chat/chats"
+import type { ChatTurn } from "@troupe/chat/chats"
 
 /** Resolves when the chat has accepted the input of a turn. Throws the reason of a refusal. */
-export const taken = async (turn: Pick<LiveTurn, "receipt" | "ended" | "status" | "failure">): Promise<void> => {
+export const taken = async (turn: Pick<ChatTurn, "receipt" | "ended" | "status" | "failure">): Promise<void> => {
   await Promise.race([turn.receipt, turn.ended])
   if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
 }

@@ -6,14 +6,15 @@
  * LOCAL1. The chat is watched while there is a subscriber, and only then.
  * LOCAL2. The state is the same object until the view, the status or the error changes.
  * LOCAL3. A stopped chat is watched again when a message is sent to it.
+ * LOCAL4. A chat that has left is watched again at once: the subscribers keep its last view until the next start has one.
  *
  * The last subscriber leaves while the chat is being loaded:
  *   1. the first subscription creates a `Life`, and requests the chat from the Troupe.
  *   2. the last subscription ends: that life is over.
  *   3. the Troupe answers: a life that is over watches nothing.
  */
-import type { ChatRef, RunningTroupe } from "@troupe/chat"
-import type { LiveTurn } from "@troupe/chat/chats"
+import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
+import type { ChatTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import { ChatView } from "@troupe/chat/view"
 import type { ChatLink, LinkState } from "./ChatLink.ts"
@@ -30,7 +31,7 @@ export class LocalChat implements ChatLink {
   readonly id: string
   readonly #troupe: RunningTroupe
   readonly #listeners = new Listeners()
-  #ref: ChatRef | undefined
+  #ref: LocalChatRef | undefined
   #life: Life | undefined
   #stale = false
   #state: LinkState
@@ -57,6 +58,10 @@ export class LocalChat implements ChatLink {
   #begin(): void {
     const life: Life = { watched: undefined }
     this.#life = life
+    this.#ask(life)
+  }
+
+  #ask(life: Life): void {
     this.#troupe.chat(this.id).then(
       (ref) => this.#watch(life, ref),
       (error: unknown) => this.#become(life, { ...this.#state, status: "closed", error: asError(error) })
@@ -68,10 +73,10 @@ export class LocalChat implements ChatLink {
     this.#life = undefined
   }
 
-  #watch(life: Life, ref: ChatRef): void {
+  #watch(life: Life, ref: LocalChatRef): void {
     this.#ref = ref
     if (this.#life !== life || life.watched !== undefined) return
-    life.watched = ref.subscribe({ next: () => this.#changed(life), complete: () => this.#stopped(life) })
+    life.watched = ref.subscribe({ next: () => this.#changed(life), complete: () => this.#ended(life, ref) })
     this.#look()
     this.#become(life, { ...this.#state, status: "open", error: undefined })
   }
@@ -83,11 +88,20 @@ export class LocalChat implements ChatLink {
     this.#listeners.notify()
   }
 
-  #stopped(life: Life): void {
-    this.#look()
+  #ended(life: Life, ref: LocalChatRef): void {
     life.watched = undefined
+    if (ref.getSnapshot()?.context.phase === "moved") return this.#moved(life, ref)
+    this.#look()
     const error = new SessionError("chat_stopped", `The chat ${this.id} was stopped; say something to go on`)
     this.#become(life, { ...this.#state, status: "closed", error })
+  }
+
+  /** LOCAL4 */
+  #moved(life: Life, ref: LocalChatRef): void {
+    if (this.#ref === ref) this.#ref = undefined
+    const error = new SessionError("moved", `The chat ${this.id} has left this process; it is watched again`)
+    this.#become(life, { ...this.#state, status: "reconnecting", error })
+    if (this.#life === life) this.#ask(life)
   }
 
   #become(life: Life, state: LinkState): void {
@@ -98,12 +112,13 @@ export class LocalChat implements ChatLink {
 
   #look(): void {
     this.#stale = false
-    if (this.#ref === undefined) return
-    const view = ChatView.of(this.id, this.#ref.getSnapshot(), this.#state.view)
+    const snapshot = this.#ref?.getSnapshot()
+    if (this.#ref === undefined || snapshot?.context.phase === "moved") return
+    const view = ChatView.of(this.id, snapshot, this.#state.view)
     if (view !== this.#state.view) this.#state = { ...this.#state, view }
   }
 
-  async #use(): Promise<ChatRef> {
+  async #use(): Promise<LocalChatRef> {
     const ref = await this.#troupe.chat(this.id)
     if (this.#life !== undefined) this.#watch(this.#life, ref)
     return ref
@@ -142,7 +157,7 @@ export class LocalChat implements ChatLink {
 }
 
 /** Waits until the chat accepts a turn's input. The turn's events are not read: the view shows them. */
-const unread = async (turn: LiveTurn): Promise<void> => {
+const unread = async (turn: ChatTurn): Promise<void> => {
   await turn.return()
   await taken(turn)
 }

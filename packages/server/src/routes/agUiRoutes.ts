@@ -6,7 +6,7 @@
  * AGUIRUN2. When a client leaves, only the reading ends.
  * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
@@ -48,7 +48,7 @@ import {
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
 
-type Chat = ChatRef
+type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 

@@ -7,7 +7,7 @@
  * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
  * AISDK3. When a client leaves, only the reading ends. `/api/chat/:id/stream` returns the whole reply again.
  */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
@@ -50,7 +50,7 @@ import {
   UiStream
 } from "../wire/aiSdk/index.ts"
 
-type Chat = ChatRef
+type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 

@@ -1,5 +1,5 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
-import type { ChatRef } from "@troupe/chat"
+import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import type { Attached } from "@troupe/chat/chats"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
@@ -28,7 +28,7 @@ const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
 const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
 
-const existing = (call: Call): Promise<ChatRef> => call.chats.existing(idOf(call))
+const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
 
 const idOf = ({ params }: Call): string => params["id"] ?? ""
 
@@ -51,7 +51,7 @@ const answer = async (call: Call): Promise<Response> => {
   const { input: said, toolCallId, ...options } = await call.body(Answer)
   const message = input(said, call)
   const chat = await existing(call)
-  const asked = chat.getSnapshot()?.context.pendingQuestion
+  const { question: asked } = await chat.view()
   if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
     throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
   }

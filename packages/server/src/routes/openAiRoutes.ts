@@ -6,7 +6,7 @@
  * OPENAIRUN2. When a client leaves, its run ends. In a conversation only the reading ends.
  * OPENAIRUN3. When the server closes, the run ends too: a whole answer with a 503, a stream with an error before `[DONE]`.
  */
-import type { LiveTurn } from "@troupe/chat/chats"
+import type { ChatTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { System } from "@troupe/otp"
 import { HttpError } from "../errors/index.ts"
@@ -117,7 +117,7 @@ const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string): Prom
   throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
 }
 
-const begun = async (turn: LiveTurn): Promise<Run> => {
+const begun = async (turn: ChatTurn): Promise<Run> => {
   await taken(turn)
   return turn
 }

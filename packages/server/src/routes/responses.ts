@@ -1,6 +1,6 @@
 /** Responses of this server's own routes. */
-import type { ChatRef } from "@troupe/chat"
-import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { LocalChatRef } from "@troupe/chat"
+import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, refusalOf } from "../http/index.ts"
@@ -66,7 +66,7 @@ export const framesOf = <A>(
  * Starts a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
  * Rejects with the reason of a refused input.
  */
-export const turnReply = async (call: Call, chat: ChatRef, begin: () => LiveTurn): Promise<Response> => {
+export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => ChatTurn): Promise<Response> => {
   const streams = asksForEvents(call)
   const waits = call.url.searchParams.has("wait")
   if (streams || waits) call.claimStream()
@@ -91,7 +91,7 @@ export const turnReply = async (call: Call, chat: ChatRef, begin: () => LiveTurn
 }
 
 /** Sends a turn whose events have another reader. */
-const followerOf = (call: Call, chat: ChatRef, turn: LiveTurn): Follower<string> => {
+const followerOf = (call: Call, chat: LocalChatRef, turn: ChatTurn): Follower<string> => {
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
   return {
@@ -107,7 +107,7 @@ const followerOf = (call: Call, chat: ChatRef, turn: LiveTurn): Follower<string>
   }
 }
 
-const snapshotFrame = (call: Call, chat: ChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
+const snapshotFrame = (call: Call, chat: LocalChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
 
 /** The JSON text of a chat's state. */
 export const snapshotText = (call: Call, snapshot: ChatSnapshot | undefined): string =>

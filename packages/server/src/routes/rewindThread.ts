@@ -4,7 +4,7 @@
  * REWIND1. The remaining messages do not change: the target entry has them as they are now.
  * REWIND2. Nothing is lost: the log keeps the replaced entries. A refused rewind changes nothing.
  */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
@@ -89,7 +89,7 @@ export const rewound = async (
   context: ChatSnapshot["context"],
   place: Place,
   mayCancel: boolean
-): Promise<ChatRef> => {
+): Promise<LocalChatRef> => {
   check(call.may, "rewind")
   if (context.inbox.length > 0) throw new HttpError("busy", "Messages wait for their answer; wait for it first")
   if (!mayCancel && isRunning(context)) throw new HttpError("busy", "A turn runs in this conversation; wait for it")

@@ -5,9 +5,11 @@
  *
  * FRAMES1. A frame is made on demand: a slow reader skips intermediate views, and nothing waits for the reader.
  * FRAMES2. The frames that a reader took add up to the chat's view at the time of the last request.
- * FRAMES3. It is subscribed from the first request until the reader leaves or the chat is stopped.
+ * FRAMES3. It is subscribed from the first request until the reader leaves, or the chat is stopped or leaves.
+ * FRAMES4. When the chat leaves, the last frame is `moved`, without a view: the page shows the last one until it has the
+ *          view of the next start.
  */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import { ChatView } from "@troupe/chat/view"
 import { allShown, type Shown } from "../access/index.ts"
 
@@ -16,22 +18,25 @@ import { allShown, type Shown } from "../access/index.ts"
  *
  * - `view`: the changes; first, the whole view
  * - `stopped`: the chat was stopped; this is the last frame
+ * - `moved`: the chat has left this process; this is the last frame, and a reader that connects again gets its view
  */
-export type ViewFrame = { readonly type: "view"; readonly patch: ChatView.ChatViewPatch } | { readonly type: "stopped" }
+export type ViewFrame =
+  | { readonly type: "view"; readonly patch: ChatView.ChatViewPatch }
+  | { readonly type: "stopped" | "moved" }
 
 export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   readonly #id: string
-  readonly #chat: ChatRef
+  readonly #chat: LocalChatRef
   readonly #shown: Shown["snapshot"]
   #watched: { readonly unsubscribe: () => void } | undefined
   #sent: ChatView.ChatView | undefined
   #stale = true
-  #stopped = false
+  #last: "stopped" | "moved" | undefined
   #over = false
   #wake: (() => void) | undefined
 
   /** `id` is the reader's id of the chat. `shown` filters a snapshot for the reader. Default: the whole snapshot. */
-  constructor(id: string, chat: ChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
+  constructor(id: string, chat: LocalChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
     this.#id = id
     this.#chat = chat
     this.#shown = shown
@@ -41,16 +46,16 @@ export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
     this.#watched ??= this.#chat.subscribe({
       next: () => this.#changed(),
       complete: () => {
-        this.#stopped = true
+        this.#last = this.#chat.getSnapshot()?.context.phase === "moved" ? "moved" : "stopped"
         this.#changed()
       }
     })
     while (!this.#over) {
-      const change = this.#look()
+      const change = this.#last === "moved" ? undefined : this.#look()
       if (change !== undefined) return { done: false, value: { type: "view", patch: change } }
-      if (this.#stopped) {
+      if (this.#last !== undefined) {
         this.#over = true
-        return { done: false, value: { type: "stopped" } }
+        return { done: false, value: { type: this.#last } }
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve

@@ -11,7 +11,7 @@
  * NEWS3. Nothing is sent about a call that the reader does not have, and no update twice. Updates are not replayed: a
  *        reader that reconnects gets the current state.
  */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { ToolCallView } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
@@ -58,7 +58,7 @@ const mayBeLate: ReadonlySet<Outcome> = new Set<Outcome>(["timed_out", "cancelle
 
 /** What a watch reads: a chat, its system's clock, and the zombies. */
 export interface Watched {
-  readonly chat: Pick<ChatRef, "id" | "subscribe" | "getSnapshot">
+  readonly chat: Pick<LocalChatRef, "id" | "subscribe" | "getSnapshot">
   readonly clock: Clock.Clock
   readonly zombies: () => ReadonlyArray<Zombies.Zombie>
 }

@@ -1,11 +1,11 @@
 /** Interleaves events with updates about tool calls. */
-import type { ChatRef } from "@troupe/chat"
+import type { LocalChatRef } from "@troupe/chat"
 import type { Call } from "../http/index.ts"
 import { type CallNews, CallUpdates } from "./callUpdates.ts"
 import type { Follower } from "./turnReader.ts"
 
 /** Watches the calls of a chat for one stream. */
-export const watchOf = ({ troupe }: Call, chat: ChatRef): CallUpdates =>
+export const watchOf = ({ troupe }: Call, chat: LocalChatRef): CallUpdates =>
   new CallUpdates({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
 
 /** A follower that passes its reader's events to a watch too. */

@@ -5,14 +5,12 @@
  *              reads it from its beginning like any other reader. It takes no events from the first reader.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
  */
-import type { ChatRef } from "@troupe/chat"
-import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { LocalChatRef } from "@troupe/chat"
+import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Shown } from "../access/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
-
-type Turn = ReturnType<ChatRef["send"]>
 
 /** Converts events for a client: each function returns items for the wire. */
 export interface Follower<Item> {
@@ -29,17 +27,17 @@ export interface Follower<Item> {
 }
 
 /** Turns whose events have a reader (FOLLOWTURN1). */
-const followed = new WeakSet<Turn>()
+const followed = new WeakSet<ChatTurn>()
 
 /** Claims a turn for this sender. Returns false when the turn is already claimed. */
-export const claim = (turn: Turn): boolean => {
+export const claim = (turn: ChatTurn): boolean => {
   if (followed.has(turn)) return false
   followed.add(turn)
   return true
 }
 
 /** Whether an input was sent before, and its turn is over. */
-export const isRepeated = (turn: Turn): boolean => {
+export const isRepeated = (turn: ChatTurn): boolean => {
   const error = turn.failure?.error
   return error instanceof SessionError && error.reason === "already_delivered"
 }
@@ -49,7 +47,7 @@ export const isRepeated = (turn: Turn): boolean => {
  * if the client gets it.
  */
 export async function* ofTurn<Item>(
-  turn: Turn,
+  turn: ChatTurn,
   follower: Follower<Item>,
   signal: AbortSignal,
   standing?: Standing
@@ -74,7 +72,7 @@ export async function* ofTurn<Item>(
 
 /** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
 export async function* ofChat<Item>(
-  chat: ChatRef,
+  chat: LocalChatRef,
   context: ChatSnapshot["context"],
   follower: Follower<Item>,
   signal: AbortSignal
@@ -105,8 +103,8 @@ export async function* ofChat<Item>(
 
 /** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). */
 export async function* ofSaidAgain<Item>(
-  chat: ChatRef,
-  turn: Turn,
+  chat: LocalChatRef,
+  turn: ChatTurn,
   follower: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
@@ -118,7 +116,7 @@ export async function* ofSaidAgain<Item>(
 }
 
 /** Resolves when the input is in the thread or never will be, or when the signal is aborted. */
-const begun = async (turn: Turn, signal: AbortSignal): Promise<void> => {
+const begun = async (turn: ChatTurn, signal: AbortSignal): Promise<void> => {
   const gone = Promise.withResolvers<void>()
   const leave = (): void => gone.resolve()
   if (signal.aborted) leave()

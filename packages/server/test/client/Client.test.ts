@@ -103,6 +103,28 @@ describe("a stream that is cut", () => {
     expect(chat.getState().error).toBeUndefined()
   })
 
+  test("FOLLOW4 because its chat left is opened again, and shows the next start", async () => {
+    const { link, troupe, clock } = await linked(
+      Fake.make({ script: [{ text: "Once " }, { text: "upon" }, { hang: true }] })
+    )
+    const chat = link.chat("c1")
+    const { states } = watched(chat)
+    await chat.send("Tell")
+    await until(() => chat.getState().view.partial.text === "Once upon")
+    const ref = await troupe.chat(innerId)
+    const before = states.length
+    await ref.leave()
+    await until(() => chat.getState().status === "reconnecting")
+    expect(chat.getState().view).toMatchObject({ phase: "streaming", partial: { text: "Once upon" } })
+    await clock.advance(250)
+    await until(() => chat.getState().status === "open")
+    expect(chat.getState()).toMatchObject({
+      error: undefined,
+      view: { phase: "interrupted", partial: { text: "Once upon" } }
+    })
+    expect(states.slice(before).map(({ status }) => status)).not.toContain("closed")
+  })
+
   test("FOLLOW1 is tried less and less often, up to a bound, and at once again after it was open", async () => {
     const { link, streams, clock, asked, down } = await linked(hi)
     const chat = link.chat("c1")

@@ -56,6 +56,24 @@ test("LOCAL3 a chat that was stopped is closed, and watched again when something
   await until(() => chat.getState().status === "open" && chat.getState().view.messages.length === 2)
 })
 
+test("LOCAL4 a chat that leaves is watched again at once, and its last view stays until the next start has one", async () => {
+  const { troupe, link } = await started(Fake.make({ script: [{ text: "Once " }, { text: "upon" }, { hang: true }] }))
+  const chat = link.chat("c1")
+  const { states } = watched(chat)
+  await chat.send("Tell")
+  await until(() => chat.getState().view.partial.text === "Once upon")
+  const ref = await troupe.chat("c1")
+  const before = states.length
+  await ref.leave()
+  await until(() => chat.getState().status === "open")
+  expect(states.slice(before).map(({ status }) => status)).not.toContain("closed")
+  expect(new Set(states.slice(before).map(({ view }) => view.phase))).toEqual(new Set(["streaming", "interrupted"]))
+  expect(new Set(states.slice(before).map(({ view }) => view.partial.text))).toEqual(new Set(["Once upon"]))
+  expect(states.slice(before).find(({ status }) => status === "reconnecting")?.error).toMatchObject({ reason: "moved" })
+  expect(chat.getState().error).toBeUndefined()
+  expect(await troupe.chat("c1")).not.toBe(ref)
+})
+
 test("a verb rejects with the chat's own error, and a troupe that has ended closes its links", async () => {
   const { troupe, link } = await started()
   const chat = link.chat("c1")

@@ -39,7 +39,7 @@ test("FRAMES2 the frames a reader took lead to the chat's view, in far fewer fra
   const reading = (async () => {
     for (;;) {
       const { done, value } = await frames.next()
-      if (done === true || value.type === "stopped") return
+      if (done === true || value.type !== "view") return
       view = ChatView.apply(view, JSON.parse(JSON.stringify(value.patch)) as ChatView.ChatViewPatch)
       taken += 1
     }
@@ -58,6 +58,15 @@ test("FRAMES3 a chat that is stopped is the last thing a reader hears", async ()
   const asked = frames.next()
   await chat.stop()
   expect(await asked).toEqual({ done: false, value: { type: "stopped" } })
+  expect(await frames.next()).toEqual({ done: true, value: undefined })
+})
+
+test("FRAMES4 when the chat leaves, the last frame is `moved`, without a view", async () => {
+  const { chat, frames } = await started()
+  await frames.next()
+  const asked = frames.next()
+  await chat.leave()
+  expect(await asked).toEqual({ done: false, value: { type: "moved" } })
   expect(await frames.next()).toEqual({ done: true, value: undefined })
 })
 

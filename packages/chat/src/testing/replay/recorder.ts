@@ -12,7 +12,7 @@
  */
 import { Clock, type System } from "@troupe/otp"
 import { type Adapter, type AdapterStream, eventsOf } from "../../adapter/index.ts"
-import type { ChatRef } from "../../live/index.ts"
+import type { LocalChatRef } from "../../live/index.ts"
 import type { AdapterEvent, Event } from "../../events/index.ts"
 import { isEffect, isPromiseLike } from "../../async/index.ts"
 import { canonicalJson } from "../../values/index.ts"
@@ -117,7 +117,7 @@ export class Recorder {
   }
 
   /** Records each change of a chat's state, and of its tool calls. */
-  chat(chat: ChatRef): { readonly unsubscribe: () => void } {
+  chat(chat: LocalChatRef): { readonly unsubscribe: () => void } {
     let before = ""
     return chat.subscribe(({ context }) => {
       const calls = context.toolCalls.map(({ id, status, outcome }) => ({ id, status, outcome }))

@@ -1,4 +1,4 @@
-import { askUser, type ChatRef, Fake, tool, Troupe } from "@troupe/chat"
+import { askUser, type LocalChatRef, Fake, tool, Troupe } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { describe, expect, it } from "vitest"
@@ -35,7 +35,7 @@ const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefin
 
 const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<ChatRef> => {
+const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<LocalChatRef> => {
   const troupe = await Troupe.start({
     adapter: Fake.make({ scripts }),
     tools: [echo, fails, asks, byHand],
@@ -51,12 +51,12 @@ const eventsOf = async (turn: AsyncIterable<Event>): Promise<ReadonlyArray<Event
   return events
 }
 
-const replyChunks = (ui: UiStream, chat: ChatRef, events: ReadonlyArray<Event>) => [
+const replyChunks = (ui: UiStream, chat: LocalChatRef, events: ReadonlyArray<Event>) => [
   ...ui.start(replyIn(chat.thread.messages).name),
   ...events.flatMap((event) => ui.push(event))
 ]
 
-const kept = (chat: ChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
+const kept = (chat: LocalChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
 
 const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "an answer": [[{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]],

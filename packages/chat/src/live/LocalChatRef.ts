@@ -1,0 +1,279 @@
+/**
+ * The address of a live chat of this program. It stays valid when the chat's process ends.
+ *
+ * Owns: the turn of the last retry, with the inputs that it answers. Does not own the process, which its supervisor
+ * restarts, nor the thread, which the store keeps.
+ *
+ * REF7. A `send` with the id of an input whose turn runs, waits or is held returns that turn, the same object. So does a
+ *       `send` with the id of an input whose question a retry answers now.
+ */
+import type { Pid } from "@troupe/otp"
+import * as Equal from "effect/Equal"
+import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
+import type { Decision, Mode, SendOptions, WhenBusy } from "../record/index.ts"
+import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
+import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
+import { checkedDecision } from "../step/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
+import type { ChatRef, SetModeOptions } from "./ChatRef.ts"
+import { controlCalls } from "./chatCommands.ts"
+import type { CallCommand } from "../call/index.ts"
+import type { LiveChat } from "./liveChat.ts"
+import type { LiveTurn } from "./liveTurn.ts"
+import { checkedMode } from "../gate/index.ts"
+import { submittedContent } from "../tool/index.ts"
+import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
+import * as ChatView from "../view/ChatView.ts"
+import * as Threads from "../model/Thread.ts"
+
+/**
+ * A chat of this program.
+ *
+ * **Details**: it has what `ChatRef` has, and what cannot cross a network: the process, and the present thread and
+ * snapshots, at once and with the values themselves. `leave` is here because only the program that runs a chat can end it.
+ */
+export class LocalChatRef implements ChatRef {
+  readonly id: string
+  readonly #chat: LiveChat
+  /** The turn of the last retry, and the ids of the inputs that it answers (REF7). */
+  #retried: { readonly turn: LiveTurn; readonly inputs: ReadonlyArray<string> } | undefined
+
+  /** Created by the Troupe. */
+  constructor(chat: LiveChat) {
+    this.id = chat.id
+    this.#chat = chat
+  }
+
+  /** The chat's process; `undefined` while there is none. */
+  get pid(): Pid | undefined {
+    return this.#chat.pid
+  }
+
+  /** The thread as last committed or extended. */
+  get thread(): Thread {
+    return this.#chat.context?.thread ?? Threads.empty
+  }
+
+  send(input: UserInput, options: SendOptions = {}): LiveTurn {
+    const { whenBusy = "queue", id } = checked(options)
+    const message = userMessage(input)
+    const known = id === undefined ? undefined : this.#known(id)
+    if (known !== undefined) return sameInput(known, message)
+    const named = id !== undefined
+    const inputId = id ?? this.#chat.newId()
+    if (whenBusy === "reject" && this.#chat.isBusy) {
+      this.#chat.release()
+      return this.#chat.refused(busy(this.id), new Delivery("queue", inputId, named))
+    }
+    const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, inputId, named)
+    if (whenBusy !== "interrupt") this.#chat.release()
+    const full = this.#chat.refusal(message)
+    if (full !== undefined) return this.#chat.refused(full, delivery)
+    const turn = this.#chat.start([message], { delivery })
+    if (whenBusy === "interrupt") this.#chat.release()
+    return turn
+  }
+
+  retry(): LiveTurn {
+    const unstored = this.#chat.context?.unstored
+    if (this.thread.messages.length === 0 && unstored === undefined) {
+      throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
+    }
+    const inputs = this.#lastInputs()
+    const turn = this.#chat.start([], { retry: true })
+    this.#retried = { turn, inputs }
+    this.#chat.release(unstored?.id)
+    return turn
+  }
+
+  /** The ids of the inputs that the last turn answered; a retry answers those of the turn before. */
+  #lastInputs(): ReadonlyArray<string> {
+    const inputs = this.#chat.context?.inputs ?? []
+    const before = this.#retried
+    return before !== undefined && inputs.includes(before.turn.id) ? [...before.inputs, ...inputs] : inputs
+  }
+
+  /** The turn of the input with this id, if it is known (REF7). */
+  #known(id: string): LiveTurn | undefined {
+    const known = this.#chat.known(id)
+    const again = this.#retried
+    return known?.over === true && again?.turn.over === false && again.inputs.includes(id) ? again.turn : known
+  }
+
+  resume(): ReadonlyArray<LiveTurn> {
+    return this.#chat.release()
+  }
+
+  submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
+    if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
+    const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
+    const unknown = Object.keys(results).find((id) => !pending.has(id))
+    if (unknown !== undefined) throw unknownToolCall(unknown, pending)
+    const { maxToolResultCharacters } = this.#chat
+    const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
+      Object.hasOwn(results, toolCallId)
+        ? [
+            {
+              role: "tool",
+              toolCallId,
+              content: submittedContent(toolCallId, results[toolCallId], maxToolResultCharacters)
+            }
+          ]
+        : []
+    )
+    if (messages.length === 0) {
+      return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
+    }
+    return this.#chat.start(messages)
+  }
+
+  attach(options: AttachOptions = {}): Attachment {
+    const attached = this.#chat.feed.attach(this.id, options)
+    this.#chat.wake()
+    return attached
+  }
+
+  approve(toolCallId: string, decision: Decision): LiveTurn {
+    return this.#chat.start([], {
+      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.view.snapshot()?.context) }]
+    })
+  }
+
+  cancel(): Promise<void> {
+    return this.#chat.cancel()
+  }
+
+  cancelToolCall(toolCallId: string): Promise<void> {
+    return isId(toolCallId) ? this.#control("calls.cancel", toolCallId) : Promise.reject(notAnId())
+  }
+
+  #control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
+    return controlCalls(this.id, this.#chat.view.running, type, toolCallId)
+  }
+
+  cancelToolCalls(): Promise<void> {
+    return this.#control("calls.cancel")
+  }
+
+  restartToolCall(toolCallId: string): Promise<void> {
+    return isId(toolCallId) ? this.#control("calls.restart", toolCallId) : Promise.reject(notAnId())
+  }
+
+  setPermissionMode(mode: Mode, { within }: SetModeOptions = {}): Promise<void> {
+    const bound = within === undefined || within === "host" ? within : checkedMode(within)
+    return this.#chat.setPermissionMode(checkedMode(mode), bound)
+  }
+
+  /**
+   * Calls the observer with every new snapshot; updates from streaming text are batched for a short time. The observer
+   * stays subscribed across restarts. When the chat is stopped during a turn, the last snapshot is `ended` with the status
+   * `stopped`; then `complete` is called. When the chat leaves, the phase of the last snapshot is `moved`.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for an argument that is neither a function nor an observer.
+   */
+  subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
+    if (typeof observer !== "function" && !isRecord(observer)) {
+      throw refused(["observer"], "must_be_a_function, or an observer with next, error or complete")
+    }
+    this.#chat.wake()
+    return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
+  }
+
+  async view(): Promise<ChatView.ChatView> {
+    return ChatView.of(this.id, this.#chat.view.snapshot())
+  }
+
+  /** The present snapshot; while the chat has no process, the last one. */
+  getSnapshot(): ChatSnapshot | undefined {
+    return this.#chat.view.snapshot()
+  }
+
+  /** The small object that is printed for a chat (SHOWN1). */
+  [inspected](_depth: number, options: object, inspect: Inspect): string {
+    return printed("LocalChatRef", this.toJSON(), options, inspect)
+  }
+
+  /** The JSON form of a chat (SHOWN2). */
+  toJSON(): {
+    readonly id: string
+    readonly process: string | undefined
+    readonly phase: ChatPhase | undefined
+    readonly messages: number
+  } {
+    const { id, pid, thread } = this
+    const phase = this.#chat.view.snapshot()?.context.phase
+    return { id, process: pid?.toString(), phase, messages: thread.messages.length }
+  }
+
+  /**
+   * Ends the chat in this program, so that another start continues it: here with `troupe.chat(id)`, or in another program
+   * with the same store.
+   *
+   * **Details**: the text of a reply that streams is stored, and a running turn is `interrupted` in the next start. Waiting
+   * inputs stay stored, and their receipts are `pending`. Each reader of events or of a turn reads what is left, and then
+   * fails with a `SessionError` of the reason `moved`. Observers get a last snapshot of the phase `moved`. The clients of a
+   * server connect again. Resolves when the process has ended and the store has everything; no reader delays this.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   * import { Store } from "@troupe/chat/store"
+   *
+   * const adapter = Fake.make({ script: [{ text: "Once upon" }, { hang: true }] })
+   * const troupe = await Troupe.start({ adapter, store: Store.memory() })
+   * const chat = await troupe.chat("c1")
+   * for await (const event of chat.send("Tell me a story")) if (event.type === "text_delta") break
+   * await chat.leave()
+   * const again = await troupe.chat("c1")
+   * const { phase, partial } = await again.view()
+   * phase // => "interrupted"
+   * partial.text // => "Once upon"
+   * await troupe.stop()
+   * ```
+   */
+  leave(): Promise<void> {
+    return this.#chat.leave()
+  }
+
+  stop(): Promise<void> {
+    return this.#chat.stop()
+  }
+}
+
+const busy = (id: string): SessionError =>
+  new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
+
+/** Returns the turn of a known id; throws if the known input has other content. */
+const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
+  const [said] = known.turn.messages
+  if (said === undefined || Equal.equals(said, message)) return known
+  throw refused(["id"], "names_another_input")
+}
+
+const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
+
+const refused = (field: ReadonlyArray<string>, reason: string): ValidationError =>
+  new ValidationError("invalid_options", [{ field, reason }])
+
+/** Rejects a missing id, which would select all calls. */
+const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" && toolCallId !== ""
+
+const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
+
+const checked = (options: SendOptions): SendOptions => {
+  const given: unknown = options
+  if (!isRecord(given)) throw refused([], "must_be_an_object of options")
+  const { whenBusy, id, ...others } = options
+  const found = Object.keys(others).map((field) => ({
+    field: [field],
+    reason: unknownOption(field, ["whenBusy", "id"])
+  }))
+  if (whenBusy !== undefined && !ways.includes(whenBusy)) {
+    found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
+  }
+  if (id !== undefined && (typeof id !== "string" || id === "")) {
+    found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
+  }
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+  return options
+}

@@ -1,0 +1,66 @@
+import { Fake } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { expect, test } from "vitest"
+import { until } from "../double/linked.ts"
+import { codeOf, endless, framesIn, served } from "../double/served.ts"
+
+const inner = "anna/c1"
+const events = { accept: "text/event-stream" }
+
+const lastOf = async (response: Response): Promise<unknown> => framesIn(await response.text()).at(-1)?.json
+
+test("when a chat leaves, the last frame of its streams is the refusal `moved`, after which they may be opened again", async () => {
+  const { ask, troupe } = await served({ adapter: endless() })
+  const turn = await ask("POST", "/chats/c1/messages", { input: "Tell" }, events)
+  const following = await ask("GET", "/chats/c1/events?cursor=turn")
+  const chat = await troupe.chat(inner)
+  await until(() => chat.getSnapshot()?.context.partial.text === "Once upon")
+  await chat.leave()
+  for (const response of [turn, following]) {
+    const text = await response.text()
+    expect(text).toContain("Once")
+    expect(framesIn(text).at(-1)?.json).toMatchObject({
+      type: "failed",
+      error: { code: "moved", retryAfterMs: 1_000 }
+    })
+  }
+  const again = await ask("GET", "/chats/c1")
+  expect(await again.json()).toMatchObject({ phase: "interrupted", partial: { text: "Once upon" } })
+})
+
+test("a request that waits for the result of a chat that leaves is refused with 503 `moved`", async () => {
+  const { ask, troupe } = await served({ adapter: endless() })
+  const asked = ask("POST", "/chats/c1/messages?wait", { input: "Tell" })
+  const chat = await troupe.chat(inner)
+  await until(() => chat.getSnapshot()?.context.partial.text === "Once upon")
+  await chat.leave()
+  expect(await codeOf(await asked)).toBe("503 moved")
+})
+
+test("FOLLOWTURN1 a message of an earlier start, said again, is one turn for both senders", async () => {
+  let replies = 0
+  const adapter = Fake.make({
+    respond: ({ messages }) => {
+      const last = messages.at(-1)
+      if (replies++ === 0) return [{ text: "par" }, { hang: true }]
+      return [{ text: `re ${last === undefined ? "" : Message.text(last)}` }, { finish: "stop" }]
+    }
+  })
+  const { ask, troupe } = await served({ adapter })
+  const say = (path: string) => ask("POST", path, { input: "more", id: "m2" }, events)
+  await ask("POST", "/chats/c1/messages", { input: "go", id: "m1" })
+  const chat = await troupe.chat(inner)
+  await until(() => adapter.open === 1)
+  expect(await (await ask("POST", "/chats/c1/messages", { input: "more", id: "m2" })).json()).toEqual({
+    id: "m2",
+    status: "pending"
+  })
+  await chat.leave()
+  const both = await Promise.all([say("/chats/c1/messages"), say("/chats/c1/messages")])
+  for (const response of both) {
+    expect(response.status).toBe(200)
+    expect(await lastOf(response)).toMatchObject({ type: "chat_completed", result: { haltedReason: "completed" } })
+  }
+  const again = await troupe.chat(inner)
+  expect(again.thread.messages.map(Message.text)).toEqual(["go", "par", "more", "re more"])
+})
