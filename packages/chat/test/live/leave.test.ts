@@ -200,6 +200,7 @@ const bound = (store: SessionStore): SessionStore => ({
   ttlMs: store.ttlMs,
   load: (...args) => store.load(...args),
   save: (...args) => store.save(...args),
+  accept: (...args) => store.accept(...args),
   delete: (...args) => store.delete(...args),
   history: (...args) => store.history(...args),
   at: (...args) => store.at(...args),
