@@ -24,17 +24,20 @@ describe("the bundle of a package", () => {
     write("shared.js", 'import "node:fs"\nexport class Shared {}')
     write("one.js", 'export { Shared } from "./shared.js"\nexport { join } from "node:path"')
     write("inner/two.js", 'export { Shared } from "../shared.js"')
-    await bundle(folder, exportsOf("one", "inner/two"))
+    write("three.js", 'export * from "./shared.js"\nexport * as all from "./shared.js"')
+    await bundle(folder, exportsOf("one", "inner/two", "three"))
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const load = (path: string): Promise<Readonly<Record<string, unknown>>> =>
     import(pathToFileURL(join(folder, "dist/bundled", path)).href) as Promise<Readonly<Record<string, unknown>>>
 
-  test("BUNDLE2. two exports share one instance of a module that both need", async () => {
-    const [one, two] = [await load("one.js"), await load("inner/two.js")]
+  test("BUNDLE2. all exports share one instance of a module that they need", async () => {
+    const [one, two, three] = [await load("one.js"), await load("inner/two.js"), await load("three.js")]
     expect(one["Shared"]).toBeTypeOf("function")
     expect(two["Shared"]).toBe(one["Shared"])
+    expect(three["Shared"]).toBe(one["Shared"])
+    expect(three["all"]).toEqual({ Shared: one["Shared"] })
   })
 
   test("other packages stay outside of the bundle", async () => {
