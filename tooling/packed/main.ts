@@ -24,7 +24,7 @@ const checks = new CheckRun()
 const tarballs = libraries.map((found) => ({ found, tarball: tarballOf(found, folder) }))
 
 /** The consumer's programs that are run in compiled form. */
-const compiled = ["machines", "page"]
+const compiled = ["machines", "page", "instances"]
 
 const checkTarballs = async (): Promise<boolean> => {
   let arePacked = true

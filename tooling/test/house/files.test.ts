@@ -2,6 +2,7 @@ import { basename } from "node:path"
 import { describe, expect, test } from "vitest"
 import { codeLinesOf } from "../../house/moduleFacts.ts"
 import { child, lineAt, parse, textOf, walk } from "../../house/syntax.ts"
+import { conditionProblems } from "../../packed/bundle.ts"
 import { exists, files, readJson, readText, workspacePackages } from "../../house/workspace.ts"
 
 const sources = files("packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}", "tooling/**/*.ts")
@@ -137,5 +138,9 @@ describe("a package", () => {
     expect(JSON.stringify(exports)).not.toContain("dist/")
     expect(JSON.stringify(publishConfig?.exports)).not.toContain("src/")
     expect(exists(`${found.folder}/src/index.ts`)).toBe(true)
+  })
+
+  test.each(libraries)("BUNDLE1. $folder leads Node to a bundle from all of its exports, or from none", (found) => {
+    expect(conditionProblems(found.manifest.publishConfig?.exports ?? {})).toEqual([])
   })
 })
