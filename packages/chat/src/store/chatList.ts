@@ -2,7 +2,7 @@
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { type ChatRecord, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
-import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
+import type { ChatSummary, Fence, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
 /** In characters. */
 const longestTitle = 80
@@ -84,6 +84,15 @@ export const listOptions = <Cursor>(
     ["after", after !== undefined && cursor === undefined, "must_be_the_next of a page before"]
   ])
   return { prefix, search: searched(search), limit, after: cursor }
+}
+
+/** The fence of a claim. **Errors**: as for {@link listOptions}. */
+export const claimOptions = (key: string, epoch: number): Fence => {
+  refuse([
+    ["key", !isText(key), "must_be_a_text"],
+    ["epoch", !isCount(epoch), "must_be_a_whole_number"]
+  ])
+  return { key, epoch }
 }
 
 /** The options of a history with their defaults. **Errors**: as for {@link listOptions}. */

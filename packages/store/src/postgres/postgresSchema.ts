@@ -29,6 +29,7 @@ export const postgresDialect = (schema: string): Dialect => {
   return {
     prefix,
     hold: "FOR UPDATE",
+    share: "FOR SHARE",
     nextWrite: `nextval('${prefix}writes')`,
     addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
       const words = bodies.map((_, index) => wordsOf(messages[index]))
@@ -138,8 +139,13 @@ const inbox = (prefix: string): Addition => ({
   }
 })
 
+const fences = (prefix: string): Addition => ({
+  name: "fences",
+  apply: () => all([`CREATE TABLE ${prefix}fences (key TEXT PRIMARY KEY, epoch BIGINT NOT NULL)`])
+})
+
 /** All additions, in order. */
-export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix)]
+export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix), fences(prefix)]
 
 /** All migrations, in order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [

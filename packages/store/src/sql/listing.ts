@@ -8,7 +8,6 @@
  */
 import type { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
-import { prefixRange } from "./prefixRange.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { isDistinct } from "./storedText.ts"
 
@@ -60,6 +59,24 @@ export class Listing {
 }
 
 const columns = "key, id, title, seq, messages, running, created_at, updated_at, written"
+
+/** The last character of Unicode, repeated more often than an id can contain it. */
+const last = "\u{10FFFF}".repeat(600)
+
+/**
+ * The range of ids with a prefix, which an index in byte order finds without reading other ids.
+ *
+ * **Details**: texts with the prefix `prefix` are at or after `from` and before `to`, in the order of their UTF-8 bytes.
+ */
+export const prefixRange = (prefix: string): { readonly from: string; readonly to: string } => {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === 0x10ffff) points.pop()
+  const point = points.pop()
+  if (point === undefined) return { from: prefix, to: last }
+  // Surrogates: no well-formed text has a character between these two.
+  const next = point === 0xd7ff ? 0xe000 : point + 1
+  return { from: prefix, to: String.fromCodePoint(...points, next) }
+}
 
 /** Makes a page of rows, which have one row more than the page if there is another page. */
 export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList => {

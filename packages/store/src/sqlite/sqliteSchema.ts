@@ -74,6 +74,7 @@ function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<Readonly
 export const sqliteDialect: Dialect = {
   prefix: "",
   hold: "",
+  share: "",
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
   addItems,
   having,
@@ -142,8 +143,13 @@ const inbox: Addition = {
   }
 }
 
+const fences: Addition = {
+  name: "fences",
+  apply: () => all(["CREATE TABLE fences (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID"])
+}
+
 /** All additions, in order. */
-export const sqliteAdditions: ReadonlyArray<Addition> = [inbox]
+export const sqliteAdditions: ReadonlyArray<Addition> = [inbox, fences]
 
 /** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

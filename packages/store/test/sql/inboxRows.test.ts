@@ -101,7 +101,7 @@ describe("SQLBOX2 the inputs of an entry of an earlier version", () => {
       "DROP TABLE inbox",
       "DROP INDEX chats_running",
       ...["waiting", "arrived", "moved"].map((column) => `ALTER TABLE chats DROP COLUMN ${column}`),
-      "DELETE FROM additions"
+      "DELETE FROM additions WHERE name = 'waiting inputs'"
     )
     await sqlite(path).close()
     const other = new DatabaseSync(path, { readOnly: true })
