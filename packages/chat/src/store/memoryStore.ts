@@ -216,9 +216,9 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
 }
 
 const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
-  const { prefix, search, limit, after } = listOptions(options, cursorOf)
+  const { prefix, search, running, limit, after } = listOptions(options, cursorOf)
   const found = Array.from(logs.of(prefix))
-    .filter(([, log]) => (after === undefined || log.written < after) && has(log, search))
+    .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)) && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
   const chats = found.slice(0, limit).map(([, log]) => summarized(log))
   const last = found[limit - 1]?.[1]
@@ -250,12 +250,14 @@ function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Comm
   }
 }
 
+const runs = ({ record, inbox }: Log): boolean => record.running || inbox.size > 0
+
 const has = ({ record }: Log, search: string): boolean =>
   search === "" || record.thread.messages.some((message) => searched(message).includes(search))
 
 const summarized = ({ record, inbox, createdAt, updatedAt }: Log): ChatSummary => {
   const [first] = record.version === undefined ? inbox.values() : []
-  const summary = summaryOf(record, { createdAt, updatedAt })
+  const summary = { ...summaryOf(record, { createdAt, updatedAt }), waiting: inbox.size }
   return first === undefined ? summary : { ...summary, title: summaryOf(begun(record, first), summary).title }
 }
 

@@ -66,12 +66,15 @@ export interface Accepted {
  * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
  *   that have the prefix; in memory with those that have its part up to the first slash
  * - `search`: text in a message of the newest record, ignoring case
+ * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
+ *   cost of such a list grows with these conversations, not with all
  * - `limit`: conversations on a page, default 50
  * - `after`: the `next` of the previous page
  */
 export interface ListOptions {
   readonly prefix?: string | undefined
   readonly search?: string | undefined
+  readonly running?: boolean | undefined
   readonly limit?: number | undefined
   readonly after?: string | undefined
 }
@@ -82,7 +85,10 @@ export interface HistoryOptions {
   readonly limit?: number | undefined
 }
 
-/** A conversation in a list; `title` is the beginning of the first user message, times are whole milliseconds. */
+/**
+ * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs,
+ * times are whole milliseconds.
+ */
 export interface ChatSummary {
   readonly id: string
   readonly title: string
@@ -91,6 +97,7 @@ export interface ChatSummary {
   readonly createdAt: number
   readonly updatedAt: number
   readonly running: boolean
+  readonly waiting: number
 }
 
 /**

@@ -55,6 +55,7 @@ const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStor
       return said(id)
     }
   }),
+  "lists those at rest as running": (kept) => ({ list: (options) => kept.list({ ...options, running: false }) }),
   "forgets what a prefix is": (kept) => ({ list: (options) => kept.list({ ...options, prefix: "" }) }),
   "searches by letter case": (kept) => ({
     list: (options) =>

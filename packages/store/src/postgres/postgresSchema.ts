@@ -131,6 +131,7 @@ const inbox = (prefix: string): Addition => ({
       `ALTER TABLE ${prefix}chats ADD COLUMN waiting BIGINT NOT NULL DEFAULT 0,
         ADD COLUMN arrived BIGINT NOT NULL DEFAULT 0, ADD COLUMN moved BIGINT NOT NULL DEFAULT 0`,
       `CREATE INDEX chats_running ON ${prefix}chats (written) WHERE running = 1 OR waiting > 0`,
+      `CREATE INDEX chats_running_ids ON ${prefix}chats (id) WHERE running = 1 OR waiting > 0`,
       `CREATE TABLE ${prefix}inbox (chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
         position BIGINT NOT NULL, id TEXT NOT NULL, entry BIGINT, body TEXT NOT NULL, PRIMARY KEY (chat, position),
         UNIQUE (chat, id))`

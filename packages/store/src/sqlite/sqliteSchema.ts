@@ -135,6 +135,7 @@ const inbox: Addition = {
       "ALTER TABLE chats ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
       "ALTER TABLE chats ADD COLUMN moved INTEGER NOT NULL DEFAULT 0",
       "CREATE INDEX chats_running ON chats (written) WHERE running = 1 OR waiting > 0",
+      "CREATE INDEX chats_running_ids ON chats (id) WHERE running = 1 OR waiting > 0",
       `CREATE TABLE inbox (input INTEGER PRIMARY KEY, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
         position INTEGER NOT NULL, id TEXT NOT NULL, entry INTEGER, body TEXT NOT NULL, UNIQUE (chat, position),
         UNIQUE (chat, id)) STRICT`
