@@ -56,6 +56,7 @@ const statuses = {
   moved: 503,
   store_closed: 503,
   store_failed: 503,
+  store_fenced: 503,
   troupe_stopped: 503
 } as const
 
