@@ -3,18 +3,27 @@ import type { ChatRecord } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
 import type { Saved } from "./sessionStore.ts"
 
-/** Saves a record after the entry of this number. */
-export type Save = (record: ChatRecord, after: number) => Promise<Saved | undefined>
+/** Saves records after the one that the process began with. */
+export abstract class CommitChain {
+  #version: number
 
-/** Saves records after the one that the process began with; calls `conflicted` when another program has written since. */
-export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
-  let version = record?.version ?? 0
-  return async (committed) => {
+  constructor(record: ChatRecord | undefined) {
+    this.#version = record?.version ?? 0
+  }
+
+  /** Saves a record after the entry of this number. */
+  protected abstract saveAfter(record: ChatRecord, after: number): Promise<Saved | undefined>
+
+  /** Called when another program has written since. */
+  protected abstract conflicted(): void
+
+  /** Saves the chat's record; the next phase waits for it. */
+  async commit(record: ChatRecord): Promise<void> {
     try {
-      const saved = await save(committed, version)
-      if (saved !== undefined) version = Math.max(version, saved.seq)
+      const saved = await this.saveAfter(record, this.#version)
+      if (saved !== undefined) this.#version = Math.max(this.#version, saved.seq)
     } catch (error) {
-      if (isConflict(error)) conflicted()
+      if (isConflict(error)) this.conflicted()
       throw error
     }
   }
