@@ -12,12 +12,12 @@
  * INSPECT1. With `inspect`, XState runs the charts of a chat in one actor system: the chat, its steps, model requests and
  *           batches, and every tool call. The chat behaves the same.
  */
-import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
+import { DynamicSupervisor, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
 import { SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatRecord } from "../record/index.ts"
-import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
+import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
 import { type InboxBound, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { LiveView } from "../view/index.ts"
@@ -30,11 +30,10 @@ import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import type { ChatPid } from "./chatCommands.ts"
 
-/** A requested chat: the chat, its address, and its handle for tools. */
+/** A requested chat, and its address. */
 export interface Living {
   readonly chat: LiveChat
   readonly ref: LocalChatRef
-  readonly handle: ChatHandle
 }
 
 /** The parts that chats are started with. */
@@ -58,6 +57,7 @@ export interface ChatParts {
 export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #passivation: Passivation<Living>
+  readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
   /** The chats whose process is being ended: the next start waits for that. */
   readonly #ending = new Map<string, Promise<void>>()
@@ -66,6 +66,9 @@ export class ChatDirectory {
 
   constructor(parts: ChatParts) {
     this.#parts = parts
+    const { draftEveryMs: everyMs, system, tree } = parts
+    const keep = (draft: Draft): void => void tree.notify(draft)
+    this.#drafting = everyMs === undefined ? undefined : { clock: system.clock, everyMs, keep }
     this.#passivation = new Passivation(
       parts.system.clock,
       parts.passivateAfterMs,
@@ -111,18 +114,11 @@ export class ChatDirectory {
   }
 
   #made(id: string): Living {
-    const chat = new LiveChat(id, this.#home, this.#viewOf(id))
-    const ref = new LocalChatRef(chat)
-    const living = { chat, ref, handle: handleOf(ref) }
+    const { system, chatOptions } = this.#parts
+    const chat = new LiveChat(id, this.#home, new LiveView(system.clock, chatOptions.permissions?.mode, this.#drafting))
+    const living = { chat, ref: new LocalChatRef(chat) }
     this.#passivation.hold(id, living)
     return living
-  }
-
-  #viewOf(id: string): LiveView {
-    const { system, draftEveryMs, chatOptions, tree } = this.#parts
-    const keep = (text: string): void => void tree.notify({ id, text })
-    const drafts = draftEveryMs === undefined ? undefined : new Drafts(system.clock, draftEveryMs, keep)
-    return new LiveView(system.clock, chatOptions.permissions?.mode, drafts)
   }
 
   /** Stops all chats, and unloads no more idle chats. */
@@ -136,11 +132,12 @@ export class ChatDirectory {
     options: (id) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       this.#options ??= fixedOptions(engine, chatOptions)
-      return optionsOfRun(this.#options, { sessionId: id, toolSlots, chat: this.held.get(id)?.handle })
+      return optionsOfRun(this.#options, { sessionId: id, toolSlots, chat: handleOf(this.held.get(id)) })
     },
     hooks: () => this.#parts.chatOptions.hooks,
     revive: (id) => this.#revive(id),
     stop: (id, isMoved) => this.#end(id, isMoved),
+    left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
     kept: (id, withinMs) => this.#kept(id, withinMs)
   }
@@ -182,14 +179,14 @@ export class ChatDirectory {
       try {
         const record = await this.load(id)
         checkRecord(id, record)
-        let begun = false
+        let loaded: { readonly record: ChatRecord | undefined } | undefined = { record }
         return await DynamicSupervisor.startChild(chats, {
           id,
           restart: "transient",
           start: (parent) => {
-            if (begun) return this.#startAgain(id)
-            begun = true
-            return this.#start(parent, id, record)
+            const first = loaded
+            loaded = undefined
+            return first === undefined ? this.#startAgain(id) : this.#start(parent, id, first.record)
           }
         })
       } catch (error) {
@@ -213,19 +210,14 @@ export class ChatDirectory {
   }
 
   #start(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
-    const { tree, engine, system, suspension, draftEveryMs, inspect } = this.#parts
+    const { tree, engine, system, suspension, inspect } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (tree.chatsUp !== parent) return "ignore"
-    const life: { pid?: ChatPid } = {}
     const { clock } = system
-    const env = new ChatEnv({
-      engine,
-      clock,
-      commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
-      watcher: chat.view
-    })
+    const life = new ChatLife(chat, this.#parts, record)
+    const env = new ChatEnv(life)
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: chatStart({
         id,
@@ -243,13 +235,7 @@ export class ChatDirectory {
     life.pid = pid
     tree.register(id, pid)
     chat.attached({ pid, env })
-    // The store's process can forget the newest entry number of the chat.
-    if (draftEveryMs !== undefined) Process.onExit(pid, () => void tree.notify({ left: id }))
     return pid
-  }
-
-  #saver(chat: LiveChat): Save {
-    return (record, place) => chat.rest.keep(() => this.#parts.tree.ask<"save">({ type: "save", record, ...place }))
   }
 
   #end(id: string, isMoved: boolean): Promise<void> {
@@ -298,13 +284,42 @@ export class ChatDirectory {
   }
 }
 
+/** The parts of the environment of one process of a chat. */
+class ChatLife extends CommitChain {
+  readonly engine: Engine
+  readonly clock: Clock.Clock
+  readonly watcher: LiveView
+  readonly #chat: LiveChat
+  readonly #tree: SupervisionTree
+  pid: ChatPid | undefined
+
+  constructor(chat: LiveChat, { engine, system, tree }: ChatParts, record: ChatRecord | undefined) {
+    super(record)
+    this.engine = engine
+    this.clock = system.clock
+    this.watcher = chat.view
+    this.#chat = chat
+    this.#tree = tree
+  }
+
+  protected saveAt(record: ChatRecord, place: Place): Promise<Saved | undefined> {
+    return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place }))
+  }
+
+  protected conflicted(): void {
+    this.#chat.conflicted(this.pid)
+  }
+}
+
 /** A store that fails to keep a draft ends no chat (DRAFT2). */
 const noDraft = (): undefined => undefined
 
-const handleOf = (ref: LocalChatRef): ChatHandle => ({
-  id: ref.id,
-  send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
-})
+/** The handle of a chat for its tools. */
+const handleOf = (living: Living | undefined): ChatHandle | undefined =>
+  living && {
+    id: living.ref.id,
+    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt
+  }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()
 

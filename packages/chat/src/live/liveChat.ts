@@ -29,6 +29,7 @@ import type { ChatRecord, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
+import { SparseMap } from "../async/index.ts"
 import { Delivery, type InboxBound } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { sendMode } from "./chatCommands.ts"
@@ -48,6 +49,8 @@ export interface ChatHome {
   readonly revive: (id: string) => Promise<ChatPid>
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
   readonly stop: (id: string, isMoved: boolean) => Promise<void>
+  /** Called when a process of the chat has ended: no more drafts of it follow. */
+  readonly left: (id: string) => void
   /** A unique id for an input. */
   readonly newId: () => string
   readonly inbox: () => InboxBound
@@ -87,8 +90,8 @@ export class LiveChat {
   /** The environment of the present process, or of the last one. */
   #env: ChatEnv | undefined
   /** The turns that are not over, by input id. */
-  readonly #turns = new Map<string, LiveTurn>()
-  readonly #sent = new Set<LiveTurn>()
+  readonly #turns = new SparseMap<string, LiveTurn>()
+  readonly #sent = new SparseMap<LiveTurn, true>()
   /** What is known of inputs that wait in the record, and whose turn is over. */
   readonly #waiting = new WaitingDeliveries()
   /** The turn that was cancelled while there was no process. */
@@ -125,7 +128,7 @@ export class LiveChat {
 
   /** Whether a turn runs or waits, or an input of an earlier process is held. */
   get isBusy(): boolean {
-    return (this.context?.mailbox.held.length ?? 0) > 0 || runningOf(this.#turns.values()) !== undefined
+    return (this.context?.mailbox.held.length ?? 0) > 0 || runningOf(this.#turns.all.values()) !== undefined
   }
 
   /** Whether `SessionEnd` hooks must still run. */
@@ -170,7 +173,7 @@ export class LiveChat {
   /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
   refusal(message: Message): SessionError | undefined {
     const bound = this.#home.inbox()
-    const waiting = bound.isBound ? waitingMessages(this.#turns, this.context?.mailbox.held) : undefined
+    const waiting = bound.isBound ? waitingMessages(this.#turns.all, this.context?.mailbox.held) : undefined
     return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
   }
 
@@ -221,7 +224,7 @@ export class LiveChat {
 
   /** Cancels the running turn, and waits for its end. */
   async cancel(): Promise<void> {
-    const running = runningOf(this.#turns.values())
+    const running = runningOf(this.#turns.all.values())
     if (running === undefined) return
     if (this.#pid === undefined) this.#cancelled = running
     else Process.send(this.#pid, { type: "turn.cancel" })
@@ -253,7 +256,7 @@ export class LiveChat {
    * `busy`, or cancels the turn.
    */
   async endBetweenTurns(cancel: boolean): Promise<void> {
-    const runs = runningOf(this.#turns.values()) !== undefined
+    const runs = runningOf(this.#turns.all.values()) !== undefined
     if (runs && !cancel) throw busy(this.id)
     const pid = this.#pid
     if (pid === undefined) return
@@ -285,10 +288,10 @@ export class LiveChat {
     const text = this.#moved && this.view.said()
     this.view.cutShort()
     await this.#home.stop(this.id, this.#moved !== undefined)
-    await settleReceipts([...this.#turns.values()], (withinMs) => this.#home.kept(this.id, withinMs))
+    await settleReceipts([...this.#turns.all.values()], (withinMs) => this.#home.kept(this.id, withinMs))
     if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
     if (this.#turns.size > 0) this.#endAll(this.#gone)
-    for (const turn of this.#turns.values()) turn.turn.delivery?.close()
+    for (const turn of this.#turns.all.values()) turn.turn.delivery?.close()
     this.#waiting.close()
     this.view.stopped(text)
     this.feed.end(this.#moved)
@@ -326,7 +329,7 @@ export class LiveChat {
     for (const { id } of context?.mailbox.held ?? []) this.#turns.get(id)?.turn.delivery?.pend()
     const taken = new Set(context?.inputs)
     for (const id of taken) this.#waiting.taken(id)
-    const sorted = sentAgain(this.#turns, taken, () => died(this.id, undefined))
+    const sorted = sentAgain(this.#turns.all, taken, () => died(this.id, undefined))
     for (const turn of sorted) this.#deliver(turn)
     if (sorted[0] !== undefined && sorted[0] === this.#cancelled) Process.send(pid, { type: "turn.cancel" })
     this.#cancelled = undefined
@@ -343,10 +346,10 @@ export class LiveChat {
     decisions?: ReadonlyArray<Decided>
   ): LiveTurn {
     const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
-    return new LiveTurn(said, this.#home.options(this.id), this.#published, delivery)
+    return new LiveTurn(said, this.#home.options(this.id), (event) => this.#published(event), delivery)
   }
 
-  readonly #published = (event: Event): void => {
+  #published(event: Event): void {
     this.feed.published(event)
     if (event.type === "message_started") this.view.replyStarted()
     else this.view.changed()
@@ -354,7 +357,7 @@ export class LiveChat {
 
   #deliver(turn: LiveTurn): void {
     if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
-    this.#sent.add(turn)
+    this.#sent.set(turn, true)
     if (this.#env !== undefined) Process.send(this.#pid, this.#env.start(turn.turn))
   }
 
@@ -369,11 +372,12 @@ export class LiveChat {
     if (this.#pid !== pid) return
     this.#pid = undefined
     this.view.cutShort()
+    this.#home.left(this.id)
     this.#sent.clear()
     if (this.#stopping !== undefined) return
     const isConflict = this.#leaving === "conflict"
     let mustRevive = isConflict
-    for (const turn of Array.from(this.#turns.values())) {
+    for (const turn of Array.from(this.#turns.all.values())) {
       if (isConflict && turn.status === "pending") turn.fail(refused("store_conflict", this.id))
       else if (turn.status === "delivered") turn.fail(died(this.id, reason))
       else if (!turn.over) mustRevive = true
@@ -394,6 +398,6 @@ export class LiveChat {
   }
 
   #endAll(error: unknown): void {
-    for (const turn of Array.from(this.#turns.values())) turn.fail(error)
+    for (const turn of Array.from(this.#turns.all.values())) turn.fail(error)
   }
 }

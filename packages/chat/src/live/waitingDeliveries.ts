@@ -1,9 +1,10 @@
+import { SparseMap } from "../async/index.ts"
 import { Delivery } from "../inbox/index.ts"
 import type { InboxEntry } from "../record/index.ts"
 
 /** The deliveries of inputs that wait in the record, and whose turn is over. */
 export class WaitingDeliveries {
-  readonly #deliveries = new Map<string, Delivery>()
+  readonly #deliveries = new SparseMap<string, Delivery>()
 
   get size(): number {
     return this.#deliveries.size
@@ -32,6 +33,6 @@ export class WaitingDeliveries {
 
   /** Closes every delivery. */
   close(): void {
-    for (const delivery of this.#deliveries.values()) delivery.close()
+    for (const delivery of this.#deliveries.all.values()) delivery.close()
   }
 }

@@ -31,7 +31,7 @@ import {
   type StepStart,
   type StepWatcher
 } from "../step/index.ts"
-import { ignoreRejection } from "../async/index.ts"
+import { ignoreRejection, SparseMap } from "../async/index.ts"
 import { json } from "../toolResult/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
@@ -109,7 +109,7 @@ export class ChatEnv implements StepEnv {
   readonly clock: Clock.Clock
   readonly engine: Engine
   readonly #parts: ChatParts
-  readonly #turns = new Map<string, Turn>()
+  readonly #turns = new SparseMap<string, Turn>()
   #asks: Map<number, ModeAsk> | undefined
   /** The environment of the steps of the running turn, or of the last one before anything of the next (ENV3). */
   #stepsOfTurn: StepEnv | undefined
@@ -179,7 +179,7 @@ export class ChatEnv implements StepEnv {
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
-    return { ...factsOf(options), stores: this.stores }
+    return factsOf(options, this.stores)
   }
 
   /** Fails turns that do not begin. */
@@ -385,12 +385,15 @@ export class ChatEnv implements StepEnv {
 
 const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
 
-const factsOf = (options: RunOptions): TurnFacts => {
+const noHooks: TurnFacts["hooks"] = []
+
+const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
   const { drainMs, budget, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options
   return {
     drainMs,
     timeMs: budget?.timeMs,
-    hooks: hooks === undefined ? [] : lifecycleEvents.filter((event) => has(hooks, event)),
-    finalize: structuredFinalize === true ? { nudge } : undefined
+    hooks: hooks === undefined ? noHooks : lifecycleEvents.filter((event) => has(hooks, event)),
+    finalize: structuredFinalize === true ? { nudge } : undefined,
+    stores
   }
 }

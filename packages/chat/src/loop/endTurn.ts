@@ -55,7 +55,7 @@ export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatCo
   return {
     thread: result.thread,
     usage: Usage.add(context.usage, result.response.usage),
-    steps: [...context.steps, output.result],
+    steps: context.steps.concat([output.result]),
     open: output.open,
     committed: false,
     partial: silent,

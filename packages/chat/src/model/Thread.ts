@@ -23,7 +23,7 @@ export const from = (input: ThreadInput): Thread => (isMessages(input) ? { messa
 /** A new thread with these messages at the end. */
 export const append = (thread: Thread, ...messages: ReadonlyArray<Message>): Thread => ({
   ...thread,
-  messages: [...thread.messages, ...messages]
+  messages: thread.messages.concat(messages)
 })
 
 /** The newest message. */

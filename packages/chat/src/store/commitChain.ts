@@ -9,29 +9,40 @@ export interface Place {
   readonly takes: ReadonlyArray<string>
 }
 
-/** Saves a record after the entry of this number. */
-export type Save = (record: ChatRecord, place: Place) => Promise<Saved | undefined>
-
 /**
- * Saves records after the one that the process began with; calls `conflicted` when another program has written since.
+ * Saves records after the one that the process began with.
  *
  * **Details**: an input that an earlier record had in its inbox, and this one has not, is taken.
  */
-export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
-  let version = record?.version ?? 0
-  const waiting = new Set(idsOf(record))
-  let newest: ReadonlySet<string> = waiting
-  return async (committed) => {
-    const now = new Set(idsOf(committed))
-    newest = now
-    const takes = Array.from(waiting).filter((id) => !now.has(id))
-    for (const id of now) waiting.add(id)
+export abstract class CommitChain {
+  #version: number
+  readonly #waiting: Set<string>
+  #newest: ReadonlySet<string>
+
+  constructor(record: ChatRecord | undefined) {
+    this.#version = record?.version ?? 0
+    this.#waiting = new Set(idsOf(record))
+    this.#newest = this.#waiting
+  }
+
+  /** Saves a record at this place. */
+  protected abstract saveAt(record: ChatRecord, place: Place): Promise<Saved | undefined>
+
+  /** Called when another program has written since. */
+  protected abstract conflicted(): void
+
+  /** Saves the chat's record; the next phase waits for it. */
+  async commit(record: ChatRecord): Promise<void> {
+    const now = new Set(idsOf(record))
+    this.#newest = now
+    const takes = Array.from(this.#waiting).filter((id) => !now.has(id))
+    for (const id of now) this.#waiting.add(id)
     try {
-      const saved = await save(committed, { after: version, takes })
-      if (saved !== undefined) version = Math.max(version, saved.seq)
-      for (const id of takes) if (!newest.has(id)) waiting.delete(id)
+      const saved = await this.saveAt(record, { after: this.#version, takes })
+      if (saved !== undefined) this.#version = Math.max(this.#version, saved.seq)
+      for (const id of takes) if (!this.#newest.has(id)) this.#waiting.delete(id)
     } catch (error) {
-      if (isConflict(error)) conflicted()
+      if (isConflict(error)) this.conflicted()
       throw error
     }
   }

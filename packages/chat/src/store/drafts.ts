@@ -12,27 +12,28 @@
 import type { Clock } from "@troupe/otp"
 import type { StreamCollector } from "../events/index.ts"
 import { inBackground } from "../async/index.ts"
+import type { Draft } from "./chatHeads.ts"
 
-/** The drafts of one chat. */
+/** How often the drafts of all chats are stored, and how. */
+export interface DraftKeeping {
+  readonly clock: Clock.Clock
+  readonly everyMs: number
+  readonly keep: (draft: Draft) => void
+}
+
+/** The drafts of one reply. */
 export class Drafts {
-  readonly #clock: Clock.Clock
-  readonly #everyMs: number
-  readonly #keep: (text: string) => void
+  readonly #id: string
+  readonly #keeping: DraftKeeping
   #collector: StreamCollector | undefined
   #timer: unknown
   #kept = ""
 
-  constructor(clock: Clock.Clock, everyMs: number, keep: (text: string) => void) {
-    this.#clock = clock
-    this.#everyMs = everyMs
-    this.#keep = keep
-  }
-
-  /** Starts the timer when a reply begins to stream. */
-  begin(collector: StreamCollector): void {
-    this.end()
+  /** Starts the timer, because a reply of the chat begins to stream. */
+  constructor(id: string, keeping: DraftKeeping, collector: StreamCollector) {
+    this.#id = id
+    this.#keeping = keeping
     this.#collector = collector
-    this.#kept = ""
     this.#arm()
   }
 
@@ -40,7 +41,7 @@ export class Drafts {
   end(): void {
     if (this.#collector === undefined) return
     this.#collector = undefined
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    if (this.#timer !== undefined) this.#keeping.clock.clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
@@ -49,7 +50,7 @@ export class Drafts {
     const text = this.#collector?.text ?? ""
     if (text === "" || text === this.#kept) return
     this.#kept = text
-    this.#keep(text)
+    this.#keeping.keep({ id: this.#id, text })
   }
 
   readonly #due = (): void => {
@@ -58,7 +59,7 @@ export class Drafts {
   }
 
   #arm(): void {
-    if (this.#everyMs === Infinity) return
-    this.#timer = inBackground(this.#clock, this.#due, this.#everyMs)
+    const { clock, everyMs } = this.#keeping
+    if (everyMs < Infinity) this.#timer = inBackground(clock, this.#due, everyMs)
   }
 }

@@ -26,7 +26,7 @@ const lost: Beginning = { place: -1, first: undefined }
 
 export class LiveFeed {
   #log: EventLog | undefined
-  #unlogged: Array<Event> = []
+  #unlogged: Array<Event> | undefined
   readonly #view: LiveView
   /** Generates a unique id. */
   readonly #newId: () => string
@@ -46,8 +46,8 @@ export class LiveFeed {
   get log(): EventLog {
     const log = (this.#log ??= new EventLog(() => this.#slowest()))
     const unlogged = this.#unlogged
-    if (unlogged.length === 0) return log
-    this.#unlogged = []
+    if (unlogged === undefined) return log
+    this.#unlogged = undefined
     for (const event of unlogged) log.append(event)
     return log
   }
@@ -71,15 +71,16 @@ export class LiveFeed {
 
   /** Keeps an event without readers or cursors (FEED1). */
   #keep(event: Event): void {
-    this.#unlogged.push(event)
+    const unlogged = (this.#unlogged ??= [])
+    unlogged.push(event)
     if (event.type === "chat_completed") this.#forget()
-    else if (this.#unlogged.length >= maxUnlogged) void this.log
+    else if (unlogged.length >= maxUnlogged) void this.log
   }
 
   /** Drops the events of a turn. A log that has its beginning also gets its end. */
   #forget(): void {
     if (this.#log?.isAtRest === false) this.log.forget()
-    else this.#unlogged = []
+    else this.#unlogged = undefined
   }
 
   #slowest(): number {
@@ -95,7 +96,7 @@ export class LiveFeed {
 
   /** Drops all events: their places are lost. */
   forgetAll(): void {
-    this.#unlogged = []
+    this.#unlogged = undefined
     this.#log?.clear()
   }
 

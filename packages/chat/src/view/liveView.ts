@@ -22,8 +22,9 @@ import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
 import type { StreamCollector } from "../events/index.ts"
+import { SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
-import type { Drafts } from "../store/index.ts"
+import { type DraftKeeping, Drafts } from "../store/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
@@ -139,8 +140,10 @@ const none = (): ReadonlyArray<ToolCallView> => nothing
 export class LiveView implements StepWatcher {
   readonly #clock: Clock.Clock
   readonly #mode: Mode
-  readonly #drafts: Drafts | undefined
-  readonly #observers = new Set<SnapshotObserver>()
+  readonly #drafting: DraftKeeping | undefined
+  /** The drafts of the reply that streams. */
+  #drafts: Drafts | undefined
+  readonly #observers = new SparseMap<SnapshotObserver, true>()
   /** The live state of the machine. */
   #machine: ChatState | undefined
   #changes = 0
@@ -159,15 +162,16 @@ export class LiveView implements StepWatcher {
   #isMoved = false
 
   /** `mode` is the permission mode of the chat's options. */
-  constructor(clock: Clock.Clock, mode: Mode = "default", drafts?: Drafts) {
+  constructor(clock: Clock.Clock, mode: Mode = "default", drafting?: DraftKeeping) {
     this.#clock = clock
     this.#mode = mode
-    this.#drafts = drafts
+    this.#drafting = drafting
   }
 
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
-    this.#drafts?.begin(collector)
+    this.#drafts?.end()
+    this.#drafts = this.#draftsOf(collector)
     this.#stepsBefore = this.#machine?.context.steps.length ?? 0
     this.#forgetToolCalls()
     this.#snapshot = undefined
@@ -188,15 +192,22 @@ export class LiveView implements StepWatcher {
     this.#seen()
   }
 
+  #draftsOf(collector: StreamCollector): Drafts | undefined {
+    const id = this.#machine?.context.id
+    return this.#drafting === undefined || id === undefined ? undefined : new Drafts(id, this.#drafting, collector)
+  }
+
   #endReply(): void {
     this.#collector = undefined
     this.#drafts?.end()
+    this.#drafts = undefined
   }
 
   /** Stores the draft, because the chat's process is gone or about to end. */
   cutShort(): void {
     this.#drafts?.flush()
     this.#drafts?.end()
+    this.#drafts = undefined
   }
 
   #forgetToolCalls(): void {
@@ -334,7 +345,7 @@ export class LiveView implements StepWatcher {
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {
-    this.#observers.add(observer)
+    this.#observers.set(observer, true)
     return { unsubscribe: () => this.#forget(observer) }
   }
 
@@ -352,7 +363,7 @@ export class LiveView implements StepWatcher {
 
   /** Completes all observers: no more snapshots follow. */
   complete(): void {
-    for (const observer of Array.from(this.#observers)) {
+    for (const observer of Array.from(this.#observers.all.keys())) {
       this.#forget(observer)
       attempt(() => observer.complete?.())
     }
@@ -369,7 +380,7 @@ export class LiveView implements StepWatcher {
     if (this.#observers.size === 0) return
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
-    for (const observer of Array.from(this.#observers)) attempt(() => observer.next?.(snapshot))
+    for (const observer of Array.from(this.#observers.all.keys())) attempt(() => observer.next?.(snapshot))
   }
 }
 

@@ -23,6 +23,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
       starts++
       return Promise.resolve(System.processes(system) as never)
     },
+    left: () => {},
     stop: () => Promise.resolve(),
     newId: () => "id",
     kept: () => Promise.resolve(undefined)

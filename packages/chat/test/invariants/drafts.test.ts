@@ -70,17 +70,21 @@ describe("DRAFT1 the text of a reply that streams is kept", () => {
   test("with no timer before the reply, after it, or once it is complete", async () => {
     const clock = Clock.test()
     const kept: Array<string> = []
-    const drafts = new Drafts(plain(clock), 10, (text) => kept.push(text))
+    const keeping = {
+      clock: plain(clock),
+      everyMs: 10,
+      keep: ({ text }: { readonly text: string }) => void kept.push(text)
+    }
     const collector = new StreamCollector()
     expect(clock.pending).toBe(0)
-    drafts.begin(collector)
+    const drafts = new Drafts("c", keeping, collector)
     expect(clock.pending).toBe(1)
     collector.apply({ type: "text_delta", id: null, delta: "a" })
     await clock.advance(10)
     expect([kept, clock.pending]).toEqual([["a"], 1])
     drafts.end()
     expect(clock.pending).toBe(0)
-    drafts.begin(collector)
+    const next = new Drafts("c", keeping, collector)
     collector.apply({
       type: "message_completed",
       message: { role: "assistant", content: "" },
@@ -88,6 +92,7 @@ describe("DRAFT1 the text of a reply that streams is kept", () => {
     })
     await clock.advance(10)
     expect(clock.pending).toBe(0)
+    next.end()
   })
 })
 

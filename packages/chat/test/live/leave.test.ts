@@ -201,6 +201,7 @@ const bound = (store: SessionStore): SessionStore => ({
   load: (...args) => store.load(...args),
   save: (...args) => store.save(...args),
   accept: (...args) => store.accept(...args),
+  claim: (...args) => store.claim(...args),
   delete: (...args) => store.delete(...args),
   history: (...args) => store.history(...args),
   at: (...args) => store.at(...args),

@@ -44,7 +44,19 @@ import {
   UnknownName
 } from "../core/index.ts"
 import { Alias as AliasAddress, AliasMonitor, deliverTo } from "./alias.ts"
-import { Cell, cellOf, deliver, die, join, kernelOf, sameSystem, SelfExit, signal, wake } from "../kernel/index.ts"
+import {
+  Cell,
+  cellOf,
+  deliver,
+  die,
+  join,
+  kernelOf,
+  sameSystem,
+  SelfExit,
+  signal,
+  wake,
+  type Watcher
+} from "../kernel/index.ts"
 import { addressOf, cellAt } from "./resolveTarget.ts"
 import { abortSignalOf, scopeOf } from "./processScope.ts"
 import { Monitor } from "./monitor.ts"
@@ -501,9 +513,22 @@ export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void
     }
     return () => {}
   }
-  const watcher = { down: (_cell: Cell, reason: ExitReason) => run(reason) }
+  const watcher = new ExitWatcher(run)
   cell.watch(watcher)
   return () => cell.watchers?.delete(watcher)
+}
+
+/** Calls a function when a process dies. */
+class ExitWatcher implements Watcher {
+  readonly #run: (reason: ExitReason) => void
+
+  constructor(run: (reason: ExitReason) => void) {
+    this.#run = run
+  }
+
+  down(_cell: Cell, reason: ExitReason): void {
+    this.#run(reason)
+  }
 }
 
 /**

@@ -11,7 +11,7 @@
  *       `killed`.
  */
 import { CallExit } from "../core/index.ts"
-import { type Cell, join, sameSystem, signal } from "../kernel/index.ts"
+import { type Cell, join, sameSystem, signal, SmallSet, type Watcher } from "../kernel/index.ts"
 import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 
@@ -21,10 +21,10 @@ export type Keys = "unique" | "duplicate"
 /** Called for an entry that was added or removed. */
 export type Listener = (change: "Register" | "Unregister", entry: Entry) => void
 
-interface Member {
-  readonly entries: Set<Entry>
+/** A process with entries, and the watcher of its end. */
+interface Member extends Watcher {
+  readonly entries: SmallSet<Entry>
   readonly linkedBefore: boolean
-  readonly forget: () => void
 }
 
 export class RegistryTable {
@@ -57,7 +57,7 @@ export class RegistryTable {
   }
 
   entriesOf(cell: Cell): ReadonlyArray<Entry> {
-    return [...(this.#members.get(cell)?.entries ?? [])]
+    return this.#members.get(cell)?.entries.all ?? []
   }
 
   entries(): ReadonlyArray<Entry> {
@@ -103,20 +103,16 @@ export class RegistryTable {
   #member(cell: Cell): Member {
     const existing = this.#members.get(cell)
     if (existing !== undefined) return existing
-    const watcher = { down: () => this.#gone(cell) }
-    const member: Member = {
-      entries: new Set(),
-      linkedBefore: cell.links?.has(this.#self) === true,
-      forget: () => cell.watchers?.delete(watcher)
-    }
+    const linkedBefore = cell.links?.has(this.#self) === true
+    const member: Member = { entries: new SmallSet(), linkedBefore, down: this.#gone }
     this.#members.set(cell, member)
-    cell.watch(watcher)
+    cell.watch(member)
     join(cell, this.#self)
     return member
   }
 
   #leave(cell: Cell, member: Member): void {
-    member.forget()
+    cell.watchers?.delete(member)
     this.#members.delete(cell)
     if (!member.linkedBefore) this.#unlink(cell)
   }
@@ -126,7 +122,7 @@ export class RegistryTable {
     this.#self.links?.delete(cell)
   }
 
-  #gone(cell: Cell): void {
+  readonly #gone = (cell: Cell): void => {
     const entries = this.entriesOf(cell)
     for (const entry of entries) this.#index.remove(entry)
     this.#members.delete(cell)

@@ -22,7 +22,7 @@ import {
   withEntry,
   withoutEntry
 } from "../chart/index.ts"
-import { type Cell, deliver, MailboxTask, Timer } from "../../kernel/index.ts"
+import { type Cell, deliver, MailboxTask, SmallSet, Timer } from "../../kernel/index.ts"
 import type { PersistedChart } from "./storedForm.ts"
 
 /** The process that runs a chart. */
@@ -197,7 +197,7 @@ export class ChartRun {
   #children: Entries<Child> = undefined
   #timers: Entries<Delayed> = undefined
   #observers: Set<Observer<unknown>> | undefined = undefined
-  #watchers: Set<(state: ChartState) => void> | undefined = undefined
+  #watchers: SmallSet<(state: ChartState) => void> | undefined = undefined
   #scope: ActorScope | undefined = undefined
   /** Whether the chart has ended, and everything it started is stopped. */
   isOver = false
@@ -300,14 +300,14 @@ export class ChartRun {
 
   /** Calls the watcher after each change of the state, with the chart itself: no snapshot is made. */
   watch(watcher: (state: ChartState) => void): () => void {
-    const watchers = (this.#watchers ??= new Set())
+    const watchers = (this.#watchers ??= new SmallSet())
     watchers.add(watcher)
     return () => void watchers.delete(watcher)
   }
 
   showState(): void {
     if (this.#watchers === undefined) return
-    for (const watcher of this.#watchers) this.guarded(() => watcher(this.chart))
+    for (const watcher of this.#watchers.all) this.guarded(() => watcher(this.chart))
   }
 
   /** Calls the observer with each new snapshot, or with the end if the chart has ended. */
