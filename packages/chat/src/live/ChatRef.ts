@@ -119,13 +119,7 @@ export class ChatRef {
    * **Errors**: as for {@link send}; throws a `SessionError` (`nothing_to_retry`) when the chat has no question yet.
    */
   retry(): LiveTurn {
-    const unstored = this.#chat.context?.unstored
-    if (this.thread.messages.length === 0 && unstored === undefined) {
-      throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
-    }
-    const turn = this.#chat.start([], { retry: true })
-    this.#chat.release(unstored?.id)
-    return turn
+    return this.#chat.retry()
   }
 
   /**

@@ -16,7 +16,6 @@ import type { ChatRef } from "./ChatRef.ts"
 import * as Engine from "../options/Engine.ts"
 import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
-import { InboxBound } from "../inbox/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
 import { type ChatList, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
@@ -108,7 +107,7 @@ export class RunningTroupe {
       chatOptions: this.#chatOptions,
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
-      inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
+      limits: { maxWaitingInputs, maxWaitingBytes },
       draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
       inspect,

@@ -19,10 +19,10 @@ import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatRecord } from "../record/index.ts"
 import { ChatRef } from "./ChatRef.ts"
 import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
-import { type InboxBound, inputId } from "../inbox/index.ts"
+import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { LiveView } from "../view/index.ts"
-import { outsideTurn, type ToolSlots } from "../async/index.ts"
+import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
@@ -45,7 +45,7 @@ export interface ChatParts {
   readonly chatOptions: ChatOptions
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
-  readonly inbox: InboxBound
+  readonly limits: InboxLimits
   /** How often the draft of a reply is stored; `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
@@ -126,7 +126,8 @@ export class ChatDirectory {
   }
 
   readonly #home: ChatHome = {
-    inbox: () => this.#parts.inbox,
+    limits: () => this.#parts.limits,
+    accept: (id, input) => this.#parts.tree.accept(id, input),
     options: (id) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       this.#options ??= fixedOptions(engine, chatOptions)
@@ -207,7 +208,7 @@ export class ChatDirectory {
   }
 
   #start(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
-    const { tree, engine, system, suspension, draftEveryMs, inspect } = this.#parts
+    const { tree, engine, system, suspension, inspect } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
@@ -218,6 +219,7 @@ export class ChatDirectory {
       engine,
       clock,
       commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
+      accept: (input) => ignoreRejection(tree.accept(id, input)),
       watcher: chat.view
     })
     const pid = StateMachine.startLink(parent, chatMachine, {
@@ -237,8 +239,8 @@ export class ChatDirectory {
     life.pid = pid
     tree.register(id, pid)
     chat.attached({ pid, env })
-    // The store's process can forget the newest entry number of the chat.
-    if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.notify({ left: id }))
+    // The store's process can forget the newest entry of the chat.
+    Process.onExit(pid, () => tree.notify({ left: id }))
     return pid
   }
 
@@ -253,15 +255,18 @@ export class ChatDirectory {
     if (pid !== undefined) await this.#parts.tree.terminate(pid)
   }
 
-  #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
+  #kept(id: string, withinMs: number): ReturnType<ChatHome["kept"]> {
     const { system, tree } = this.#parts
     return new Promise((resolve) => {
       const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (record: ChatRecord | undefined) => {
+      const answered = (answer: { readonly record: ChatRecord | undefined } | undefined) => {
         system.clock.clearTimeout(timer)
-        resolve(record)
+        resolve(answer)
       }
-      tree.ask({ type: "load", id }).then(answered, () => answered(undefined))
+      tree.ask({ type: "load", id }).then(
+        (record) => answered({ record }),
+        () => answered(undefined)
+      )
     })
   }
 

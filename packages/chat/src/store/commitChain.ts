@@ -12,24 +12,13 @@ export interface Place {
 /** Saves a record after the entry of this number. */
 export type Save = (record: ChatRecord, place: Place) => Promise<Saved | undefined>
 
-/**
- * Saves records after the one that the process began with; calls `conflicted` when another program has written since.
- *
- * **Details**: an input that an earlier record had in its inbox, and this one has not, is taken.
- */
+/** Saves records after the one that the process began with; calls `conflicted` when another program has written since. */
 export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
   let version = record?.version ?? 0
-  const waiting = new Set(idsOf(record))
-  let newest: ReadonlySet<string> = waiting
-  return async (committed) => {
-    const now = new Set(idsOf(committed))
-    newest = now
-    const takes = Array.from(waiting).filter((id) => !now.has(id))
-    for (const id of now) waiting.add(id)
+  return async (committed, takes = []) => {
     try {
       const saved = await save(committed, { after: version, takes })
       if (saved !== undefined) version = Math.max(version, saved.seq)
-      for (const id of takes) if (!newest.has(id)) waiting.delete(id)
     } catch (error) {
       if (isConflict(error)) conflicted()
       throw error
@@ -37,7 +26,8 @@ export const commitsBehind = (record: ChatRecord | undefined, save: Save, confli
   }
 }
 
-const idsOf = (record: ChatRecord | undefined): ReadonlyArray<string> => (record?.inbox ?? []).map(({ id }) => id)
-
-/** Saves a chat's record; the next phase waits for it. */
-export type SaveRecord = (record: ChatRecord) => void | Promise<void>
+/**
+ * Saves a chat's record; the next phase waits for it. `takes` are the ids of the inputs that waited, and that the record has
+ * in its thread.
+ */
+export type SaveRecord = (record: ChatRecord, takes?: ReadonlyArray<string>) => void | Promise<void>
