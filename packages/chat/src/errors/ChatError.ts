@@ -269,6 +269,7 @@ const sessionReasons = [
   "nothing_to_retry",
   "store_failed",
   "store_conflict",
+  "store_fenced",
   "store_closed",
   "store_without_log",
   "unknown_chat",
@@ -304,6 +305,7 @@ const sessionReasons = [
  * - `store_failed`: the store failed or did not answer in time
  * - `invalid_record`: the store returned a value that is not a record
  * - `store_conflict`: another program wrote the conversation meanwhile
+ * - `store_fenced`: a newer epoch of the key was claimed, so that writes of this epoch are refused; `metadata` names both
  * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
  * - `chat_exists`: a conversation of that id exists already

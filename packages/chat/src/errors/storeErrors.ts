@@ -3,6 +3,8 @@ import { SessionError } from "./ChatError.ts"
 
 const advice = {
   store_conflict: (id) => `The chat ${id} was written by another program meanwhile; its next turn goes on from that`,
+  store_fenced: (key, epoch) =>
+    `The epoch ${epoch} of ${key} is over, since a newer one was claimed; stop writing under it`,
   unknown_chat: (id) => `The store has no chat ${id}; list says which it has`,
   unknown_commit: (id, seq) => `The chat ${id} has no entry ${seq}; its history has those there are`,
   not_a_step: (id, seq) =>
@@ -25,8 +27,11 @@ export const isConflict = (cause: unknown): cause is SessionError =>
 export const storeFailure = (message: string, cause: unknown): SessionError =>
   isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
 
-/** The `SessionError` of a store that refuses for this reason; its message gives the next step. */
+const metadataOf = (reason: Refusal, id: string, seq: number | undefined): Readonly<Record<string, unknown>> =>
+  reason === "store_fenced" ? { key: id, epoch: seq } : seq === undefined ? { id } : { id, seq }
+
+/** The `SessionError` of a store that refuses for this reason; its message gives the next step. A fence has a key and an epoch. */
 export const refused = (reason: Refusal, id: string, seq?: number): SessionError => {
   const say: (id: string, seq: number | undefined) => string = advice[reason]
-  return new SessionError(reason, say(id, seq), { metadata: seq === undefined ? { id } : { id, seq } })
+  return new SessionError(reason, say(id, seq), { metadata: metadataOf(reason, id, seq) })
 }

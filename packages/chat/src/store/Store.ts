@@ -9,7 +9,7 @@ import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
 export type {
-  Accepted,
+  Fence,
   Store,
   Precondition,
   Saved,
@@ -20,13 +20,14 @@ export type {
 } from "./sessionStore.ts"
 
 export { listOptions, historyOptions, searched, summaryOf } from "./chatList.ts"
-export { blank, Commit, commitOf, forked, recordOf, rewound, withInbox, withoutInbox } from "./commitLog.ts"
+export { blank, Commit, commitOf, forked, recordOf } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
 
 const verbs = [
   "load",
   "save",
   "accept",
+  "claim",
   "delete",
   "history",
   "at",

@@ -2,7 +2,7 @@
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { type ChatRecord, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
-import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
+import type { ChatSummary, Fence, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
 /** In characters. */
 const longestTitle = 80
@@ -33,7 +33,8 @@ export const summaryOf = (
   messages: record.thread.messages.length,
   createdAt: written.createdAt,
   updatedAt: written.updatedAt,
-  running: record.running
+  running: record.running,
+  waiting: record.inbox?.length ?? 0
 })
 
 /**
@@ -73,17 +74,33 @@ const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
  * returns `undefined` is invalid.
  */
 export const listOptions = <Cursor>(
-  { prefix = "", search = "", limit = usualLimit, after }: ListOptions = {},
+  { prefix = "", search = "", running = false, limit = usualLimit, after }: ListOptions = {},
   read: (after: string) => Cursor | undefined
-): { readonly prefix: string; readonly search: string; readonly limit: number; readonly after: Cursor | undefined } => {
+): {
+  readonly prefix: string
+  readonly search: string
+  readonly running: boolean
+  readonly limit: number
+  readonly after: Cursor | undefined
+} => {
   const cursor = typeof after === "string" ? read(after) : undefined
   refuse([
     ["prefix", !isText(prefix), "must_be_a_text"],
     ["search", !isText(search), "must_be_a_text"],
+    ["running", typeof running !== "boolean", "must_be_a_boolean"],
     limitFinding(limit),
     ["after", after !== undefined && cursor === undefined, "must_be_the_next of a page before"]
   ])
-  return { prefix, search: searched(search), limit, after: cursor }
+  return { prefix, search: searched(search), running, limit, after: cursor }
+}
+
+/** The fence of a claim. **Errors**: as for {@link listOptions}. */
+export const claimOptions = (key: string, epoch: number): Fence => {
+  refuse([
+    ["key", !isText(key), "must_be_a_text"],
+    ["epoch", !isCount(epoch), "must_be_a_whole_number"]
+  ])
+  return { key, epoch }
 }
 
 /** The options of a history with their defaults. **Errors**: as for {@link listOptions}. */

@@ -178,35 +178,19 @@ export const blank = (id: string): ChatRecord => ({
 })
 
 /**
- * The first record of a fork: the record under the new id, without its waiting inputs.
+ * The first record of a fork, or the record after a rewind: the earlier record under this id, without waiting inputs.
  *
- * **Details**: `permissionMode` is that of `now`, the newest record, so that a fork cannot leave a stricter mode.
+ * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode.
  */
 export const forked = (
-  record: ChatRecord,
+  { inbox: _, version: __, permissionMode: ___, ...kept }: ChatRecord,
   id: string,
-  now: Pick<ChatRecord, "permissionMode"> = record
-): ChatRecord => ({ ...goingOn(record, now), id })
-
-/**
- * The record after a rewind: the earlier record, with the parts that stay as they are now.
- *
- * **Details**: `permissionMode` stays, so that a rewind cannot leave a stricter mode.
- */
-export const rewound = (now: ChatRecord, earlier: ChatRecord): ChatRecord => goingOn(earlier, now)
-
-/** The record of an entry, without inputs that waited when an earlier version wrote it. */
-export const withoutInbox = (record: ChatRecord): ChatRecord => {
-  if (record.inbox === undefined) return record
-  const { inbox: _, ...rest } = record
-  return rest
-}
+  { permissionMode }: Pick<ChatRecord, "permissionMode">
+): ChatRecord => (permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode })
 
 /** The record of an entry with the inputs that wait now. */
-export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord =>
-  waiting.length === 0 ? withoutInbox(record) : { ...record, inbox: waiting }
-
-const goingOn = (record: ChatRecord, { permissionMode }: Pick<ChatRecord, "permissionMode">): ChatRecord => {
-  const { inbox: _, version: __, permissionMode: ___, ...kept } = record
-  return permissionMode === undefined ? kept : { ...kept, permissionMode }
+export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord => {
+  if (waiting.length > 0) return { ...record, inbox: waiting }
+  const { inbox: _, ...rest } = record
+  return rest
 }

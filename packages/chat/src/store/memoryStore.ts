@@ -12,12 +12,12 @@
  */
 import type { Clock } from "@troupe/otp"
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
-import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
-import { blank, type Commit, commitOf, forked, recordOf, rewound, withInbox, withoutInbox } from "./commitLog.ts"
+import { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
 import { PrefixIndex } from "./prefixIndex.ts"
 import { type Refusal, refused } from "../errors/index.ts"
-import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
+import type { ChatList, ChatSummary, Fence, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
 /**
  * The log of one conversation; `written` is the number of its last write among all writes of the store. `inbox` has the
@@ -39,6 +39,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
   const logs = new PrefixIndex<Log>()
   /** The messages of deleted conversations, with the ids of those conversations. */
   const buried = new WeakMap<Message, Set<string>>()
+  /** The claimed epoch of each key. */
+  const fences = new Map<string, number>()
   let writes = 0
   let isClosed = false
 
@@ -51,6 +53,13 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     const log = find(id)
     if (log === undefined) throw refused("unknown_chat", id)
     return log
+  }
+
+  /** Refuses the write of an older epoch than the claimed one. */
+  const checkFence = (fence: Fence | undefined): void => {
+    if (fence !== undefined && (fences.get(fence.key) ?? 0) > fence.epoch) {
+      throw refused("store_fenced", fence.key, fence.epoch)
+    }
   }
 
   const add = (
@@ -66,7 +75,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     const entry = { seq, at, kind, ...change }
     const written = log ?? begin(record.id, at)
     written.commits.push(from === undefined ? entry : { ...entry, from })
-    const newest = { ...withoutInbox(record), version: seq }
+    const newest = { ...withInbox(record, []), version: seq }
     Object.assign(written, { record: newest, writer, updatedAt: at, written: ++writes, draft: undefined })
     return newest
   }
@@ -115,11 +124,12 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     load: (id) => {
       const log = find(id)
       if (log === undefined) return undefined
-      const record = withInbox(log.record, Array.from(log.inbox.values()))
+      const record = log.inbox.size === 0 ? log.record : withInbox(log.record, Array.from(log.inbox.values()))
       return log.draft === undefined ? record : { ...record, draft: log.draft }
     },
-    accept: (id, input) => {
+    accept: (id, input, fence) => {
       const log = find(id)
+      checkFence(fence)
       const waiting = log?.inbox.get(input.id)
       if (waiting !== undefined) return { input: waiting, isNew: false }
       const at = Math.floor(clock.now())
@@ -131,6 +141,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     save: (record, precondition) => {
       const { id, inbox = [] } = record
       const log = find(id)
+      checkFence(precondition?.fence)
       check(id, log, precondition)
       checkConversation(record, log, precondition)
       const { version = 0 } = add(log, record, "saved", undefined, precondition?.writer)
@@ -139,6 +150,12 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       for (const input of inbox) if (!waiting.has(input.id)) waiting.set(input.id, input)
       for (const taken of precondition?.takes ?? []) waiting.delete(taken)
       return { seq: version }
+    },
+    claim: (key, epoch) => {
+      find("")
+      const fence = claimOptions(key, epoch)
+      checkFence(fence)
+      fences.set(key, epoch)
     },
     delete: (id) => {
       const log = find(id)
@@ -152,25 +169,28 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const log = find(id)
       return log?.commits[seq - 1] === undefined ? undefined : recordAt(id, log, seq)
     },
-    fork: (id, to, at) => {
+    fork: (id, to, at, fence) => {
       const log = known(id)
+      checkFence(fence)
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
       if (logs.has(to)) throw refused("chat_exists", to)
       return add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
     },
     rewind: (id, to, precondition) => {
       const log = known(id)
+      checkFence(precondition?.fence)
       check(id, log, precondition)
       const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
-      const entry = add(log, rewound(log.record, earlier), "rewound", { id, seq: to }, precondition?.writer)
+      const entry = add(log, forked(earlier, id, log.record), "rewound", { id, seq: to }, precondition?.writer)
       return withInbox(entry, Array.from(log.inbox.values()))
     },
     list: (options) => {
       find("")
       return page(logs, options)
     },
-    keepDraft: (id, text, after) => {
+    keepDraft: (id, text, after, fence) => {
       const log = find(id)
+      checkFence(fence)
       if (log?.commits.length === after) log.draft = text
     },
     expire: (isKept = () => false) => {
@@ -184,6 +204,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     close: () => {
       isClosed = true
       logs.clear()
+      fences.clear()
     }
   }
 }
@@ -195,9 +216,9 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
 }
 
 const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
-  const { prefix, search, limit, after } = listOptions(options, cursorOf)
+  const { prefix, search, running, limit, after } = listOptions(options, cursorOf)
   const found = Array.from(logs.of(prefix))
-    .filter(([, log]) => (after === undefined || log.written < after) && has(log, search))
+    .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)) && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
   const chats = found.slice(0, limit).map(([, log]) => summarized(log))
   const last = found[limit - 1]?.[1]
@@ -229,12 +250,14 @@ function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Comm
   }
 }
 
+const runs = ({ record, inbox }: Log): boolean => record.running || inbox.size > 0
+
 const has = ({ record }: Log, search: string): boolean =>
   search === "" || record.thread.messages.some((message) => searched(message).includes(search))
 
 const summarized = ({ record, inbox, createdAt, updatedAt }: Log): ChatSummary => {
   const [first] = record.version === undefined ? inbox.values() : []
-  const summary = summaryOf(record, { createdAt, updatedAt })
+  const summary = { ...summaryOf(record, { createdAt, updatedAt }), waiting: inbox.size }
   return first === undefined ? summary : { ...summary, title: summaryOf(begun(record, first), summary).title }
 }
 

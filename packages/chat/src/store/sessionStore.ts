@@ -33,6 +33,17 @@ export interface Precondition {
   readonly writer: string
   readonly after: number
   readonly takes?: ReadonlyArray<string> | undefined
+  readonly fence?: Fence | undefined
+}
+
+/**
+ * A term of office: whoever claims the next epoch of a key shuts out the writes of the epochs before.
+ *
+ * **Details**: `key` is any text. Epochs are whole numbers from 0.
+ */
+export interface Fence {
+  readonly key: string
+  readonly epoch: number
 }
 
 /** The result of a save: the number of its entry. */
@@ -55,12 +66,15 @@ export interface Accepted {
  * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
  *   that have the prefix; in memory with those that have its part up to the first slash
  * - `search`: text in a message of the newest record, ignoring case
+ * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
+ *   cost of such a list grows with these conversations, not with all
  * - `limit`: conversations on a page, default 50
  * - `after`: the `next` of the previous page
  */
 export interface ListOptions {
   readonly prefix?: string | undefined
   readonly search?: string | undefined
+  readonly running?: boolean | undefined
   readonly limit?: number | undefined
   readonly after?: string | undefined
 }
@@ -71,7 +85,10 @@ export interface HistoryOptions {
   readonly limit?: number | undefined
 }
 
-/** A conversation in a list; `title` is the beginning of the first user message, times are whole milliseconds. */
+/**
+ * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs,
+ * times are whole milliseconds.
+ */
 export interface ChatSummary {
   readonly id: string
   readonly title: string
@@ -80,6 +97,7 @@ export interface ChatSummary {
   readonly createdAt: number
   readonly updatedAt: number
   readonly running: boolean
+  readonly waiting: number
 }
 
 /**
@@ -107,6 +125,9 @@ export interface ChatList {
  * - `load` returns the newest record, its `version` the number of its entry, and its `inbox` the waiting inputs in the order
  *   they were accepted; its `draft` is the one saved since, else the record's own. A conversation without an entry is
  *   empty, and has no `version`.
+ * - `claim` claims an epoch of a key. A claim of the claimed epoch changes nothing. From then on a claim of an older epoch,
+ *   and each write that names one, is refused (`store_fenced`), also for conversations without an entry. When `claim` has
+ *   returned, no write of an older epoch takes effect any more. A write without a fence is not checked.
  * - `history` returns entries, the oldest first; none for an unknown conversation.
  * - `at` returns the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
@@ -120,7 +141,7 @@ export interface ChatList {
  * - `delete` removes all data of a conversation.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
- * **Errors**: a `SessionError`, made with {@link refused}: `store_conflict`; `unknown_chat`, `unknown_commit` and
+ * **Errors**: a `SessionError`, made with {@link refused}: `store_conflict`; `store_fenced`; `unknown_chat`, `unknown_commit` and
  * `not_a_step` for a fork or a rewind to a missing entry, or to one with an open step; `chat_exists` for a fork;
  * `store_closed`. A `ValidationError` (`invalid_options`) for invalid options.
  *
@@ -130,13 +151,14 @@ export interface SessionStore extends Store {
   /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
   readonly save: (record: ChatRecord, precondition?: Precondition) => Answer<Saved>
-  readonly accept: (id: string, input: InboxEntry) => Answer<Accepted>
+  readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
+  readonly claim: (key: string, epoch: number) => Answer<void>
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
   readonly at: (id: string, seq: number) => Answer<ChatRecord | undefined>
-  readonly fork: (id: string, to: string, at?: number) => Answer<ChatRecord>
+  readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<ChatRecord>
   readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<ChatRecord>
   readonly list: (options?: ListOptions) => Answer<ChatList>
-  readonly keepDraft: (id: string, text: string, after: number) => Answer<void>
+  readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>
   readonly close: () => Answer<void>
 }

@@ -40,6 +40,12 @@ const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStor
   "lets inputs wait that were taken": (kept) => ({
     save: (record, on) => kept.save(record, on === undefined ? undefined : { ...on, takes: [] })
   }),
+  "forgets claims": () => ({ claim: () => {} }),
+  "does not look at the fence of an input": (kept) => ({ accept: (id, input) => kept.accept(id, input) }),
+  "does not look at the fence of a draft": (kept) => ({
+    keepDraft: (id, text, after) => kept.keepDraft(id, text, after)
+  }),
+  "does not look at the fence of a fork": (kept) => ({ fork: (id, to, at) => kept.fork(id, to, at) }),
   "forgets drafts": () => ({ keepDraft: () => {} }),
   "rewinds to open steps": (kept) => ({
     rewind: async (id, seq, on) => {
@@ -49,6 +55,7 @@ const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStor
       return said(id)
     }
   }),
+  "lists those at rest as running": (kept) => ({ list: (options) => kept.list({ ...options, running: false }) }),
   "forgets what a prefix is": (kept) => ({ list: (options) => kept.list({ ...options, prefix: "" }) }),
   "searches by letter case": (kept) => ({
     list: (options) =>

@@ -21,7 +21,8 @@ const summary = (id: string): Store.ChatList["chats"][number] => ({
   messages: 1,
   createdAt: 0,
   updatedAt: 0,
-  running: false
+  running: false,
+  waiting: 0
 })
 
 /** A link whose answers are given by hand. */

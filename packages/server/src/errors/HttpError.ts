@@ -55,6 +55,7 @@ const statuses = {
   closing: 503,
   store_closed: 503,
   store_failed: 503,
+  store_fenced: 503,
   troupe_stopped: 503
 } as const
 

@@ -15,6 +15,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown_commit: "The conversation has no such entry; its history lists those it has",
   not_a_step: "A step is open at this entry; choose one whose isStep is true",
   store_conflict: "Another program has written to this conversation; read it again",
+  store_fenced: "Another server has this conversation now; try again soon",
   store_without_log: "This server's store keeps no log; it takes one that does",
   invalid_status_for_operation: "The conversation does not wait for this now",
   mode_refused:
@@ -35,6 +36,7 @@ const retryLater: ReadonlySet<string> = new Set([
   "inbox_full",
   "store_closed",
   "store_failed",
+  "store_fenced",
   "troupe_stopped"
 ])
 

@@ -29,6 +29,7 @@ export const postgresDialect = (schema: string): Dialect => {
   return {
     prefix,
     hold: "FOR UPDATE",
+    share: "FOR SHARE",
     nextWrite: `nextval('${prefix}writes')`,
     addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
       const words = bodies.map((_, index) => wordsOf(messages[index]))
@@ -130,6 +131,7 @@ const inbox = (prefix: string): Addition => ({
       `ALTER TABLE ${prefix}chats ADD COLUMN waiting BIGINT NOT NULL DEFAULT 0,
         ADD COLUMN arrived BIGINT NOT NULL DEFAULT 0, ADD COLUMN moved BIGINT NOT NULL DEFAULT 0`,
       `CREATE INDEX chats_running ON ${prefix}chats (written) WHERE running = 1 OR waiting > 0`,
+      `CREATE INDEX chats_running_ids ON ${prefix}chats (id) WHERE running = 1 OR waiting > 0`,
       `CREATE TABLE ${prefix}inbox (chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
         position BIGINT NOT NULL, id TEXT NOT NULL, entry BIGINT, body TEXT NOT NULL, PRIMARY KEY (chat, position),
         UNIQUE (chat, id))`
@@ -138,8 +140,13 @@ const inbox = (prefix: string): Addition => ({
   }
 })
 
+const fences = (prefix: string): Addition => ({
+  name: "fences",
+  apply: () => all([`CREATE TABLE ${prefix}fences (key TEXT PRIMARY KEY, epoch BIGINT NOT NULL)`])
+})
+
 /** All additions, in order. */
-export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix)]
+export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix), fences(prefix)]
 
 /** All migrations, in order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [

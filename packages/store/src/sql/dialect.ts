@@ -21,6 +21,8 @@ export interface Dialect {
   readonly prefix: string
   /** The end of a query that locks its row until the end of the transaction. */
   readonly hold: string
+  /** The end of a query that keeps its row from changes until the end of the transaction. */
+  readonly share: string
   /** The number of the store's next write. */
   readonly nextWrite: string
   /** Adds items. */

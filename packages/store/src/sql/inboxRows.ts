@@ -10,17 +10,27 @@
  * SQLBOX3. An earlier version that continues from such an entry still decides about the inputs of that entry: its next
  *         entry replaces their rows. The first entry of this version ends that.
  */
-import { createHash } from "node:crypto"
-import type { Store } from "@troupe/chat/store"
+import type { ChatRecord, Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { type Input, inputOf, type Origin, stateOf, writtenInput } from "./entryForm.ts"
 import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
+import { storedKey } from "./storedText.ts"
 
 /** The row of a conversation: the number of its newest entry, and of the last one whose inputs have rows. */
 export interface InboxHead {
   readonly key: number
   readonly seq: number
   readonly moved: number
+}
+
+/** The result of accepting an input. */
+export type Accepted = Awaited<ReturnType<Store.SessionStore["accept"]>>
+
+/** The record of an entry with the inputs that wait now. */
+export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<Input>): ChatRecord => {
+  if (waiting.length > 0) return { ...record, inbox: waiting }
+  const { inbox: _, ...rest } = record
+  return rest
 }
 
 /** The waiting inputs. */
@@ -42,8 +52,8 @@ export class InboxRows {
   }
 
   /** The title of a conversation without an entry is that of its first input. SQLBOX1 */
-  *accept(chat: number, origin: Origin, input: Input, now: number): Asking<Store.Accepted> {
-    const [existing] = yield* rowsOf(this.#sql.find, chat, keyOf(input.id))
+  *accept(chat: number, origin: Origin, input: Input, now: number): Asking<Accepted> {
+    const [existing] = yield* rowsOf(this.#sql.find, chat, storedKey(input.id))
     if (existing !== undefined) return { input: inputOf(origin, textIn(existing, "body")), isNew: false }
     yield* rowsOf(this.#sql.touch, now, chat)
     yield* this.#add(chat, input)
@@ -56,8 +66,8 @@ export class InboxRows {
     const rows = yield* rowsOf(this.#sql.ids, chat)
     const waiting = new Set(rows.map((row) => textIn(row, "id")))
     for (const input of inputs) {
-      if (waiting.has(keyOf(input.id))) continue
-      waiting.add(keyOf(input.id))
+      if (waiting.has(storedKey(input.id))) continue
+      waiting.add(storedKey(input.id))
       yield* this.#add(chat, input)
     }
   }
@@ -65,7 +75,7 @@ export class InboxRows {
   /** Makes these the waiting inputs, in this order. */
   *replace(chat: number, inputs: ReadonlyArray<Input>): Asking<void> {
     const rows = yield* rowsOf(this.#sql.ids, chat)
-    const isBeginning = rows.every((row, place) => textIn(row, "id") === keyOf(inputs[place]?.id ?? ""))
+    const isBeginning = rows.every((row, place) => textIn(row, "id") === storedKey(inputs[place]?.id ?? ""))
     if (rows.length > inputs.length || !isBeginning) {
       yield* rowsOf(this.#sql.clear, chat)
       yield* rowsOf(this.#sql.taken, rows.length, chat)
@@ -76,7 +86,7 @@ export class InboxRows {
   /** Removes the inputs of these ids. */
   *take(chat: number, ids: ReadonlyArray<string>): Asking<void> {
     let taken = 0
-    for (const id of ids) taken += (yield* rowsOf(this.#sql.take, chat, keyOf(id))).length
+    for (const id of ids) taken += (yield* rowsOf(this.#sql.take, chat, storedKey(id))).length
     if (taken > 0) yield* rowsOf(this.#sql.taken, taken, chat)
   }
 
@@ -87,10 +97,10 @@ export class InboxRows {
     yield* rowsOf(this.#sql.replaced, key, moved)
     const rows = yield* rowsOf(this.#sql.ids, key)
     const waiting = new Set(rows.map((row) => textIn(row, "id")))
-    const fresh = inputs.filter(({ id }) => !waiting.has(keyOf(id)))
+    const fresh = inputs.filter(({ id }) => !waiting.has(storedKey(id)))
     const first = rows.length === 0 ? 1 : numberIn(rows[0], "position")
     for (const [index, input] of fresh.entries()) {
-      yield* rowsOf(this.#sql.add, key, first - fresh.length + index, keyOf(input.id), seq, writtenInput(input))
+      yield* rowsOf(this.#sql.add, key, first - fresh.length + index, storedKey(input.id), seq, writtenInput(input))
     }
     const [now] = yield* rowsOf(this.#sql.moved, key)
     return numberIn(now, "waiting")
@@ -98,7 +108,7 @@ export class InboxRows {
 
   *#add(chat: number, input: Input): Asking<void> {
     const [row] = yield* rowsOf(this.#sql.arrived, chat)
-    yield* rowsOf(this.#sql.add, chat, numberIn(row, "arrived"), keyOf(input.id), null, writtenInput(input))
+    yield* rowsOf(this.#sql.add, chat, numberIn(row, "arrived"), storedKey(input.id), null, writtenInput(input))
   }
 }
 
@@ -130,15 +140,6 @@ const inputsIn = (body: string): number => {
   } catch {
     return 0
   }
-}
-
-/** The longest id that is stored as it is; PostgreSQL limits the bytes of an index entry. */
-const longestKey = 500
-
-/** A text for each id that both databases store distinctly. The JSON of an id begins with a quotation mark. */
-const keyOf = (id: string): string => {
-  const json = JSON.stringify(id)
-  return json.length <= longestKey ? json : `sha256 ${createHash("sha256").update(json).digest("hex")}`
 }
 
 /** `entry` of a row is the entry of an earlier version that the input was moved from. */

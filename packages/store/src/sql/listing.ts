@@ -5,10 +5,11 @@
  *
  * LIST1. A list with a prefix reads only the conversations with that prefix, however many others there are; so does a
  *        search with a prefix.
+ * LIST2. A list of the running conversations reads only these, however many others there are. With a prefix it reads only
+ *        those with that prefix.
  */
 import type { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
-import { prefixRange } from "./prefixRange.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { isDistinct } from "./storedText.ts"
 
@@ -26,19 +27,20 @@ export class Listing {
   }
 
   /** The rows of a page, and one more if there is another page. */
-  *all({ prefix, search, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
-    if (prefix !== "") return yield* this.#withPrefix({ prefix, after, limit: limit + 1 })
+  *all({ prefix, search, running, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
+    if (prefix !== "") return yield* this.#withPrefix({ prefix, running, after, limit: limit + 1 })
     // A text that a database cannot store matches no conversation.
     if (!isDistinct(search)) return []
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
-    const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ? AND ${having.sql} ORDER BY written DESC LIMIT ?`
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ?${running ? isRunning : ""}
+      AND ${having.sql} ORDER BY written DESC LIMIT ?`
     return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, limit + 1)
   }
 
   /** The rows of all conversations with a prefix, for a search in them. */
-  *candidates({ prefix, search, after }: Asked): Asking<ReadonlyArray<Row>> {
+  *candidates({ prefix, search, running, after }: Asked): Asking<ReadonlyArray<Row>> {
     if (!isDistinct(search)) return []
-    return yield* this.#withPrefix({ prefix, after, limit: Number.MAX_SAFE_INTEGER })
+    return yield* this.#withPrefix({ prefix, running, after, limit: Number.MAX_SAFE_INTEGER })
   }
 
   /** The rows whose conversations have a message with the text. */
@@ -49,17 +51,38 @@ export class Listing {
   }
 
   /** `+written` disables the index: the ids with the prefix are found by their index, and then sorted (LIST1). */
-  *#withPrefix({ prefix, after, limit }: Pick<Asked, "prefix" | "after" | "limit">): Asking<ReadonlyArray<Row>> {
+  *#withPrefix({ prefix, running, after, limit }: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
     // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
-    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ? AND +written < ?
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : ""} AND +written < ?
       ORDER BY +written DESC LIMIT ?`
     const { from, to } = prefixRange(prefix)
     return yield* rowsOf(list, from, to, after ?? Number.MAX_SAFE_INTEGER, limit)
   }
 }
 
-const columns = "key, id, title, seq, messages, running, created_at, updated_at, written"
+const columns = "key, id, title, seq, messages, running, waiting, created_at, updated_at, written"
+
+/** The condition of the indexes `chats_running` and `chats_running_ids`, letter by letter, so that they are used. LIST2 */
+const isRunning = " AND (running = 1 OR waiting > 0)"
+
+/** The last character of Unicode, repeated more often than an id can contain it. */
+const last = "\u{10FFFF}".repeat(600)
+
+/**
+ * The range of ids with a prefix, which an index in byte order finds without reading other ids.
+ *
+ * **Details**: texts with the prefix `prefix` are at or after `from` and before `to`, in the order of their UTF-8 bytes.
+ */
+export const prefixRange = (prefix: string): { readonly from: string; readonly to: string } => {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === 0x10ffff) points.pop()
+  const point = points.pop()
+  if (point === undefined) return { from: prefix, to: last }
+  // Surrogates: no well-formed text has a character between these two.
+  const next = point === 0xd7ff ? 0xe000 : point + 1
+  return { from: prefix, to: String.fromCodePoint(...points, next) }
+}
 
 /** Makes a page of rows, which have one row more than the page if there is another page. */
 export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList => {
@@ -70,7 +93,8 @@ export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList 
     messages: numberIn(row, "messages"),
     createdAt: numberIn(row, "created_at"),
     updatedAt: numberIn(row, "updated_at"),
-    running: numberIn(row, "running") === 1
+    running: numberIn(row, "running") === 1,
+    waiting: numberIn(row, "waiting")
   }))
   return rows.length > limit ? { chats, next: textIn(rows[limit - 1], "written") } : { chats }
 }

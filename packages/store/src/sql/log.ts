@@ -20,7 +20,8 @@ import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import { commitOf, damaged, draftOf, type Input, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
-import { InboxRows } from "./inboxRows.ts"
+import { Fences } from "./fences.ts"
+import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable } from "./storedText.ts"
@@ -82,6 +83,7 @@ export class Log {
   readonly #clock: Clock.Clock
   readonly #standings: NewestRecords
   readonly #inbox: InboxRows
+  readonly #fences: Fences
   readonly #sql: ReturnType<typeof statements>
 
   constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
@@ -90,6 +92,7 @@ export class Log {
     this.#clock = clock
     this.#standings = standings
     this.#inbox = new InboxRows(dialect)
+    this.#fences = new Fences(dialect)
     this.#sql = statements(dialect)
   }
 
@@ -105,7 +108,7 @@ export class Log {
       if (record === undefined) return undefined
       if (head.moved < head.seq && record.inbox !== undefined) return "unmoved"
       const waiting = yield* this.#inbox.of(head, this.#origin(id))
-      if (waiting !== undefined) return { key: head.key, record: Store.withInbox(record, waiting) }
+      if (waiting !== undefined) return { key: head.key, record: withInbox(record, waiting) }
     }
   }
 
@@ -114,7 +117,12 @@ export class Log {
     yield* this.#held(id)
   }
 
-  *accept(id: string, input: Input): Asking<Store.Accepted> {
+  *claim(fence: Store.Fence): Asking<void> {
+    yield* this.#fences.claim(fence)
+  }
+
+  *accept(id: string, input: Input, fence: Store.Fence | undefined): Asking<Accepted> {
+    yield* this.#fences.check(fence)
     const now = Math.floor(this.#clock.now())
     for (;;) {
       const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, input, now))
@@ -138,6 +146,7 @@ export class Log {
   }
 
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
+    yield* this.#fences.check(precondition?.fence)
     for (;;) {
       const head = yield* this.#held(record.id)
       check(record.id, head, precondition)
@@ -189,7 +198,8 @@ export class Log {
     return head !== undefined && isEntry(head, seq) ? yield* this.#record(id, head, seq) : undefined
   }
 
-  *fork(id: string, to: string, at: number | undefined): Asking<Standing> {
+  *fork(id: string, to: string, at: number | undefined, fence: Store.Fence | undefined): Asking<Standing> {
+    yield* this.#fences.check(fence)
     const head = yield* this.#head(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     const seq = yield* this.#step(id, head, at)
@@ -207,6 +217,7 @@ export class Log {
   }
 
   *rewind(id: string, seq: number, precondition: Store.Precondition | undefined): Asking<Standing> {
+    yield* this.#fences.check(precondition?.fence)
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
@@ -214,14 +225,15 @@ export class Log {
     const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head, yield* this.#step(id, head, seq))
     if (newest === undefined || earlier === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
-    const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)
+    const rewound = yield* this.#add(head, Store.forked(earlier, id, newest), entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
     const { key, record } = rewound
     const waiting = yield* this.#inbox.of({ ...head, seq: head.seq + 1 }, this.#origin(id))
-    return { key, record: Store.withInbox(record, waiting ?? []) }
+    return { key, record: withInbox(record, waiting ?? []) }
   }
 
-  *keepDraft(id: string, text: string, after: number): Asking<void> {
+  *keepDraft(id: string, text: string, after: number, fence: Store.Fence | undefined): Asking<void> {
+    yield* this.#fences.check(fence)
     yield* rowsOf(this.#sql.keepDraft, JSON.stringify(text), checkedId(id), after)
   }
 
@@ -304,7 +316,7 @@ export class Log {
     const change = Store.commitOf(before, record)
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
-    const newest = { ...Store.withoutInbox(record), version: seq }
+    const newest = { ...withInbox(record, []), version: seq }
     const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
     const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
     const [row] =

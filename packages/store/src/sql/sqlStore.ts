@@ -9,6 +9,8 @@ import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
 import type { Input } from "./entryForm.ts"
+import { checkedFence } from "./fences.ts"
+import type { Accepted } from "./inboxRows.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
@@ -81,8 +83,13 @@ export class SqlStore implements Store.SessionStore {
     return { seq: version }
   }
 
-  async accept(id: string, input: Input): Promise<Store.Accepted> {
-    return this.#write(id, () => this.#log.accept(id, input))
+  async accept(id: string, input: Input, fence?: Store.Fence): Promise<Accepted> {
+    return this.#write(id, () => this.#log.accept(id, input, fence))
+  }
+
+  async claim(key: string, epoch: number): Promise<void> {
+    const fence = checkedFence(key, epoch)
+    await this.#write("", () => this.#log.claim(fence))
   }
 
   async delete(id: string): Promise<void> {
@@ -98,8 +105,8 @@ export class SqlStore implements Store.SessionStore {
     return this.#read(id, () => this.#log.at(id, seq))
   }
 
-  async fork(id: string, to: string, at?: number): Promise<ChatRecord> {
-    return this.#add(id, () => this.#log.fork(id, to, at))
+  async fork(id: string, to: string, at?: number, fence?: Store.Fence): Promise<ChatRecord> {
+    return this.#add(id, () => this.#log.fork(id, to, at, fence))
   }
 
   async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<ChatRecord> {
@@ -113,8 +120,8 @@ export class SqlStore implements Store.SessionStore {
     return pageOf(await this.#read("", () => this.#listing.all(asked)), asked.limit)
   }
 
-  async keepDraft(id: string, text: string, after: number): Promise<void> {
-    await this.#write(id, () => this.#log.keepDraft(id, text, after))
+  async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {
+    await this.#write(id, () => this.#log.keepDraft(id, text, after, fence))
   }
 
   /** Works in portions, and yields to other tasks in between. */

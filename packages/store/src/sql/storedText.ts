@@ -1,4 +1,5 @@
 /** Text that both databases can store in a column. Text stored as JSON needs no check. */
+import { createHash } from "node:crypto"
 import { ValidationError } from "@troupe/chat/errors"
 
 /** Whether both databases store this text distinctly: it has no lone surrogate, and no character 0. */
@@ -21,6 +22,15 @@ export const checkedId = (id: string): string => {
 
 const refusedId = (reason: string): ValidationError =>
   new ValidationError("invalid_options", [{ field: ["id"], reason }])
+
+/** The longest text that is stored as its JSON; PostgreSQL limits the bytes of an index entry. */
+const longestKey = 500
+
+/** A key for any text that both databases store distinctly. The JSON of a text begins with a quotation mark. */
+export const storedKey = (text: string): string => {
+  const json = JSON.stringify(text)
+  return json.length <= longestKey ? json : `sha256 ${createHash("sha256").update(json).digest("hex")}`
+}
 
 /** The text without the characters that a database cannot store. */
 export const readable = (text: string): string => text.toWellFormed().replaceAll("\0", "")

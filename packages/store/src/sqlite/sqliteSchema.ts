@@ -74,6 +74,7 @@ function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<Readonly
 export const sqliteDialect: Dialect = {
   prefix: "",
   hold: "",
+  share: "",
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
   addItems,
   having,
@@ -134,6 +135,7 @@ const inbox: Addition = {
       "ALTER TABLE chats ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
       "ALTER TABLE chats ADD COLUMN moved INTEGER NOT NULL DEFAULT 0",
       "CREATE INDEX chats_running ON chats (written) WHERE running = 1 OR waiting > 0",
+      "CREATE INDEX chats_running_ids ON chats (id) WHERE running = 1 OR waiting > 0",
       `CREATE TABLE inbox (input INTEGER PRIMARY KEY, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
         position INTEGER NOT NULL, id TEXT NOT NULL, entry INTEGER, body TEXT NOT NULL, UNIQUE (chat, position),
         UNIQUE (chat, id)) STRICT`
@@ -142,8 +144,13 @@ const inbox: Addition = {
   }
 }
 
+const fences: Addition = {
+  name: "fences",
+  apply: () => all(["CREATE TABLE fences (key TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID"])
+}
+
 /** All additions, in order. */
-export const sqliteAdditions: ReadonlyArray<Addition> = [inbox]
+export const sqliteAdditions: ReadonlyArray<Addition> = [inbox, fences]
 
 /** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

@@ -21,7 +21,7 @@ export const expectMigrated = async (store: Store.SessionStore): Promise<void> =
     [3, 3000, 1, 1]
   ])
   const summary = { id: "a", title: "An OLD question", seq: 3, messages: 2, createdAt: 1000, updatedAt: 3000 }
-  expect(await store.list({ search: "old Q" })).toEqual({ chats: [{ ...summary, running: false }] })
+  expect(await store.list({ search: "old Q" })).toEqual({ chats: [{ ...summary, running: false, waiting: 0 }] })
   expect(await store.list({ search: "early" })).toEqual({ chats: [] })
   expect(await store.save(newest, { writer: "w1", after: 0 })).toEqual({ seq: 4 })
   expect((await store.fork("a", "b", 1)).thread.messages).toEqual([question])

@@ -100,8 +100,9 @@ describe("SQLBOX2 the inputs of an entry of an earlier version", () => {
       path,
       "DROP TABLE inbox",
       "DROP INDEX chats_running",
+      "DROP INDEX chats_running_ids",
       ...["waiting", "arrived", "moved"].map((column) => `ALTER TABLE chats DROP COLUMN ${column}`),
-      "DELETE FROM additions"
+      "DELETE FROM additions WHERE name = 'waiting inputs'"
     )
     await sqlite(path).close()
     const other = new DatabaseSync(path, { readOnly: true })

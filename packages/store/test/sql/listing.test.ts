@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dearer, type Measured } from "../../../chat/test/growth/cost.ts"
 import { postgres, sqlite } from "../../src/index.ts"
 import { openSqlite } from "../../src/sqlite/openSqlite.ts"
-import { prefixRange } from "../../src/sql/prefixRange.ts"
+import { prefixRange } from "../../src/sql/listing.ts"
 import type { Asking } from "../../src/sql/query.ts"
 import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { Folder } from "../double/folder.ts"
@@ -112,7 +112,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     await few.close()
   })
 
-  test("in SQLite: each question finds its rows by an index of what the owner has", async () => {
+  test("in SQLite: LIST2 too: each question finds its rows by an index of what the owner has, or of what runs", async () => {
     using folder = new Folder()
     const path = folder.file()
     const database = openSqlite(path, { durability: "process", busyTimeoutMs: 0, clock: Clock.live })
@@ -136,6 +136,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     await fill(store)
     asked.clear()
     await asking(store, 1).run()
+    for (const prefix of ["", "anna/"]) await store.list({ running: true, prefix })
     await store.close()
     const connection = new DatabaseSync(path)
     const plans = Array.from(asked, (sql) =>
@@ -148,7 +149,9 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     connection.close()
     expect(plans).toEqual([
       ["SEARCH chats USING INDEX sqlite_autoindex_chats_1 (id>? AND id<?)"],
-      ["SEARCH items USING INDEX sqlite_autoindex_items_1 (chat=? AND list=?)"]
+      ["SEARCH items USING INDEX sqlite_autoindex_items_1 (chat=? AND list=?)"],
+      ["SEARCH chats USING INDEX chats_running (written<?)"],
+      ["SEARCH chats USING INDEX chats_running_ids (id>? AND id<?)"]
     ])
   })
 
@@ -186,7 +189,17 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
       }
       const store = postgres(server.url, { schema })
       await expectOwn(store)
+      await store.save({ ...recordOf("anna/runs", []), running: true })
       await store.close()
+      const unlisted = await read()
+      const listing = postgres(server.url, { schema })
+      for (const prefix of ["", "anna/"]) {
+        for (let at = 0; at < 10; at++) expect(await idsOf(listing, { running: true, prefix })).toEqual(["anna/runs"])
+      }
+      await listing.delete("anna/runs")
+      await listing.close()
+      // LIST2
+      expect((await read()) - unlisted).toBeLessThan(200)
       const before = await read()
       const again = postgres(server.url, { schema })
       await asking(again, 10).run()

@@ -3,7 +3,7 @@ import type { ChatRecord } from "../../record/index.ts"
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
-import { recordWith, said } from "./storeSamples.ts"
+import { inputOf, recordWith, said } from "./storeSamples.ts"
 import type { ListOptions, SessionStore } from "../../store/index.ts"
 
 const idsOf = async (store: SessionStore, options?: ListOptions): Promise<ReadonlyArray<string>> =>
@@ -52,13 +52,47 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       messages: 4,
       createdAt: 3,
       updatedAt: 7,
-      running: false
+      running: false,
+      waiting: 0
     }
     same("the list", await store.list(), { chats: [summary] })
     await clock.advance(5)
     await store.rewind("a", 1)
     same("the list", await store.list(), { chats: [{ ...summary, seq: 3, updatedAt: 12, running: true }] })
   }),
+  storeLaw(
+    make,
+    "a list of the running conversations has those that ran at their last write, and those with waiting inputs",
+    async (store) => {
+      const running = { running: true } as const
+      for (const id of ["a/ran", "a/runs", "a/rests", "b/runs"]) await store.save({ ...said(id, "Hello"), ...running })
+      await store.save(said("a/ran", "Hello"))
+      await store.save(said("a/rests", "Hello"))
+      await store.accept("a/ran", inputOf("i1", "1"))
+      await store.accept("a/ran", inputOf("i2", "2"))
+      await store.accept("b/new", inputOf("i1", "1"))
+      const { chats } = await store.list(running)
+      same(
+        "the list",
+        chats.map((chat) => [chat.id, chat.running, chat.waiting]),
+        [
+          ["b/new", false, 1],
+          ["a/ran", false, 2],
+          ["b/runs", true, 0],
+          ["a/runs", true, 0]
+        ]
+      )
+      same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/ran", "a/runs"])
+      same("those of a search", await idsOf(store, { ...running, search: "hello" }), ["a/ran", "b/runs", "a/runs"])
+      same("those of both", await idsOf(store, { ...running, search: "hello", prefix: "b/" }), ["b/runs"])
+      same("all", (await store.list({ running: false })).chats.length, 5)
+      same("the pages", await pages(store, { ...running, limit: 3 }), [["b/new", "a/ran", "b/runs"], ["a/runs"]])
+      await store.save(said("a/ran", "Hello"), { writer: "w1", after: 2, takes: ["i1"] })
+      same("what waits", (await store.list({ prefix: "a/ran" })).chats[0]?.waiting, 1)
+      await store.save(said("a/ran", "Hello"), { writer: "w1", after: 3, takes: ["i2"] })
+      same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/runs"])
+    }
+  ),
   storeLaw(make, "times are whole milliseconds, on a clock that has parts of them too", async (store, clock) => {
     await clock.advance(3.7)
     await store.save(hello)

@@ -1,6 +1,7 @@
 /** The laws of a store that keeps a log. */
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
+import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
@@ -12,6 +13,7 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...logLaws(make),
   ...writerLaws(make),
   ...inboxLaws(make),
+  ...fenceLaws(make),
   ...forkLaws(make),
   ...rewindLaws(make),
   ...lifeLaws(make),
@@ -305,6 +307,7 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
       load: () => store.load("a"),
       save: () => store.save(said("a", "two")),
       accept: () => store.accept("a", inputOf("i1", "two")),
+      claim: () => store.claim("k", 1),
       delete: () => store.delete("a"),
       history: () => store.history("a"),
       at: () => store.at("a", 1),
