@@ -1,10 +1,11 @@
 /**
- * The limits of the waiting inputs of one chat: their number and their bytes.
+ * The limits of the waiting inputs of a chat: their number and their bytes.
  *
- * Owns: a cache of message sizes. Does not own the inputs, nor their storage.
+ * Owns: the number and the sizes of the inputs. Does not own the inputs, nor their rows.
  *
- * INBOX1. An input beyond a limit is refused (`inbox_full`) before any of it is stored. An accepted input is never
- *         refused for a limit, also when it waits in a record that was stored under wider limits.
+ * INBOX1. An input beyond a limit is refused (`inbox_full`) before its row is written. An accepted input is never refused
+ *         for a limit, also when its row was written under wider limits. The cost of a check does not grow with the inputs
+ *         that wait.
  */
 import { SessionError } from "../errors/index.ts"
 import type { Message } from "../model/index.ts"
@@ -16,36 +17,63 @@ export interface InboxLimits {
   readonly maxWaitingBytes: number
 }
 
-/** The limits, with a cache of message sizes. */
-export class InboxBound {
+/** An input that is counted; `bytes` is known once a limit needed it. */
+interface Counted {
+  readonly id: string
+  readonly message: Message
+  bytes: number | undefined
+}
+
+/** The inputs of one chat that are not delivered, counted. */
+export class InboxTally {
   readonly #limits: InboxLimits
-  readonly #sizes = new WeakMap<Message, number>()
+  readonly #inputs = new Map<string, Counted>()
+  /** The inputs whose size nothing needed yet. */
+  #unmeasured: Array<Counted> = []
+  #bytes = 0
 
   constructor(limits: InboxLimits) {
     this.#limits = limits
   }
 
-  /** Whether there is any limit. */
-  get isBound(): boolean {
-    return this.#limits.maxWaitingInputs < Infinity || this.#limits.maxWaitingBytes < Infinity
+  add(id: string, message: Message): void {
+    if (this.#inputs.has(id)) return
+    const counted = { id, message, bytes: undefined }
+    this.#inputs.set(id, counted)
+    if (this.#limits.maxWaitingBytes < Infinity) this.#unmeasured.push(counted)
   }
 
-  /** Why the chat refuses this message behind the waiting messages; `undefined` when it accepts it. */
-  refusal(chat: string, waiting: ReadonlyArray<Message>, message: Message): SessionError | undefined {
+  delete(id: string): void {
+    this.#bytes -= this.#inputs.get(id)?.bytes ?? 0
+    this.#inputs.delete(id)
+    if (this.#inputs.size === 0) this.#unmeasured = []
+  }
+
+  clear(): void {
+    this.#inputs.clear()
+    this.#unmeasured = []
+    this.#bytes = 0
+  }
+
+  /** Why the chat refuses this message while the turn of the input `running` runs; `undefined` when it accepts it (INBOX1). */
+  refusal(chat: string, running: string, message: Message): SessionError | undefined {
     const { maxWaitingInputs, maxWaitingBytes } = this.#limits
-    const metadata = { waiting: waiting.length, maxWaitingInputs, maxWaitingBytes }
-    if (waiting.length >= maxWaitingInputs) {
+    const begun = this.#inputs.get(running)
+    const waiting = this.#inputs.size - (begun === undefined ? 0 : 1)
+    const metadata = { waiting, maxWaitingInputs, maxWaitingBytes }
+    if (waiting >= maxWaitingInputs) {
       return full(`The most inputs, ${maxWaitingInputs}, wait in the chat ${chat}; wait until one has run`, metadata)
     }
     if (maxWaitingBytes === Infinity) return undefined
-    let bytes = this.#sizeOf(message)
-    if (bytes > maxWaitingBytes) {
+    const own = sizeOf(message)
+    if (own > maxWaitingBytes) {
       return full(
-        `An input that waits in the chat ${chat} has at most ${maxWaitingBytes} bytes, and this one has ${bytes}; wait until no turn runs`,
+        `An input that waits in the chat ${chat} has at most ${maxWaitingBytes} bytes, and this one has ${own}; wait until no turn runs`,
         metadata
       )
     }
-    for (const one of waiting) bytes += this.#sizeOf(one)
+    this.#measure()
+    const bytes = own + this.#bytes - (begun?.bytes ?? 0)
     if (bytes <= maxWaitingBytes) return undefined
     return full(
       `The inputs that wait in the chat ${chat} have at most ${maxWaitingBytes} bytes, and with this one they have ${bytes}; wait until one has run`,
@@ -53,14 +81,25 @@ export class InboxBound {
     )
   }
 
-  /** The UTF-8 bytes of the message in its stored form. */
-  #sizeOf(message: Message): number {
-    const known = this.#sizes.get(message)
-    if (known !== undefined) return known
-    const size = utf8Bytes(JSON.stringify(write(message, true).json))
-    this.#sizes.set(message, size)
-    return size
+  #measure(): void {
+    for (const counted of this.#unmeasured) {
+      if (this.#inputs.get(counted.id) !== counted) continue
+      counted.bytes = sizeOf(counted.message)
+      this.#bytes += counted.bytes
+    }
+    this.#unmeasured = []
   }
+}
+
+const sizes = new WeakMap<Message, number>()
+
+/** The UTF-8 bytes of the message in its stored form. */
+const sizeOf = (message: Message): number => {
+  const known = sizes.get(message)
+  if (known !== undefined) return known
+  const size = utf8Bytes(JSON.stringify(write(message, true).json))
+  sizes.set(message, size)
+  return size
 }
 
 const full = (message: string, metadata: Readonly<Record<string, number>>): SessionError =>

@@ -1,12 +1,12 @@
 /**
  * The delivery of one input: its status for the sender.
  *
- * Owns: the receipt. Does not own the input, which belongs to its turn, nor the turn.
+ * Owns: the receipt. Does not own the input, whose row the store has, nor the turn.
  *
  * RCPT1. The status only moves forward: sent, pending, then delivered or rejected. Delivered and rejected are final.
- * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that it has, or may have, the
- *        input in the inbox.
- * RCPT3. A pending input is never rejected.
+ * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that the store has, or may have, the
+ *        row of the input.
+ * RCPT3. An input whose row the store has, or may have, is never rejected.
  */
 import { System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
@@ -25,6 +25,10 @@ export class Delivery {
   whenBusy: Exclude<WhenBusy, "reject">
   /** The owner of the input's turn. */
   owner: TurnOwner | undefined
+  /** Whether the store has, or may have, the row of the input (RCPT3). */
+  isKept: boolean
+  /** Called when the receipt is final. */
+  settled: ((id: string) => void) | undefined
   #receipt: Receipt | undefined
   #first: PromiseWithResolvers<Receipt> | undefined
   #last: PromiseWithResolvers<Receipt> | undefined
@@ -34,6 +38,7 @@ export class Delivery {
     this.whenBusy = whenBusy
     this.id = id
     this.named = named
+    this.isKept = receipt !== undefined
     this.#receipt = receipt
   }
 
@@ -66,8 +71,9 @@ export class Delivery {
     if (leader !== undefined && this.owner !== undefined && leader !== this.owner) this.owner.follow(leader)
   }
 
-  /** Marks the input as rejected, unless it has a receipt (RCPT3). */
+  /** The turn of the input does not run: the input is rejected or, if its row is kept, pending (RCPT3). */
   reject(error: unknown): void {
+    if (this.isKept) return this.pend()
     if (this.#receipt !== undefined) return
     this.#say({ status: "rejected", reason: error instanceof SessionError ? error.reason : "chat_died", error })
   }
@@ -85,7 +91,9 @@ export class Delivery {
   #say(receipt: Receipt): void {
     this.#receipt = receipt
     this.#first?.resolve(receipt)
-    if (this.#isFinal) this.#last?.resolve(receipt)
+    if (!this.#isFinal) return
+    this.#last?.resolve(receipt)
+    this.settled?.(this.id)
   }
 }
 

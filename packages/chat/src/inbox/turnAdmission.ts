@@ -5,7 +5,7 @@
  *          answer all of them and no others. A submission without results is refused.
  */
 import { SessionError } from "../errors/index.ts"
-import type { InboxState } from "./inboxState.ts"
+import type { InboxState } from "./takenInputs.ts"
 import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
 import type { TurnData } from "./turnData.ts"
 

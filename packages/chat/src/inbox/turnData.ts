@@ -3,7 +3,7 @@ import type { Decided } from "../step/index.ts"
 import type { Outlet } from "../events/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Message } from "../model/index.ts"
-import type { Receipt, WhenBusy } from "../record/index.ts"
+import type { WhenBusy } from "../record/index.ts"
 import type { Delivery } from "./inputReceipt.ts"
 
 /** What a turn adds to the thread. */
@@ -23,9 +23,13 @@ export interface TurnData extends TurnContent {
   readonly whenBusy?: Exclude<WhenBusy, "reject"> | undefined
   /** Whether the sender chose the id. */
   readonly named?: boolean | undefined
-  /** The status of the input when it was sent to the chart; absent when no sender follows it. */
-  readonly receipt?: "sent" | Receipt["status"] | undefined
+  /** Whether a sender follows the turn. The store has the input of such a turn before the chart has it. */
+  readonly followed?: boolean | undefined
 }
+
+/** Whether the turn has an input with a sender: a user message that is in the store. */
+export const isInput = ({ followed, messages }: Pick<TurnData, "followed" | "messages">): boolean =>
+  followed === true && messages[0]?.role === "user"
 
 /** One turn with its live part: its options, the outlet of its events, and the delivery of its input. */
 export interface Turn extends TurnContent {
@@ -41,5 +45,5 @@ export const dataOf = ({ messages, retry, decisions, delivery }: Turn, id: strin
   messages,
   ...(retry === true ? { retry } : {}),
   ...(decisions === undefined ? {} : { decisions }),
-  ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, receipt: delivery.status })
+  ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
 })

@@ -75,14 +75,9 @@ export class LocalChatRef implements ChatRef {
   }
 
   retry(): LiveTurn {
-    const unstored = this.#chat.context?.unstored
-    if (this.thread.messages.length === 0 && unstored === undefined) {
-      throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
-    }
     const inputs = this.#lastInputs()
-    const turn = this.#chat.start([], { retry: true })
-    this.#retried = { turn, inputs }
-    this.#chat.release(unstored?.id)
+    const turn = this.#chat.retry()
+    this.#retried = turn.turn.retry === true ? { turn, inputs } : undefined
     return turn
   }
 

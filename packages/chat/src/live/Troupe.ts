@@ -15,10 +15,9 @@ import type { ChatRecord } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
-import { InboxBound } from "../inbox/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
-import { type ChatList, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
+import { type ChatList, forgetChat, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
@@ -108,11 +107,11 @@ export class RunningTroupe {
       chatOptions: this.#chatOptions,
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
-      inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
+      limits: { maxWaitingInputs, maxWaitingBytes },
       draftEveryMs: own.draftEveryMs !== Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
       inspect,
-      released: (id) => guardedStore.newest.forget(id)
+      released: (id) => forgetChat(guardedStore, id)
     })
     keepsLiving(this, this.#living)
     this.#conversations = new Conversations({

@@ -16,13 +16,13 @@ import { DynamicSupervisor, OtpError, type Clock, type Pid, StateMachine, type S
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
 import { SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import type { ChatRecord } from "../record/index.ts"
+import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
-import { type InboxBound, inputId } from "../inbox/index.ts"
+import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
-import { outsideTurn, type ToolSlots } from "../async/index.ts"
+import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
@@ -44,7 +44,7 @@ export interface ChatParts {
   readonly chatOptions: ChatOptions
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
-  readonly inbox: InboxBound
+  readonly limits: InboxLimits
   /** How often the draft of a reply is stored: `Infinity` for only when its chat ends, `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
@@ -128,7 +128,8 @@ export class ChatDirectory {
   }
 
   readonly #home: ChatHome = {
-    inbox: () => this.#parts.inbox,
+    limits: () => this.#parts.limits,
+    accept: (id, input) => this.#parts.tree.accept(id, input),
     options: (id) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       this.#options ??= fixedOptions(engine, chatOptions)
@@ -260,15 +261,18 @@ export class ChatDirectory {
     if (!this.#parts.tree.notify({ left: id })) this.#parts.released(id)
   }
 
-  #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
+  #kept(id: string, withinMs: number): ReturnType<ChatHome["kept"]> {
     const { system, tree } = this.#parts
     return new Promise((resolve) => {
       const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (record: ChatRecord | undefined) => {
+      const answered = (answer: { readonly record: ChatRecord | undefined } | undefined) => {
         system.clock.clearTimeout(timer)
-        resolve(record)
+        resolve(answer)
       }
-      tree.ask({ type: "load", id }).then(answered, () => answered(undefined))
+      tree.ask({ type: "load", id }).then(
+        (record) => answered({ record }),
+        () => answered(undefined)
+      )
     })
   }
 
@@ -304,6 +308,11 @@ class ChatLife extends CommitChain {
 
   protected saveAt(record: ChatRecord, place: Place): Promise<Saved | undefined> {
     return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place }))
+  }
+
+  /** Stores an input that waits, if the store does not have it. */
+  accept(input: InboxEntry): void {
+    ignoreRejection(this.#tree.accept(this.#chat.id, input))
   }
 
   protected conflicted(): void {

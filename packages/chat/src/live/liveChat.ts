@@ -1,46 +1,43 @@
 /**
  * The part of a live chat that outlives its process.
  *
- * Owns: the turns that are not over, and which of them were sent to the present process. Does not own the process, nor the
- * thread and the inbox, which belong to the process and the store. Sends messages to the process, and asks the Troupe to
- * start and stop it.
+ * Owns: which process the chat has, and why it is replaced. Does not own the turns (`TurnTable`), nor the thread and the inbox,
+ * which belong to the process and the store. Sends messages to the process, and asks the Troupe to start and stop it.
  *
  * REF1. Every turn ends: with its result, or with a `chat_died` error when the process died during the turn. When the
  *       process dies before a turn begins, the next process runs the turn.
- * REF2. Turns run in the order they were sent; interrupts run first.
- * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped. No input is delivered
- *       twice.
+ * REF4. The store has the row of an input before the process has the input. Every input ends delivered or rejected, or its
+ *       row is in the store when the chat is stopped. No input is delivered twice.
  * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
  *       turns fail with `moved`.
  * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
  *       next process starts from the record of the other program. An input that waits in the record belongs to that
  *       program.
  *
- * When a process dies while the store saves an input:
- *   1. the store saves the input or fails; no process receives the result.
- *   2. the next process starts from the stored record, and lists the inputs that are in its thread.
- *   3. an input in the thread is delivered, and its turn has died. An input in the inbox is pending from now on, whether or
- *      not the previous process reported that. Any other input is sent again, under the same id.
+ * When a process dies after the store has the row of an input:
+ *   1. the next process starts from the stored record, with the rows. It lists the inputs that are in its thread.
+ *   2. an input in the thread is delivered, and its turn has died.
+ *   3. any other turn is sent again, under the same id. If the process holds the row, that is the release of the input.
  */
 import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
 import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
-import type { ChatRecord, Mode } from "../record/index.ts"
+import type { ChatRecord, InboxEntry, Mode } from "../record/index.ts"
+import type { Accepted } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
-import { SparseMap } from "../async/index.ts"
-import { Delivery, type InboxBound } from "../inbox/index.ts"
+import type { Delivery, InboxLimits } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
+import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "./passivation.ts"
-import { WaitingDeliveries } from "./waitingDeliveries.ts"
-import { sentAgain, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
+import { settleReceipts, TurnTable } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import { alreadyDelivered, busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
+import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
@@ -53,9 +50,11 @@ export interface ChatHome {
   readonly left: (id: string) => void
   /** A unique id for an input. */
   readonly newId: () => string
-  readonly inbox: () => InboxBound
+  readonly limits: () => InboxLimits
+  /** Stores an input as a row of its own; resolves when the store has it. */
+  readonly accept: (id: string, input: InboxEntry) => Promise<Accepted>
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
-  readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
+  readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: ChatRecord | undefined } | undefined>
 }
 
 /** The options of a turn beside its messages. */
@@ -89,13 +88,7 @@ export class LiveChat {
   #pid: ChatPid | undefined
   /** The environment of the present process, or of the last one. */
   #env: ChatEnv | undefined
-  /** The turns that are not over, by input id. */
-  readonly #turns = new SparseMap<string, LiveTurn>()
-  readonly #sent = new SparseMap<LiveTurn, true>()
-  /** What is known of inputs that wait in the record, and whose turn is over. */
-  readonly #waiting = new WaitingDeliveries()
-  /** The turn that was cancelled while there was no process. */
-  #cancelled: LiveTurn | undefined
+  readonly #turns: TurnTable
   #stopping: Promise<void> | undefined
   /** The error of a chat that has left, or leaves. */
   #moved: SessionError | undefined
@@ -115,6 +108,12 @@ export class LiveChat {
     this.feed = new LiveFeed(view, home.newId)
     this.#home = home
     this.#notices = new LifeNotices(home.hooks)
+    this.#turns = new TurnTable({
+      limits: home.limits(),
+      accept: (input) => home.accept(id, input),
+      process: () =>
+        this.#pid === undefined || this.#env === undefined ? undefined : { pid: this.#pid, env: this.#env }
+    })
   }
 
   get pid(): ChatPid | undefined {
@@ -128,7 +127,11 @@ export class LiveChat {
 
   /** Whether a turn runs or waits, or an input of an earlier process is held. */
   get isBusy(): boolean {
-    return (this.context?.mailbox.held.length ?? 0) > 0 || runningOf(this.#turns.all.values()) !== undefined
+    return this.#running !== undefined || heldInputs(this).length > 0
+  }
+
+  get #running(): LiveTurn | undefined {
+    return this.#turns.running(this.context?.turn?.id)
   }
 
   /** Whether `SessionEnd` hooks must still run. */
@@ -144,7 +147,7 @@ export class LiveChat {
   }
 
   get #isIdle(): boolean {
-    const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0
+    const isAsked = this.#turns.size > 0 || this.#asking > 0
     return (
       this.#stopping === undefined &&
       !isAsked &&
@@ -170,22 +173,18 @@ export class LiveChat {
     if (this.#isPassive && this.#stopping === undefined) this.#revive()
   }
 
-  /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
+  /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). An accepted input is never refused. */
   refusal(message: Message): SessionError | undefined {
-    const bound = this.#home.inbox()
-    const waiting = bound.isBound ? waitingMessages(this.#turns.all, this.context?.mailbox.held) : undefined
-    return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
+    const { context } = this
+    const { clock } = this.#home.options(this.id).system
+    const isKnown = context !== undefined && this.#leaving === undefined
+    const refusal = isKnown ? this.#turns.cannotBegin(context, message, clock) : undefined
+    return refusal ?? this.#turns.full(this.id, this.#running, message)
   }
 
   /** The input of this id, if it is known: on its way, held, or in the thread. */
   known(id: string): LiveTurn | undefined {
-    const live = this.#turns.get(id)
-    if (live !== undefined && live.status !== "rejected") return live
-    if (this.context?.mailbox.held.some((entry) => entry.id === id) === true) {
-      return this.release().find((turn) => turn.id === id)
-    }
-    if (this.context?.known.includes(id) !== true) return undefined
-    return this.refused(alreadyDelivered(this.id, id), new Delivery("queue", id, true, { status: "delivered" }))
+    return knownInput(this, this.#turns, id)
   }
 
   /** Starts a turn. */
@@ -196,11 +195,9 @@ export class LiveChat {
       return turn
     }
     this.#notices.turnStarted()
-    this.#turns.set(turn.id, turn)
-    this.#waiting.delete(turn.id)
     void turn.ended.then(() => this.#forget(turn))
-    if (this.#pid !== undefined) this.#deliver(turn)
-    else this.#revive()
+    this.#turns.start(turn)
+    if (this.#pid === undefined) this.#revive()
     return turn
   }
 
@@ -211,23 +208,21 @@ export class LiveChat {
     return turn
   }
 
-  /** Starts the held inputs, except the one that a retry includes. */
-  release(except?: string): ReadonlyArray<LiveTurn> {
-    const held = this.context?.mailbox.held ?? []
-    return held
-      .filter(({ id }) => id !== except)
-      .map(
-        (entry) =>
-          this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#waiting.deliveryOf(entry) })
-      )
+  /** Starts the held inputs, and returns their turns. */
+  release(): ReadonlyArray<LiveTurn> {
+    return releasedInputs(this, this.#turns)
+  }
+
+  /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
+  retry(): LiveTurn {
+    return retried(this, this.#turns)
   }
 
   /** Cancels the running turn, and waits for its end. */
   async cancel(): Promise<void> {
-    const running = runningOf(this.#turns.all.values())
+    const running = this.#running
     if (running === undefined) return
-    if (this.#pid === undefined) this.#cancelled = running
-    else Process.send(this.#pid, { type: "turn.cancel" })
+    this.#turns.cancel(running)
     await running.ended
   }
 
@@ -256,7 +251,7 @@ export class LiveChat {
    * `busy`, or cancels the turn.
    */
   async endBetweenTurns(cancel: boolean): Promise<void> {
-    const runs = runningOf(this.#turns.all.values()) !== undefined
+    const runs = this.#running !== undefined
     if (runs && !cancel) throw busy(this.id)
     const pid = this.#pid
     if (pid === undefined) return
@@ -288,11 +283,10 @@ export class LiveChat {
     const text = this.#moved && this.view.said()
     this.view.cutShort()
     await this.#home.stop(this.id, this.#moved !== undefined)
-    await settleReceipts([...this.#turns.all.values()], (withinMs) => this.#home.kept(this.id, withinMs))
+    await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs))
     if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
-    if (this.#turns.size > 0) this.#endAll(this.#gone)
-    for (const turn of this.#turns.all.values()) turn.turn.delivery?.close()
-    this.#waiting.close()
+    if (this.#turns.size > 0) this.#turns.fail(this.#gone)
+    this.#turns.close()
     this.view.stopped(text)
     this.feed.end(this.#moved)
   }
@@ -326,13 +320,7 @@ export class LiveChat {
     const { context } = this.view
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
-    for (const { id } of context?.mailbox.held ?? []) this.#turns.get(id)?.turn.delivery?.pend()
-    const taken = new Set(context?.inputs)
-    for (const id of taken) this.#waiting.taken(id)
-    const sorted = sentAgain(this.#turns.all, taken, () => died(this.id, undefined))
-    for (const turn of sorted) this.#deliver(turn)
-    if (sorted[0] !== undefined && sorted[0] === this.#cancelled) Process.send(pid, { type: "turn.cancel" })
-    this.#cancelled = undefined
+    if (context !== undefined) this.#turns.attached(context, () => died(this.id, undefined))
   }
 
   get maxToolResultCharacters(): number {
@@ -355,17 +343,11 @@ export class LiveChat {
     else this.view.changed()
   }
 
-  #deliver(turn: LiveTurn): void {
-    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
-    this.#sent.set(turn, true)
-    if (this.#env !== undefined) Process.send(this.#pid, this.#env.start(turn.turn))
-  }
-
   /** Starts a process for the turns that wait; they fail when there is none. */
   #revive(): void {
     const isOver = () => this.#pid !== undefined || this.#stopping !== undefined || this.#turns.size === 0
     const start = () => this.#home.revive(this.id)
-    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => this.#endAll(error))
+    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => this.#turns.fail(error))
   }
 
   #died(pid: ChatPid, reason: unknown): void {
@@ -373,11 +355,11 @@ export class LiveChat {
     this.#pid = undefined
     this.view.cutShort()
     this.#home.left(this.id)
-    this.#sent.clear()
+    this.#turns.died()
     if (this.#stopping !== undefined) return
     const isConflict = this.#leaving === "conflict"
     let mustRevive = isConflict
-    for (const turn of Array.from(this.#turns.all.values())) {
+    for (const turn of this.#turns.left) {
       if (isConflict && turn.status === "pending") turn.fail(refused("store_conflict", this.id))
       else if (turn.status === "delivered") turn.fail(died(this.id, reason))
       else if (!turn.over) mustRevive = true
@@ -390,14 +372,8 @@ export class LiveChat {
    * process.
    */
   #forget(turn: LiveTurn): void {
-    if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
-    const { delivery, outlet } = turn.turn
-    if (delivery?.status === "pending") this.#waiting.add(delivery)
-    const isRunning = this.#sent.delete(turn) && outlet.begun
+    this.#turns.ended(turn)
+    const isRunning = turn.turn.outlet.begun && this.context?.turn?.id === turn.id
     if (isRunning && turn.failure !== undefined && this.#pid !== undefined) Process.exit(this.#pid, turn.failure.error)
-  }
-
-  #endAll(error: unknown): void {
-    for (const turn of Array.from(this.#turns.all.values())) turn.fail(error)
   }
 }

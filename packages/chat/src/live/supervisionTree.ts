@@ -15,9 +15,20 @@
  *        of chats meanwhile waits.
  * TREE2. Once the tree is stopping, no caller waits for it any more, and nothing is started under it.
  */
-import { DynamicSupervisor, GenServer, type Pid, Process, Registry, Supervisor, type System } from "@troupe/otp"
-import { SessionError } from "../errors/index.ts"
 import {
+  DynamicSupervisor,
+  GenServer,
+  OtpError,
+  type Pid,
+  Process,
+  Registry,
+  Supervisor,
+  type System
+} from "@troupe/otp"
+import { SessionError } from "../errors/index.ts"
+import type { InboxEntry } from "../record/index.ts"
+import {
+  type Accepted,
   type Draft,
   type Guarded,
   type Left,
@@ -33,6 +44,9 @@ export interface Limits {
   readonly maxRestarts?: number | undefined
   readonly maxSeconds?: number | undefined
 }
+
+/** How often an input is given to the store's process, if that dies each time. */
+const mostCalls = 5
 
 export class SupervisionTree {
   readonly #system: System.System
@@ -148,6 +162,19 @@ export class SupervisionTree {
     if ("error" in answer) throw answer.error
     // The process replies to each call with the value of its type.
     return answer.value as StoreValues[Type]
+  }
+
+  /** Stores an input that waits. When the store's process dies, its successor is called: the same id is the same input. */
+  async accept(id: string, input: InboxEntry): Promise<Accepted> {
+    for (let calls = 1; ; calls++) {
+      try {
+        return await this.ask<"accept">({ type: "accept", id, input })
+      } catch (error) {
+        const hasDied = error instanceof OtpError.CallExit && error.reason !== "timeout"
+        if (!hasDied || calls === mostCalls) throw error
+        await this.chats()
+      }
+    }
   }
 
   /** Sends a notice to the store's process; returns whether that is alive. */

@@ -1,73 +1,264 @@
-/** Queries on the turns of one live chat that are not over. */
+/**
+ * The turns of one live chat, and their way into the store and the process.
+ *
+ * Owns: the turns that are not over, and the ended turns whose input is pending; which of them the present process does not
+ * have; the number and size of the inputs that are not delivered. Does not own the process, nor the rows of the inputs.
+ * Calls the store to accept an input, then sends the turn to the process.
+ *
+ * REF2. Turns are sent to the process in the order they were sent to the chat, each after the store has its input; a new
+ *       process gets interrupts first, then steering inputs, which are queued from then on, then the queue.
+ */
+import { type Clock, Process } from "@troupe/otp"
+import * as Equal from "effect/Equal"
+import { SparseMap } from "../async/index.ts"
+import { type InboxLimits, InboxTally, isInput as hasInput, dataOf, isUnanswered, refusalOf } from "../inbox/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
+import { SessionError, storeFailure, ValidationError } from "../errors/index.ts"
+import { describe } from "../toolResult/index.ts"
+import type { Accepted } from "../store/index.ts"
+import type { ChatProcess } from "./chatCommands.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
-/** The running turn, or the first that was sent if none has begun. */
-export const runningOf = (turns: Iterable<LiveTurn>): LiveTurn | undefined => {
-  let first: LiveTurn | undefined
-  for (const turn of turns) {
-    if (turn.over) continue
-    if (turn.turn.outlet.begun) return turn
-    first ??= turn
-  }
-  return first
+/** The functions that the turns of a chat need. */
+interface TurnsHome {
+  readonly limits: InboxLimits
+  /** Stores an input as a row of its own; resolves when the store has it. */
+  readonly accept: (input: InboxEntry) => Promise<Accepted>
+  /** The present process. */
+  readonly process: () => ChatProcess | undefined
 }
 
-/** The messages of inputs that wait behind a running turn; `undefined` if no turn runs. */
-export const waitingMessages = (
-  turns: ReadonlyMap<string, LiveTurn>,
-  held: ReadonlyArray<InboxEntry> = []
-): ReadonlyArray<Message> | undefined => {
-  const running = runningOf(turns.values())
-  if (running === undefined) return undefined
-  const waiting: Array<Message> = []
-  for (const turn of turns.values()) {
-    const [message] = turn.turn.messages
-    const waits = turn.status === "sent" || turn.status === "pending"
-    if (turn !== running && !turn.over && waits && message?.role === "user") waiting.push(message)
+export class TurnTable {
+  readonly #home: TurnsHome
+  readonly #turns = new SparseMap<string, LiveTurn>()
+  /** The turns that the present process does not have, in order. */
+  #unsent = new Set<LiveTurn>()
+  readonly #tally: InboxTally
+  /** The turn that was cancelled before the process had it. */
+  #cancelled: LiveTurn | undefined
+  #unstored: LiveTurn | undefined
+
+  constructor(home: TurnsHome) {
+    this.#home = home
+    this.#tally = new InboxTally(home.limits)
   }
-  for (const { id, message } of held) if (!turns.has(id)) waiting.push(message)
-  return waiting
+
+  /** The newest turn, if its input could not be stored and no other turn ran: a retry sends the input again. */
+  get unstored(): LiveTurn | undefined {
+    return this.#unstored
+  }
+
+  get size(): number {
+    return this.#turns.size
+  }
+
+  get(id: string): LiveTurn | undefined {
+    return this.#turns.get(id)
+  }
+
+  /** The turns that are not over. */
+  get left(): ReadonlyArray<LiveTurn> {
+    return Array.from(this.#turns.all.values()).filter(({ over }) => !over)
+  }
+
+  /** All turns. */
+  get all(): ReadonlyArray<LiveTurn> {
+    return Array.from(this.#turns.all.values())
+  }
+
+  /** The turn that the process runs or, before it runs one, the first that is not over. */
+  running(current: string | undefined): LiveTurn | undefined {
+    const turn = current === undefined ? undefined : this.#turns.get(current)
+    if (turn !== undefined && !turn.over) return turn
+    for (const first of this.#turns.all.values()) if (!first.over) return first
+    return undefined
+  }
+
+  /** Why the inbox refuses this message while a turn runs (INBOX1). */
+  full(chat: string, running: LiveTurn | undefined, message: Message): SessionError | undefined {
+    return running === undefined ? undefined : this.#tally.refusal(chat, running.id, message)
+  }
+
+  /** Why this message cannot begin a turn of a chat with this context, if nothing that could change that is under way. */
+  cannotBegin(context: ChatContext, message: Message, clock: Clock.Clock): SessionError | undefined {
+    if (context.turn !== undefined) return undefined
+    const refusal = refusalOf(context, { messages: [message] })
+    if (refusal === undefined || !this.#allWait(context.inbox)) return undefined
+    return isExpired(context, clock.now()) ? undefined : refusal
+  }
+
+  /** Stores the input of a turn, if the store does not have it, and sends the turn to the process. */
+  start(turn: LiveTurn): void {
+    const isFirst = this.running(undefined) === undefined
+    this.#unstored = undefined
+    this.#turns.set(turn.id, turn)
+    this.#unsent.add(turn)
+    this.#count(turn)
+    if (isReady(turn)) return this.#send()
+    for (const input of Inbox.entryOf(dataOf(turn.turn, turn.id))) {
+      this.#home.accept(input).then(
+        (accepted) => this.#accepted(turn, input, accepted),
+        (error: unknown) => this.#notAccepted(turn, error, isFirst)
+      )
+    }
+  }
+
+  #accepted(turn: LiveTurn, { message }: InboxEntry, { input }: Accepted): void {
+    if (Equal.equals(input.message, message)) {
+      if (turn.turn.delivery !== undefined) turn.turn.delivery.isKept = true
+    } else turn.fail(new ValidationError("invalid_options", [{ field: ["id"], reason: "names_another_input" }]))
+    this.#send()
+  }
+
+  #notAccepted(turn: LiveTurn, cause: unknown, isFirst: boolean): void {
+    if (turn.over) return
+    const error = storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
+    if (isUnanswered(cause)) return this.#doubt(turn, error)
+    if (isFirst) this.#unstored = turn
+    turn.fail(error)
+    this.#send()
+  }
+
+  /** The store may have the input, or may get it: the process holds the input until its release, and its turn ends. */
+  #doubt(turn: LiveTurn, error: SessionError): void {
+    const { delivery } = turn.turn
+    if (delivery !== undefined) delivery.isKept = true
+    const process = this.#home.process()
+    if (process !== undefined) Process.send(process.pid, { type: "input.doubted", turn: dataOf(turn.turn, turn.id) })
+    turn.fail(error)
+    this.#send()
+  }
+
+  /** Cancels the running turn. A turn whose input the store has not accepted ends after the drain deadline. */
+  cancel(running: LiveTurn): void {
+    const process = this.#home.process()
+    if (process !== undefined && !this.#unsent.has(running)) return Process.send(process.pid, { type: "turn.cancel" })
+    this.#cancelled = running
+    if (isReady(running)) return
+    const { drainMs, system } = running.turn.options
+    const message = "The store gave no answer before the turn had to stop; its input waits until the next one"
+    const due = () => {
+      if (!running.over && !isReady(running)) this.#doubt(running, new SessionError("store_failed", message))
+    }
+    const timer = system.clock.setTimeout(due, drainMs)
+    void running.ended.then(() => system.clock.clearTimeout(timer))
+  }
+
+  /** Sends the process the turns that it may have. */
+  #send(): void {
+    const process = this.#home.process()
+    if (process === undefined) return
+    const { pid, env } = process
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
+      Process.send(pid, env.start(turn.turn))
+      if (turn !== this.#cancelled) continue
+      this.#cancelled = undefined
+      Process.send(pid, { type: "turn.cancel" })
+    }
+  }
+
+  /** Removes and returns the next turn for the process: the first one whose input the store has (REF2). */
+  #next(): LiveTurn | undefined {
+    for (const turn of this.#unsent) {
+      if (!turn.over && !isReady(turn)) return undefined
+      this.#unsent.delete(turn)
+      if (!turn.over) return turn
+    }
+    return undefined
+  }
+
+  /** The turn is over. The turn of a pending input stays. */
+  ended(turn: LiveTurn): void {
+    if (turn.status !== "pending" && this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
+    this.#unsent.delete(turn)
+  }
+
+  /** The process has ended: the next one gets every turn that is not over. */
+  died(): void {
+    this.#unsent = new Set(this.left)
+  }
+
+  /**
+   * The present process has this context; sends it the turns. An input that the stored thread has is delivered; its turn
+   * died. The input of an ended turn that has no row any more is forgotten.
+   */
+  attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
+    const inThread = new Set([...inputs, ...known])
+    const held = new Set(inbox.map(({ id }) => id))
+    for (const turn of this.all) {
+      const { delivery } = turn.turn
+      if (inThread.has(turn.id)) {
+        delivery?.deliver()
+        turn.fail(died())
+      } else if (!turn.over || held.has(turn.id)) continue
+      else delivery?.close()
+      this.#turns.delete(turn.id)
+    }
+    this.#tally.clear()
+    for (const { id, message } of Inbox.entries(inbox)) this.#tally.add(id, message)
+    const sorted = Inbox.inLines(this.left, ({ turn }) => turn.delivery?.whenBusy)
+    this.#unsent = new Set(sorted)
+    for (const turn of sorted) {
+      this.#count(turn)
+      const { delivery } = turn.turn
+      if (delivery?.whenBusy === "steer") delivery.whenBusy = "queue"
+    }
+    if (sorted[0] !== this.#cancelled) this.#cancelled = undefined
+    this.#send()
+  }
+
+  /** Whether every turn that is not over waits in this inbox. */
+  #allWait(inbox: Inbox.Inbox): boolean {
+    const waiting = new Set(inbox.map(({ id }) => id))
+    return this.left.every((turn) => waiting.has(turn.id) && !this.#unsent.has(turn))
+  }
+
+  /** Fails every turn that is not over. */
+  fail(error: unknown): void {
+    for (const turn of this.left) turn.fail(error)
+  }
+
+  /** Ends the deliveries of the turns: the chat is stopped. */
+  close(): void {
+    for (const { turn } of this.#turns.all.values()) turn.delivery?.close()
+  }
+
+  #count(turn: LiveTurn): void {
+    const [message] = turn.turn.messages
+    const { delivery } = turn.turn
+    if (!isInput(turn) || delivery === undefined || message === undefined || turn.status === "delivered") return
+    this.#tally.add(turn.id, message)
+    delivery.settled = (id) => this.#tally.delete(id)
+  }
 }
+
+/** Whether the turn has an input. */
+const isInput = ({ turn: { messages } }: LiveTurn): boolean => hasInput({ followed: true, messages })
+
+/** Whether the process may have the turn: the store has, or may have, its input. */
+const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.delivery?.isKept === true
 
 /**
- * The turns that a new process starts, in order: interrupts, then steers, which are queued now, then the queue. A turn
- * whose input the process before had stored in the thread is delivered, and fails.
+ * Reads from the store the receipts of inputs whose process has ended. An input is pending if its row is stored, or if the
+ * store does not answer.
  */
-export const sentAgain = (
-  turns: ReadonlyMap<string, LiveTurn>,
-  taken: ReadonlySet<string>,
-  died: () => Error
-): ReadonlyArray<LiveTurn> => {
-  const left = [...turns.values()].filter(({ over }) => !over)
-  for (const turn of left) {
-    if (!taken.has(turn.id)) continue
-    turn.turn.delivery?.deliver()
-    turn.fail(died())
-  }
-  const lines = Object.groupBy(
-    left.filter(({ id }) => !taken.has(id)),
-    ({ turn }) => turn.delivery?.whenBusy ?? "queue"
-  )
-  const { interrupt = [], steer = [], queue = [] } = lines
-  for (const { turn } of steer) if (turn.delivery !== undefined) turn.delivery.whenBusy = "queue"
-  return [...interrupt, ...steer, ...queue]
-}
-
-/** Reads from the store the receipts of inputs whose process has ended. */
 export const settleReceipts = async (
   turns: ReadonlyArray<LiveTurn>,
-  kept: (withinMs: number) => Promise<ChatRecord | undefined>
+  kept: (withinMs: number) => Promise<{ readonly record: ChatRecord | undefined } | undefined>
 ): Promise<void> => {
   const open = turns.filter((turn) => turn.status === "sent" && !turn.over)
   const [first] = open
   if (first === undefined) return
-  const record = await kept(first.turn.options.drainMs)
-  const taken = new Set(record?.inputs)
-  const waiting = new Set(record?.inbox?.map(({ id }) => id))
-  for (const { id, turn } of open) {
-    if (taken.has(id)) turn.delivery?.deliver()
-    else if (waiting.has(id)) turn.delivery?.pend()
+  const answer = await kept(first.turn.options.drainMs)
+  const taken = new Set(answer?.record?.inputs)
+  const waiting = new Set(answer?.record?.inbox?.map(({ id }) => id))
+  for (const turn of open) {
+    const { delivery } = turn.turn
+    if (taken.has(turn.id)) delivery?.deliver()
+    else if (waiting.has(turn.id) || (answer === undefined && isInput(turn))) delivery?.pend()
+    else if (delivery !== undefined) delivery.isKept = false
   }
 }

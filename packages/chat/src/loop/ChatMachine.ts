@@ -1,7 +1,7 @@
 /**
  * The statechart of a chat: steps until a terminal condition, turn after turn.
  *
- * Owns: the thread, the mailbox of waiting turns, the decision after each step, all as plain data. Does not own what is
+ * Owns: the thread, the inbox of waiting turns, the decision after each step, all as plain data. Does not own what is
  * live: `ChatEnv` has the options and outlets of turns, the store, the hooks and the clock.
  *
  * CHAT1. One turn runs at a time. Turns that arrive meanwhile wait in order, and each is run.
@@ -16,8 +16,8 @@
  *        or is in its second pass, the input is queued.
  * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
  *        as it begins.
- * CHAT9. An input that is accepted while a turn runs is stored in the record's inbox. The record that has the input in its
- *        thread no longer has it in its inbox.
+ * CHAT9. The store has the row of an input before the chart has the input. The commit that adds the input to the stored
+ *        thread removes the row. When that commit fails, the row is still there, and the input waits again.
  * CHAT10. A chat that waits for the user or for tool results has no fiber, and a timer only if the wait is limited. When
  *         the time is over, every call in the thread gets a result, and the chat is at rest.
  * CHAT11. Hooks are called for a user message before it is stored, for a request before it is sent, and for the end of a
@@ -43,7 +43,7 @@ import {
   type At,
   chatSetup,
   commitOf,
-  lostInputs,
+  enqueue,
   receipts,
   refusalIn,
   refusalOfNext,
@@ -66,17 +66,17 @@ const begin = {
 } as const
 
 /** A timer may be late, so an event that arrives first compares the time itself (CHAT14). */
-const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime", "enqueue"] } as const
+const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime", ...enqueue] } as const
 
 const suspended = {
   exit: ["forgetExpiry", "markAnswered"],
   on: {
-    "turn.start": [tooLate, { guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
+    "turn.start": [tooLate, { guard: "wasAccepted", actions: enqueue }, ...begin["turn.start"]],
     "suspension.expired": "withdrawing"
   }
 } as const
 
-const enqueues = [{ guard: "interrupts", actions: ["enqueue", "cancelRunning"] }, { actions: "enqueue" }] as const
+const enqueues = [{ guard: "interrupts", actions: [...enqueue, "cancelRunning"] }, { actions: enqueue }] as const
 
 const endsTurn = [
   {
@@ -124,7 +124,6 @@ const machine = chatSetup.createMachine({
   id: "chat",
   context: initialContext,
   initial: "settled",
-  always: { guard: "mustSave", actions: ["startSave", "saveBegun"] },
   on: {
     "journal.due": { actions: { type: "saveJournal", params: savingOf } },
     "mode.set": {
@@ -140,16 +139,7 @@ const machine = chatSetup.createMachine({
     },
     "mode.changed": { actions: "recordMode" },
     "chat.leave": { target: ".settled", actions: "markLeaving" },
-    "inbox.saved": {
-      actions: [
-        { type: "settle", params: ({ context: { saves } }) => ({ pend: saves.saving ?? [], fail: [] }) },
-        "saved",
-        "endSave"
-      ]
-    },
-    "inbox.failed": {
-      actions: [{ type: "drop", params: lostInputs }, "notSaved", "endSave"]
-    }
+    "input.doubted": { actions: "doubt" }
   },
   states: {
     settled: {
@@ -239,7 +229,6 @@ const machine = chatSetup.createMachine({
           }
         },
         committing: {
-          entry: "carryInbox",
           invoke: { src: "commit", input: commitOf },
           on: {
             "commit.ended": { target: "deciding", actions: receipts.kept },

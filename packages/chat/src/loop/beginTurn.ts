@@ -3,10 +3,10 @@ import { decide, goingOn, isWaiting, manualOf, withCallersResults } from "../ste
 import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
 import { isInjected, isNudge, type OpenStep } from "../record/index.ts"
 import { answered, type Message } from "../model/index.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
-import { noSaves, taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import { taking, takingSteers, type TurnData } from "../inbox/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
 import { withCutOff } from "./interruption.ts"
 
@@ -17,7 +17,7 @@ const begun: Notified = { ...unnotified, started: true }
 const fresh: ChatStart = {
   thread: Thread.empty,
   usage: Usage.empty,
-  mailbox: Mailbox.empty,
+  inbox: Inbox.empty,
   inputs: [],
   known: [],
   committed: true,
@@ -50,13 +50,10 @@ export const initialContext = ({ input }: { readonly input: ChatInput }): ChatCo
   return {
     ...nothingDone,
     ...start,
-    ...(turn === undefined ? {} : { mailbox: Mailbox.add(Mailbox.empty, turn) }),
+    ...(turn === undefined ? {} : { inbox: Inbox.add(Inbox.empty, turn) }),
     id,
-    saves: noSaves,
     turn: undefined,
-    arriving: [],
     before: undefined,
-    unstored: undefined,
     notified: unnotified,
     awaits: false,
     now: input.now ?? 0,
@@ -74,11 +71,9 @@ export const turnIn = (event: ChatEvent): TurnData | undefined =>
 
 /** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
 export const beginTurn = (context: ChatContext, started: TurnData | undefined): Partial<ChatContext> => {
-  const next = started ?? Mailbox.next(context.mailbox)
+  const next = started ?? Inbox.next(context.inbox)
   if (next === undefined) return {}
-  const waiting =
-    started === undefined ? Mailbox.withoutNext(context.mailbox) : Mailbox.release(context.mailbox, started)
-  const taken = taking(context, next, waiting)
+  const taken = taking(context, next)
   const { thread, open } = answering(context, next, opening(context, next))
   return {
     ...nothingDone,
@@ -88,7 +83,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     open,
     pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
     expiresAt: undefined,
-    stopped: taken.mailbox.interrupts.length > 0 ? "cancelled" : undefined,
+    stopped: Inbox.hasInterrupts(taken.inbox) ? "cancelled" : undefined,
     notified: context.notified.started ? begun : unnotified,
     committed: false,
     interrupted: undefined
@@ -117,10 +112,9 @@ const answering = (
   return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
 }
 
-/** The thread at the beginning of a turn. A retry of an input that could not be stored sends it again. */
+/** The thread at the beginning of a turn. */
 export const beginning = (context: BeginState, turn: TurnData): Thread.Thread => {
-  const { pendingQuestion, unstored, answer, open, interrupted } = context
-  if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
+  const { pendingQuestion, answer, open, interrupted } = context
   const thread = withCutOff(context.thread, interrupted, turn)
   const [said, ...behind] = turn.messages
   if (pendingQuestion !== undefined && said?.role === "user") {
@@ -143,20 +137,24 @@ const isAsking = (message: Message): boolean =>
     : message.role === "tool" || (message.role === "user" && !isNudge(message))
 
 /** Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. */
-export const canSteer = ({ mailbox, result, firstPass, arriving, stopped }: SteerState): boolean =>
-  mailbox.steers.length > 0 &&
+export const canSteer = ({ inbox, before, result, firstPass, stopped }: SteerState): boolean =>
   result === undefined &&
   firstPass === undefined &&
-  arriving.length === 0 &&
-  stopped === undefined
+  before === undefined &&
+  stopped === undefined &&
+  Inbox.hasSteers(inbox)
 
 /** Adds the steering inputs to the running turn. */
-export const steer = (context: ChatContext): Partial<ChatContext> => ({
-  ...takingSteers(context),
-  thread: Thread.append(context.thread, ...context.mailbox.steers.flatMap(({ messages }) => messages)),
-  notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
-  committed: false
-})
+export const steer = (context: ChatContext): Partial<ChatContext> => {
+  const taken = takingSteers(context)
+  const messages = Inbox.taken(taken.inbox).flatMap((turn) => turn.messages)
+  return {
+    ...taken,
+    thread: Thread.append(context.thread, ...messages),
+    notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
+    committed: false
+  }
+}
 
 /** Whether calls of the turn that begins still wait for a decision: then it ends after storing its own decision. */
 export const stillWaits = ({ open }: Pick<ChatContext, "open">): boolean => open !== undefined && isWaiting(open)

@@ -10,13 +10,13 @@ import type { batchActors } from "../batch/index.ts"
 import type { callActors, callEffects } from "../call/index.ts"
 import type { streamActors, streamEffects } from "../request/index.ts"
 import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
-import type { ChatEvent, Closed, CommitEnded, InboxSettled } from "./chatContext.ts"
+import type { ChatEvent, Closed, CommitEnded } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { ExpiryState } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { isUnanswered, type LostInputs } from "../inbox/index.ts"
-import type { Mode, ModeStanding, OpenStep } from "../record/index.ts"
+import type { InboxEntry, Mode, ModeStanding, OpenStep } from "../record/index.ts"
 
 type Sent<Type extends ChatEvent["type"]> = Extract<ChatEvent, { readonly type: Type }>
 
@@ -59,15 +59,6 @@ const commit = StateMachine.fromCallback<
     }
   }
 })
-
-/** Saves the waiting inputs. */
-const saveInbox = StateMachine.fromCallback<Saving, ChatEnv, EventObject, InboxSettled>(({ input, env, send }) =>
-  saving(env, input, (failure) => {
-    if (failure === undefined) return send({ type: "inbox.saved" })
-    const { error } = failure
-    send({ type: "inbox.failed", error, unanswered: isUnanswered(error) })
-  })
-)
 
 /** Begins a turn. */
 const begin = StateMachine.fromCallback<string, ChatEnv, EventObject, Sent<"turn.begun">>(
@@ -126,7 +117,6 @@ export const chatActors = {
   step: stepMachine,
   resumedStep: resumedStepMachine,
   commit,
-  saveInbox,
   begin,
   hooks,
   open,
@@ -146,13 +136,12 @@ export const chatEffects = {
   refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
     env.fail([turn], error)
   ),
-  /** Settles the receipts of inputs that a commit contained. */
+  /** Settles the receipts of inputs that wait, or wait again. */
   settle: StateMachine.effect<Receipts, ChatEnv>((receipts, { env }) => env.settle(receipts, receipts.error)),
-  /** Settles the receipts of inputs that wait. */
-  drop: StateMachine.effect<Receipts, ChatEnv>(({ pend, fail, error }, { env }) => {
-    env.settle({ pend, fail: [] }, undefined)
-    env.fail(fail, error)
-  }),
+  /** Accepts inputs again whose rows a late commit may remove. */
+  acceptAgain: StateMachine.effect<{ readonly inputs: ReadonlyArray<InboxEntry> }, ChatEnv>(({ inputs }, { env }) =>
+    env.acceptAgain(inputs)
+  ),
   deliver: StateMachine.effect<{ readonly turns: ReadonlyArray<string>; readonly within: string | undefined }, ChatEnv>(
     ({ turns, within }, { env }) => {
       if (within !== undefined) env.deliver(turns, within)

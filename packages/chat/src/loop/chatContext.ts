@@ -33,7 +33,7 @@ export type ChatStart = Pick<
   ChatContext,
   | "thread"
   | "usage"
-  | "mailbox"
+  | "inbox"
   | "inputs"
   | "known"
   | "committed"
@@ -56,11 +56,6 @@ export interface Moment {
 export type CommitEnded =
   | ({ readonly type: "commit.ended" } & Moment)
   | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
-
-/** The end of a save of waiting inputs. */
-export type InboxSettled =
-  | { readonly type: "inbox.saved" }
-  | { readonly type: "inbox.failed"; readonly error: unknown; readonly unanswered: boolean }
 
 /** The facts of a turn's options that the chart decides with. */
 export interface TurnFacts {
@@ -101,6 +96,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
  * - `suspension.expired`, from its clock: no answer came in time
+ * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
  * The others are from its environment: what its actors and effects found or did.
  */
@@ -110,6 +106,7 @@ export type ChatEvent =
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }
+  | { readonly type: "input.doubted"; readonly turn: TurnData }
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
@@ -120,7 +117,6 @@ export type ChatEvent =
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
   | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)
   | CommitEnded
-  | InboxSettled
   | (EventsTaken & Partial<Moment>)
 
 /** A turn in an event. A turn without an id is found as the turn of the present time. */
@@ -203,13 +199,10 @@ export interface ChatContext extends InboxState {
 }
 
 /** The state that the messages of a beginning turn are added to. */
-export type BeginState = Pick<
-  ChatContext,
-  "thread" | "open" | "pendingQuestion" | "unstored" | "interrupted" | "answer"
->
+export type BeginState = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "interrupted" | "answer">
 
 /** The state that decides whether an input can join the turn. */
-export type SteerState = Pick<ChatContext, "mailbox" | "result" | "firstPass" | "arriving" | "stopped">
+export type SteerState = Pick<ChatContext, "inbox" | "before" | "result" | "firstPass" | "stopped">
 
 /** The state that the result of a turn is made of. */
 export type EndState = Pick<
@@ -230,7 +223,6 @@ export type RecordState = Pick<
   | "lastHaltedReason"
   | "pendingQuestion"
   | "pendingToolCalls"
-  | "mailbox"
   | "inputs"
   | "known"
   | "expiresAt"

@@ -5,14 +5,13 @@
  * Does not own what the chart decides, nor where records are stored.
  *
  * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
- * ENV2. A saved record has what only the environment knows: the journal of the running step, the permission mode, and the
- *       text of the reply that streams.
+ * ENV2. A saved record has what only the environment knows: the journal of the running step, and the permission mode.
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
  */
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { ChatRecord, ChatResult, Mode, ModeStanding, StepResult } from "../record/index.ts"
+import type { ChatRecord, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit, type Event } from "../events/index.ts"
@@ -42,6 +41,7 @@ import * as Usage from "../model/Usage.ts"
 /**
  * What an environment is made of.
  *
+ * - `commit` saves a record; `accept` stores an input that waits, if the store does not have it
  * - `turn` makes the live part of a turn that was not added: of a turn in plain data, or after a restart
  * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context. It
  *   returns a function that is called when the step is over
@@ -50,6 +50,7 @@ export interface ChatParts {
   readonly engine: Engine
   readonly clock?: Clock.Clock | undefined
   readonly commit?: SaveRecord | undefined
+  readonly accept?: ((input: InboxEntry) => void) | undefined
   readonly watcher?: StepWatcher | undefined
   readonly turn?: ((id: string) => Turn) | undefined
   readonly typing?: ((shows: (text: string) => void) => () => void) | undefined
@@ -81,10 +82,10 @@ export interface StepsToJudge {
   readonly stopped: Standing["stopped"]
 }
 
-/** A record, and how many steps were over when the reply began whose text is its draft. */
+/** A record, and the ids of the inputs that it takes into its thread. */
 export interface Saving {
   readonly record: ChatRecord
-  readonly steps: number | undefined
+  readonly takes?: ReadonlyArray<string> | undefined
 }
 
 /** The end of a turn. */
@@ -190,10 +191,14 @@ export class ChatEnv implements StepEnv {
     }
   }
 
-  /** Settles receipts: inputs that the store may have, and inputs that it has not. */
+  /** Settles receipts: inputs that wait, and turns without an input that do not run. */
   settle({ pend, fail }: LostInputs, error: unknown): void {
     for (const id of pend) this.#turns.get(id)?.delivery?.pend()
     for (const id of fail) this.#turns.get(id)?.delivery?.reject(error)
+  }
+
+  acceptAgain(inputs: ReadonlyArray<InboxEntry>): void {
+    for (const input of inputs) this.#parts.accept?.(input)
   }
 
   /** The store has these inputs in the thread; their senders follow the turn that has them. */
@@ -299,7 +304,7 @@ export class ChatEnv implements StepEnv {
 
   /** Saves a record (ENV2). */
   save(saving: Saving): void | Promise<void> {
-    return this.#parts.commit?.(this.#complete(saving))
+    return this.#parts.commit?.(this.#complete(saving), saving.takes)
   }
 
   /** Saves the record of a running step, if its journal is to be stored. */
@@ -371,15 +376,14 @@ export class ChatEnv implements StepEnv {
     return (this.#mode ??= new PermissionMode(standing))
   }
 
-  #complete({ record, steps }: Saving): ChatRecord {
+  #complete({ record }: Saving): ChatRecord {
     const permissionMode = this.#mode === undefined ? record.permissionMode : this.#mode.standing
     const now = this.#journal?.journalled
     if (now !== undefined) {
       const usage = Usage.add(record.usage, now.usage)
       return { ...record, ...now, usage, permissionMode, draft: undefined }
     }
-    const draft = steps === undefined ? record.draft : this.#parts.watcher?.said?.(steps) || undefined
-    return { ...record, permissionMode, draft }
+    return { ...record, permissionMode }
   }
 }
 

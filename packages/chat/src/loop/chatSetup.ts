@@ -20,11 +20,9 @@ import {
 import { beginTurn, canSteer, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired } from "./suspensionExpiry.ts"
-import * as Inbox from "../inbox/index.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import { doubted, isInput, mustWait, refusalOf, type TurnData } from "../inbox/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
-import { storeFailure } from "../errors/index.ts"
-import { describe } from "../toolResult/index.ts"
 
 export interface At {
   readonly context: ChatContext
@@ -38,14 +36,12 @@ const as = <Type extends ChatEvent["type"]>(event: ChatEvent, ..._types: Readonl
   event as Extract<ChatEvent, { readonly type: Type }>
 
 /** The record to save. */
-export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => {
-  const { interrupted, result, steps } = context
-  const speaks = interrupted === undefined && result === undefined
-  return { record: recordOf(context), steps: speaks ? steps.length : undefined }
-}
+export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => ({ record: recordOf(context) })
 
+/** The record to commit: the rows of the inputs that it has in its thread leave with it. */
 export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   ...savingOf({ context }),
+  takes: Inbox.takes(context.inbox),
   turn: context.turn?.id
 })
 
@@ -55,68 +51,59 @@ export const waitOf = ({ context }: { readonly context: ChatContext }) => {
   return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs }
 }
 
-const refusalFor = (context: ChatContext, turn: Inbox.TurnData | undefined) => ({
+const refusalFor = (context: ChatContext, turn: TurnData | undefined) => ({
   turn: turn?.id ?? "",
-  error: turn === undefined ? undefined : Inbox.refusalOf(context, turn)
+  error: turn === undefined ? undefined : refusalOf(context, turn)
 })
 
 /** The turn of the event, and why it is refused. */
 export const refusalIn = ({ context, event }: At) => refusalFor(context, turnIn(event))
 
 /** The next turn that waits, and why it is refused. */
-export const refusalOfNext = ({ context }: At) => refusalFor(context, Mailbox.next(context.mailbox))
+export const refusalOfNext = ({ context }: At) => refusalFor(context, Inbox.next(context.inbox))
 
-const unanswered = (event: ChatEvent): boolean => "unanswered" in event && event.unanswered
+/** Whether the store has answered: a commit that is given up may still be stored. */
+const isAnswered = (event: ChatEvent): boolean => event.type === "commit.failed" && !event.unanswered
 
-const causeOf = (event: ChatEvent): unknown => ("error" in event ? event.error : undefined)
-
-const inputFailure = (event: ChatEvent) => {
-  const cause = causeOf(event)
-  return storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
-}
-
-/** What a failed save decides about receipts. */
-export const lostInputs = ({ context, event }: At) => ({
-  ...Inbox.lostInSave(context, unanswered(event)),
-  error: inputFailure(event)
-})
+/** Adds the turn of the event to the inbox; its input is pending. */
+export const enqueue = [
+  "enqueue",
+  {
+    type: "settle",
+    params: ({ event }: At) => {
+      const turn = turnIn(event)
+      return { pend: turn !== undefined && isInput(turn) ? [turn.id] : [], fail: [] }
+    }
+  }
+] as const
 
 /** What a commit decides about receipts when it succeeds, and when it fails or is given up. */
 export const receipts = {
   kept: [
     {
-      type: "settle",
-      params: ({ context: { saves } }: At) => ({ pend: saves.doubted, fail: [] })
-    },
-    "keepDoubted",
-    {
       type: "deliver",
-      params: ({ context: { arriving, turn } }: At) => ({
-        turns: arriving.flatMap(({ id, receipt }) => (receipt === undefined ? [] : [id])),
+      params: ({ context: { inbox, turn } }: At) => ({
+        turns: Inbox.taken(inbox).map(({ id }) => id),
         within: turn?.id
       })
     },
     "recordCommit"
   ],
   lost: [
+    { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) },
     {
-      type: "drop",
-      params: ({ context, event }: At) => ({
-        ...Inbox.lostInCommit(context, unanswered(event)),
-        error: inputFailure(event)
-      })
-    },
-    "dropDoubted",
-    { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) }
+      type: "acceptAgain",
+      params: ({ context, event }: At) => ({ inputs: isAnswered(event) ? [] : doubted(context) })
+    }
   ]
 } as const
 
-const refuses = (context: ChatContext, turn = Mailbox.next(context.mailbox)): boolean =>
-  turn !== undefined && Inbox.refusalOf(context, turn) !== undefined
+const refuses = (context: ChatContext, turn: TurnData | undefined = Inbox.next(context.inbox)): boolean =>
+  turn !== undefined && refusalOf(context, turn) !== undefined
 
 const mustWaitNext = (context: ChatContext): boolean => {
-  const next = Mailbox.next(context.mailbox)
-  return next !== undefined && Inbox.mustWait(context, next)
+  const next = Inbox.next(context.inbox)
+  return next !== undefined && mustWait(context, next)
 }
 
 const waits = (context: ChatContext): boolean =>
@@ -127,11 +114,11 @@ const waits = (context: ChatContext): boolean =>
 const guards = {
   isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
-  canBegin: ({ context }: At) => Mailbox.next(context.mailbox) !== undefined && !refuses(context),
+  canBegin: ({ context }: At) => Inbox.next(context.inbox) !== undefined && !refuses(context),
   mustRefuse: ({ context }: At) => !mustWaitNext(context) && refuses(context),
   refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
   wasAccepted: ({ context, event }: At) =>
-    event.type === "turn.start" && event.turn.receipt === "pending" && Inbox.mustWait(context, event.turn),
+    event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),
   interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
@@ -146,7 +133,6 @@ const guards = {
   isInterrupted: ({ context }: At) => context.interrupted !== undefined,
   hasPendingCalls: ({ context }: At) => context.pendingToolCalls.length > 0,
   mustAwait: ({ context }: At) => context.expiresAt !== undefined && !context.awaits && waits(context),
-  mustSave: ({ context }: At) => Inbox.mustSave(context),
   mustKeep: ({ context: { stores, committed, turn } }: At) => stores && !committed && turn === undefined,
   mustCommit: ({ context: { stores, committed } }: At) => stores && !committed,
   hasResult: ({ context }: At) => context.result !== undefined,
@@ -181,18 +167,16 @@ export const chatSetup = setup({
     recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),
     enqueue: assign(({ context, event }) => {
       const turn = turnIn(event)
-      return turn === undefined ? {} : Inbox.accepted(context, turn)
+      return turn === undefined ? {} : { inbox: Inbox.add(context.inbox, turn) }
     }),
-    refuseNext: assign(({ context }) => ({ mailbox: Mailbox.withoutNext(context.mailbox) })),
+    refuseNext: assign(({ context: { inbox } }) => {
+      const next = Inbox.next(inbox)
+      return next === undefined ? {} : { inbox: Inbox.without(inbox, next) }
+    }),
+    doubt: assign(({ context, event }) => ({
+      inbox: Inbox.hold(context.inbox, as(event, "input.doubted").turn, "doubted")
+    })),
     noteTime: assign(({ context, event }) => atMoment(context, as(event, "turn.start"))),
-    startSave: StateMachine.spawnChild("saveInbox", { id: "inbox", input: savingOf }),
-    saveBegun: assign(({ context }) => Inbox.saveBegun(context)),
-    endSave: StateMachine.stopChild("inbox"),
-    saved: assign(({ context }) => Inbox.saved(context)),
-    notSaved: assign(({ context, event }) => Inbox.notSaved(context, unanswered(event))),
-    carryInbox: assign(({ context }) => Inbox.carried(context)),
-    keepDoubted: assign(({ context }) => Inbox.doubtedKept(context)),
-    dropDoubted: assign(({ context, event }) => Inbox.doubtedLost(context, unanswered(event))),
     steer: assign(({ context }) => steer(context)),
     cancelRunning: StateMachine.raise({ type: "turn.cancel" }),
     markCancelled: assign({ stopped: "cancelled" }),

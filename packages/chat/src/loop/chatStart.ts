@@ -8,7 +8,7 @@ import type { Engine } from "../tool/index.ts"
 import { firstExpiry, revived } from "../step/index.ts"
 import { interruptionOf } from "./interruption.ts"
 import { json } from "../toolResult/index.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 
 /** What a chat starts from. `cutOff` is the text of the interrupted reply, if the record does not have it. */
 export interface ChatOrigin {
@@ -41,7 +41,7 @@ const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: Fr
   const start: ChatStart = {
     thread,
     usage: record.usage,
-    mailbox: Mailbox.holding(record.inbox),
+    inbox: inboxOf(record),
     inputs: record.inputs ?? [],
     known: record.known ?? [],
     committed: true,
@@ -60,6 +60,10 @@ const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: Fr
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
   return { ...start, committed: isKnown && (interrupted === undefined || cutOff === undefined) }
 }
+
+/** A late write can leave the row of an input that the thread has. */
+const inboxOf = ({ inbox = [], inputs = [], known = [] }: ChatRecord): Inbox.Inbox =>
+  inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
   call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)

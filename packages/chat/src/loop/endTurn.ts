@@ -4,9 +4,9 @@ import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState 
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
-import { allTaken, type LostInputs, withdrawn, withdrawnIds } from "../inbox/index.ts"
+import { delivered, lost, type LostInputs, withdrawn } from "../inbox/index.ts"
 import {
   awaitingApproval,
   chatResult,
@@ -70,7 +70,7 @@ export const stepJudged = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "step.judged" }>
 ): Partial<ChatContext> => {
-  const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, mailbox, result, arriving } = context
+  const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, inbox, before, result } = context
   const { now, stopped } = atMoment(context, event)
   const { standing } = event
   const said = { now, stopped, standing, open: boundedBy({ now, suspendedTtlMs }, context.open) }
@@ -78,11 +78,7 @@ export const stepJudged = (
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  if (
-    terminal.reason === "completed" &&
-    event.mayContinue &&
-    canSteer({ mailbox, result, firstPass, arriving, stopped })
-  ) {
+  if (terminal.reason === "completed" && event.mayContinue && canSteer({ inbox, before, result, firstPass, stopped })) {
     return said
   }
   if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {
@@ -109,20 +105,22 @@ const refused = (context: EndState, refusal: Held<PreflightError>): Partial<Chat
   return { ...endedWith(context, unfinalized(original(firstPass), error)), refusal }
 }
 
-/** The context is stored, so the inputs that arrived are delivered. */
-export const stored = (context: Pick<ChatContext, "saves" | "arriving">): Partial<ChatContext> =>
-  context.arriving.length === 0 ? { committed: true } : { committed: true, ...allTaken(context) }
+/** The context is stored, so the taken inputs are delivered. */
+export const stored = (context: Pick<ChatContext, "inbox">): Partial<ChatContext> => ({
+  committed: true,
+  ...delivered(context)
+})
 
 /**
- * Ends the turn with the store's error. The chat keeps waiting for what is pending. Inputs that were not stored go back to
- * the mailbox or their sender. A step that can never be stored is dropped.
+ * Ends the turn with the store's error. The chat keeps waiting for what is pending. Inputs that are not in the stored thread
+ * wait again. A step that can never be stored is dropped.
  */
 export const commitFailed = (
   context: ChatContext,
-  { error: cause, unanswered }: Extract<ChatEvent, { readonly type: "commit.failed" }>
+  { error: cause }: Extract<ChatEvent, { readonly type: "commit.failed" }>
 ): Partial<ChatContext> => {
   const error = notStored(cause)
-  const back = withdrawn(context, unanswered)
+  const back = withdrawn(context)
   const taken = { ...context, ...back }
   const dropped = savable(taken)
   const from = { ...taken, ...dropped }
@@ -140,9 +138,10 @@ const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
 }
 
 /** A turn that is to stop no longer waits for the store. */
-export const commitGivenUp = (
-  context: Pick<ChatContext, "turn" | "arriving" | "before" | "mailbox" | "saves">
-): Partial<ChatContext> => ({ committed: true, ...withdrawn(context, false) })
+export const commitGivenUp = (context: Pick<ChatContext, "turn" | "before" | "inbox">): Partial<ChatContext> => ({
+  committed: true,
+  ...withdrawn(context)
+})
 
 const notStored = (cause: unknown): SessionError =>
   storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
@@ -153,13 +152,11 @@ export interface LostArrivals extends LostInputs {
 }
 
 export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostArrivals => {
-  const ids = withdrawnIds(context)
   if (event.type === "commit.failed") {
-    const error = notStored(event.error)
-    return event.unanswered ? { pend: ids, fail: [], error } : { pend: [], fail: ids, error }
+    return { ...lost(context, event.unanswered), error: notStored(event.error) }
   }
   const message = "The store gave no answer before the turn had to stop; send again"
-  return { pend: [], fail: ids, error: new SessionError("store_failed", message) }
+  return { ...lost(context, false), error: new SessionError("store_failed", message) }
 }
 
 /** Ends the turn for this reason. */
@@ -199,10 +196,10 @@ const endedWith = (
 export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial<ChatContext> => ({
   now: event.now ?? context.now,
   turn: undefined,
-  mailbox: Mailbox.turnEnded(context.mailbox)
+  inbox: Inbox.turnEnded(context.inbox)
 })
 
-/** The record of a chat, without what only its environment knows of a running step. */
+/** The record of a chat, without its waiting inputs, and without what only its environment knows of a running step. */
 export const recordOf = (context: RecordState): ChatRecord => ({
   id: context.id,
   thread: context.thread,
@@ -211,7 +208,6 @@ export const recordOf = (context: RecordState): ChatRecord => ({
   lastHaltedReason: context.lastHaltedReason,
   pendingQuestion: context.pendingQuestion,
   pendingToolCalls: context.pendingToolCalls,
-  inbox: filled(Mailbox.entries(context.mailbox)),
   inputs: filled(context.inputs),
   known: filled(context.known),
   expiresAt: context.expiresAt,

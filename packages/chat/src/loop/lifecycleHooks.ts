@@ -4,8 +4,8 @@
  * Owns: which events are due. Does not own the order of the turn (the chart's), nor how one hook is called (`Hooks`).
  *
  * HOOK1. `UserPromptSubmit` is called once for every user message, before it is stored: for the first input of a turn, for
- *        a steering input, and for an input that a retry sends again because it could not be stored. Until then the input
- *        stays as it was sent.
+ *        a steering input, and again when the input runs because it could not be stored. Until then the input stays as it
+ *        was sent.
  * HOOK2. `PreIteration`, then `ChatParams`, is called for every request except its retries. Messages that `PreIteration`
  *        injects are added to the thread; changes of `ChatParams` apply to this request only.
  * HOOK3. `Stop` or `StopFailure` is called for each turn's end. `SessionStart` is called before all others, once per
@@ -22,13 +22,14 @@ import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { beginning } from "./beginTurn.ts"
 import { atMoment, ended } from "./endTurn.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 import type { TurnData } from "../inbox/index.ts"
 import { type Held, original } from "../values/index.ts"
 import type { LifecycleEvent } from "../gate/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
 /** The user messages that are in the thread, and whether they are stored. */
-type PromptState = Pick<ChatContext, "once" | "arriving" | "steps" | "thread">
+type PromptState = Pick<ChatContext, "once" | "inbox" | "steps" | "thread">
 
 /** The state that decides whether hooks are due before a turn's first request. */
 type BeginHooksState = PromptState & Pick<ChatContext, "facts" | "notified" | "result" | "stopped">
@@ -117,7 +118,7 @@ export const dueHooks = (context: ChatContext): DueHooks => {
 }
 
 /** The state in which hooks replace user messages. */
-type RewordState = BeginState & Pick<ChatContext, "arriving" | "before" | "once" | "turn">
+type RewordState = BeginState & Pick<ChatContext, "inbox" | "before" | "once" | "turn">
 
 type HooksState = RewordState & EndState & Pick<ChatContext, "notified" | "committed">
 
@@ -166,8 +167,8 @@ const halting = (context: EndState, terminal: Held<Terminal> | undefined): Parti
   terminal === undefined ? {} : ended(context, original(terminal))
 
 /** The user messages that are in the thread and not yet stored. */
-const promptsOf = ({ once, arriving, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
-  if (!once) return arriving.flatMap(({ messages }) => messages.filter(isPrompt))
+const promptsOf = ({ once, inbox, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
+  if (!once) return Inbox.taken(inbox).flatMap(({ messages }) => messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
 }
@@ -176,7 +177,7 @@ const isPrompt = (message: Message): message is UserMessage => message.role === 
 
 /** The thread with the messages that hooks made of each user message, in order. */
 const retold = (context: RewordState, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
-  const { arriving, before, once, thread, turn } = context
+  const { inbox, before, once, thread, turn } = context
   if (said.length === 0) return thread
   if (once || before === undefined) {
     const { messages } = thread
@@ -184,11 +185,8 @@ const retold = (context: RewordState, said: ReadonlyArray<ReadonlyArray<Message>
   }
   const left = [...said]
   const remade = (message: Message) => (isPrompt(message) ? (left.shift() ?? [message]) : [message])
-  const again = arriving.map((one): TurnData => ({ ...one, messages: one.messages.flatMap(remade) }))
-  const began = arriving.findIndex(({ id }) => id === turn?.id)
-  const beginner = again[began]
+  const again = Inbox.taken(inbox).map((one): TurnData => ({ ...one, messages: one.messages.flatMap(remade) }))
+  const beginner = again.find(({ id }) => id === turn?.id)
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
-  // The messages of a retry come after the input that could not be stored.
-  const unstored = again.find((_, index) => index !== began)
-  return beginning({ ...context, thread: before.thread, interrupted: before.interrupted, unstored }, beginner)
+  return beginning({ ...context, thread: before.thread, interrupted: before.interrupted }, beginner)
 }

@@ -14,8 +14,6 @@ import type { StepStart } from "./stepEvents.ts"
 /** Watches the text of a running step and the states of its calls, without an event for each. */
 export interface StepWatcher extends ToolCallWatcher {
   readonly stepStarted: (collector: StreamCollector) => void
-  /** The text of the running step's reply, if `steps` steps were over when it began. */
-  readonly said?: (steps: number) => string
 }
 
 /** The live things of a step. */

@@ -46,8 +46,8 @@ export class NewestEntries {
     const number: unknown =
       call.type === "load" || call.type === "rewind"
         ? (value as ChatRecord | undefined)?.version
-        : call.type === "save"
-          ? (value as Saved | undefined)?.seq
+        : call.type === "save" || call.type === "accept"
+          ? (value as Partial<Saved> | undefined)?.seq
           : undefined
     if (call.type === "delete") this.forget(id)
     else if (typeof number === "number" && this.#isLiving(id)) {

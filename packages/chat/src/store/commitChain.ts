@@ -9,20 +9,14 @@ export interface Place {
   readonly takes: ReadonlyArray<string>
 }
 
-/**
- * Saves records after the one that the process began with.
- *
- * **Details**: an input that an earlier record had in its inbox, and this one has not, is taken.
- */
+const none: ReadonlyArray<string> = []
+
+/** Saves records after the one that the process began with. */
 export abstract class CommitChain {
   #version: number
-  readonly #waiting: Set<string>
-  #newest: ReadonlySet<string>
 
   constructor(record: ChatRecord | undefined) {
     this.#version = record?.version ?? 0
-    this.#waiting = new Set(idsOf(record))
-    this.#newest = this.#waiting
   }
 
   /** Saves a record at this place. */
@@ -31,16 +25,11 @@ export abstract class CommitChain {
   /** Called when another program has written since. */
   protected abstract conflicted(): void
 
-  /** Saves the chat's record; the next phase waits for it. */
-  async commit(record: ChatRecord): Promise<void> {
-    const now = new Set(idsOf(record))
-    this.#newest = now
-    const takes = Array.from(this.#waiting).filter((id) => !now.has(id))
-    for (const id of now) this.#waiting.add(id)
+  /** Saves the chat's record, which takes these inputs; the next phase waits for it. */
+  async commit(record: ChatRecord, takes = none): Promise<void> {
     try {
       const saved = await this.saveAt(record, { after: this.#version, takes })
       if (saved !== undefined) this.#version = Math.max(this.#version, saved.seq)
-      for (const id of takes) if (!this.#newest.has(id)) this.#waiting.delete(id)
     } catch (error) {
       if (isConflict(error)) this.conflicted()
       throw error
@@ -48,7 +37,5 @@ export abstract class CommitChain {
   }
 }
 
-const idsOf = (record: ChatRecord | undefined): ReadonlyArray<string> => (record?.inbox ?? []).map(({ id }) => id)
-
-/** Saves a chat's record; the next phase waits for it. */
-export type SaveRecord = (record: ChatRecord) => void | Promise<void>
+/** Saves a chat's record, which takes these inputs; the next phase waits for it. */
+export type SaveRecord = (record: ChatRecord, takes?: ReadonlyArray<string>) => void | Promise<void>

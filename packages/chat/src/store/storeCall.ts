@@ -8,11 +8,12 @@ import type { Accepted, ChatList, HistoryOptions, ListOptions, Saved, SessionSto
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | SaveCall
+  | AcceptCall
   | { readonly type: "delete"; readonly id: string }
   | DraftedCall
   | LogCall
 
-/** A save; a store with a log gets the number of the entry before it, and the ids of the inputs that it takes. */
+/** A save after the entry of this number, and the ids of the inputs that it takes. */
 export interface SaveCall {
   readonly type: "save"
   readonly record: ChatRecord
@@ -35,7 +36,6 @@ export interface DraftedCall {
 
 /** A call that only a store with a log supports. */
 type LogCall =
-  | AcceptCall
   | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
   | { readonly type: "at"; readonly id: string; readonly seq: number }
   | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
@@ -56,9 +56,12 @@ export interface StoreValues {
   readonly list: ChatList
 }
 
+/** A store that accepts inputs. */
+type InboxStore = Store & Pick<SessionStore, "accept">
+
 /** A store, as it is called. */
 export interface Asked {
-  readonly store: Store
+  readonly store: InboxStore
   /** The store, if it keeps a log. */
   readonly log: SessionStore | undefined
   /** The writer's id for a store with a log. */
@@ -90,9 +93,11 @@ export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, 
     case "load":
       return store.load(call.id)
     case "save":
-      return log === undefined || call.after === undefined
+      return call.after === undefined
         ? store.save(call.record)
-        : log.save(call.record, { writer, after: call.after, takes: call.takes })
+        : store.save(call.record, { writer, after: call.after, takes: call.takes })
+    case "accept":
+      return store.accept(call.id, call.input)
     case "delete":
       return store.delete(call.id)
     default:
@@ -103,8 +108,6 @@ export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, 
 
 const performLog = (store: SessionStore, call: LogCall): unknown => {
   switch (call.type) {
-    case "accept":
-      return store.accept(call.id, call.input)
     case "history":
       return store.history(call.id, call.options)
     case "at":

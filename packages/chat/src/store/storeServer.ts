@@ -26,6 +26,7 @@ import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
 import { ignoreRejection, inBackground, isPromiseLike } from "../async/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
+import { InboxInRecord } from "./inboxInRecord.ts"
 import { type Late, LateWrites } from "./lateWrites.ts"
 import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
 import type { Store } from "./sessionStore.ts"
@@ -61,6 +62,8 @@ interface UnderWay extends Overdue {
 /** A store and its running operations; outlives the processes that guard it (STORE5). */
 export interface Guarded extends Asked {
   readonly clock: Clock.Clock
+  /** The store, if it keeps no log. */
+  readonly plain: InboxInRecord | undefined
   /** Whether a conversation is live here. */
   readonly isLiving: (id: string) => boolean
   /** The last operation on each chat: resolves when the next may begin. */
@@ -74,6 +77,13 @@ export interface Guarded extends Asked {
   guard: Pid<Overdue | Sweep> | undefined
 }
 
+/** The store with an inbox, which a store without a log has in its records. */
+const called = (store: Store): Pick<Guarded, "store" | "log" | "plain"> => {
+  if (isSessionStore(store)) return { store, log: store, plain: undefined }
+  const plain = new InboxInRecord(store)
+  return { store: plain, log: undefined, plain }
+}
+
 /** The first state of a guarded store. */
 export const guarded = (
   store: Store,
@@ -81,8 +91,7 @@ export const guarded = (
   writer: string,
   isLiving: (id: string) => boolean
 ): Guarded => ({
-  store,
-  log: isSessionStore(store) ? store : undefined,
+  ...called(store),
   clock,
   writer,
   isLiving,
@@ -187,6 +196,11 @@ const repeat = (state: Guarded, calls: ReadonlyArray<StoreCall>): StoreAnswer | 
   return others.length === 0 ? answered : Promise.resolve(answered).then(() => repeat(state, others))
 }
 
+export const forgetChat = ({ newest, plain }: Guarded, id: string): void => {
+  newest.forget(id)
+  plain?.forget(id)
+}
+
 /** Runs after the pending operations of the chat, or at once if there are none. */
 const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
   const before = busy.get(id)
@@ -250,7 +264,7 @@ export const storeServer = GenServer.make({
   },
   handleCast: (message: Draft | Left, state: Guarded) => {
     // Forgets a chat after its last draft; its next process loads the record before any draft.
-    if ("left" in message) behind(state, message.left, () => state.newest.forget(message.left))
+    if ("left" in message) behind(state, message.left, () => forgetChat(state, message.left))
     else behind(state, message.id, () => state.newest.keep(message, () => isGuarded(state)))
     return GenServer.noreply(state)
   },

@@ -17,7 +17,7 @@ import type { SnapshotFrom } from "xstate"
 import type { ChatResult, InboxEntry, Mode, PendingApproval, StepResult } from "../record/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { type Held, original } from "../values/index.ts"
-import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Inbox from "../inbox/Inbox.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
@@ -67,7 +67,7 @@ export type ChatPhase =
   | "moved"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
-export interface LiveContext extends Omit<ChatContext, Shown> {
+export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly engine: Engine
   /** The running turn. */
   readonly turn: Turn | undefined
@@ -88,7 +88,7 @@ export interface LiveContext extends Omit<ChatContext, Shown> {
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
   /** The permission mode of calls of the next batch. */
   readonly permissionMode: Mode
-  /** The inputs that wait; those from before the last restart come first. */
+  /** The inputs that wait; those that wait for their release come first. */
   readonly inbox: ReadonlyArray<InboxEntry>
 }
 
@@ -253,8 +253,8 @@ export class LiveView implements StepWatcher {
   }
 
   /** The text of the running step's reply so far. */
-  said(steps: number = this.#stepsBefore): string {
-    return steps === this.#stepsBefore ? (this.#collector?.text ?? "") : ""
+  said(): string {
+    return this.#collector?.text ?? ""
   }
 
   /** Schedules a notification of the observers. */
@@ -274,9 +274,7 @@ export class LiveView implements StepWatcher {
   /** Whether no operation runs, and no input waits. */
   get isAtRest(): boolean {
     const machine = this.#machine
-    return (
-      machine === undefined || (resting.has(machine.value) && Mailbox.entries(machine.context.mailbox).length === 0)
-    )
+    return machine === undefined || (resting.has(machine.value) && Inbox.entries(machine.context.inbox).length === 0)
   }
 
   get isObserved(): boolean {
@@ -339,7 +337,7 @@ export class LiveView implements StepWatcher {
         return pendingApprovalsOf(context.thread, context.open)
       },
       get inbox() {
-        return Mailbox.entries(context.mailbox)
+        return Inbox.entries(context.inbox)
       }
     }
   }

@@ -65,6 +65,8 @@ describe("REF4 the process is killed", () => {
       const chat = await troupe.chat("c")
       const turn = chat.send("go")
       await until(() => waiting.length === 1)
+      pass()
+      await until(() => inner.saved.length === 1 && waiting.length === 1)
       kill(chat)
       inner.failing = fails
       pass()
@@ -169,7 +171,7 @@ describe("ARR1 the store fails", () => {
     expect(userLines(chat.thread.messages)).toEqual(["go", "and"])
   })
 
-  test("while another input waits for a failing beginning: that one is not stored by its door", async () => {
+  test("while another input waits to be stored: that one is stored by itself", async () => {
     const { inner, store, waiting, pass, open } = gatedStore()
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
     const chat = await troupe.chat("c")
@@ -187,32 +189,38 @@ describe("ARR1 the store fails", () => {
     for (const { thread } of inner.saved) expect(userLines(thread.messages)).not.toContain("lost")
   })
 
-  test("for an input whose own save fails, while the turn's end keeps it: it is pending, then delivered", async () => {
+  test("for an interrupt: it is rejected, and the running turn goes on", async () => {
     const store = moodyStore()
-    let failures = 0
-    const once: Store = {
-      ...store,
-      save: async (record) => {
-        await hop()
-        if (failures-- > 0) throw new Error("disk")
-        await store.save(record)
-      }
-    }
-    const adapter = check.fake({ respond: (_request, index) => (index === 0 ? [{ hang: true }] : says("fine")) })
-    const one = await check.troupe({ adapter, store: once })
-    const chat = await one.troupe.chat("c")
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store })
+    const chat = await troupe.chat("c")
     const running = chat.send("one")
-    await until(() => adapter.open === 1)
-    failures = 1
+    await until(() => adapter.streams.length === 1)
+    store.failing = true
     const paid = chat.send("pay 900", { whenBusy: "interrupt" })
-    await running.result()
-    expect((await paid.receipt).status).not.toBe("rejected")
-    await paid.result()
-    expect(await paid.delivery).toEqual({ status: "delivered" })
-    expect(userLines(chat.thread.messages)).toEqual(["one", "pay 900"])
+    await expect(paid.result()).rejects.toMatchObject({ reason: "store_failed" })
+    store.failing = false
+    adapter.streams[0]?.finish("stop")
+    expect((await running.result()).haltedReason).toBe("completed")
+    expect(userLines(chat.thread.messages)).toEqual(["one"])
   })
 
-  test("ARR3 by being slow: what was given to it is pending and held, and said once, whenever the save settles", async () => {
+  test("for the input of a chat at rest: its turn ends with the error, and `retry` sends the input again", async () => {
+    const store = moodyStore()
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+    const chat = await troupe.chat("c")
+    store.failing = true
+    const lost = chat.send("go", { id: "x" })
+    await expect(lost.result()).rejects.toMatchObject({ reason: "store_failed" })
+    expect(await lost.delivery).toMatchObject({ status: "rejected", reason: "store_failed" })
+    store.failing = false
+    const again = chat.retry()
+    expect([again.id, (await again.result()).haltedReason]).toEqual(["x", "completed"])
+    expect(await chat.send("go", { id: "x" }).receipt).toEqual({ status: "delivered" })
+    expect(userLines(chat.thread.messages)).toEqual(["go"])
+  })
+
+  test("ARR3 by being slow to accept: the input is pending and held, and runs once, whenever the store has it", async () => {
     for (const isLate of [true, false]) {
       const { store, waiting, open, pass } = gatedStore()
       const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
@@ -220,24 +228,51 @@ describe("ARR1 the store fails", () => {
       const turn = chat.send("pay 900", { id: "pay" })
       await until(() => waiting.length === 1)
       await clock.advance(5_000)
-      expect((await turn.result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
+      await expect(turn.result()).rejects.toMatchObject({ reason: "store_failed" })
       expect(await turn.receipt).toEqual({ status: "pending" })
+      expect(chat.getSnapshot()?.context.inbox.map(({ id }) => id)).toEqual(["pay"])
       if (isLate) {
         pass()
         await hop()
         kill(chat)
-        expect(await turn.delivery).toEqual({ status: "delivered" })
         await until(() => chat.pid !== undefined)
       }
       open()
       if (!isLate) await chat.send("pay 900", { id: "pay" }).result()
-      expect(await turn.delivery).toEqual({ status: "delivered" })
       await chat.send("next").result()
+      expect(await turn.delivery).toEqual({ status: "delivered" })
       expect(userLines(chat.thread.messages)).toEqual(["pay 900", "next"])
     }
   })
 
-  test("by hanging: a cancel gives the beginning up within the drain deadline, and it is rejected", async () => {
+  test("ARR3 by being slow to commit: the input is pending and held, and runs once, whenever the commit is stored", async () => {
+    for (const isLate of [true, false]) {
+      const { inner, store, waiting, open, pass } = gatedStore()
+      const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+      const chat = await troupe.chat("c")
+      const turn = chat.send("pay 900", { id: "pay" })
+      await until(() => waiting.length === 1)
+      pass()
+      await until(() => inner.saved.length === 1 && waiting.length === 1)
+      await clock.advance(5_000)
+      expect((await turn.result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
+      expect([await turn.receipt, userLines(chat.thread.messages)]).toEqual([{ status: "pending" }, []])
+      if (isLate) {
+        pass()
+        await hop()
+        kill(chat)
+      }
+      open()
+      await until(() => chat.pid !== undefined)
+      if (!isLate) expect((await chat.retry().result()).haltedReason).toBe("completed")
+      await chat.send("next").result()
+      expect(await turn.delivery).toEqual({ status: "delivered" })
+      expect(userLines(chat.thread.messages)).toEqual(["pay 900", "next"])
+      expect((await inner.load("c"))?.inbox).toBeUndefined()
+    }
+  })
+
+  test("by hanging: a cancel ends the turn within the drain deadline, and its input is held", async () => {
     const { store, waiting, open } = gatedStore()
     const adapter = check.fake({ script: says("fine") })
     const { troupe, clock } = await check.troupe({ adapter, store, drainMs: 10 })
@@ -246,12 +281,34 @@ describe("ARR1 the store fails", () => {
     await until(() => waiting.length === 1)
     const cancelled = chat.cancel()
     await clock.advance(10)
+    await cancelled
+    await expect(turn.result()).rejects.toMatchObject({ reason: "store_failed" })
+    expect([turn.status, chat.thread.messages, adapter.requests]).toEqual(["pending", [], []])
+    open()
+    await chat.send("next").result()
+    expect(await turn.delivery).toEqual({ status: "delivered" })
+    expect(userLines(chat.thread.messages)).toEqual(["go", "next"])
+  })
+
+  test("by hanging at the beginning of a turn: a cancel gives the commit up, and its input is held", async () => {
+    const { inner, store, waiting, open, pass } = gatedStore()
+    const adapter = check.fake({ script: says("fine") })
+    const { troupe, clock } = await check.troupe({ adapter, store, drainMs: 10 })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    await until(() => waiting.length === 1)
+    pass()
+    await until(() => inner.saved.length === 1 && waiting.length === 1)
+    const cancelled = chat.cancel()
+    await clock.advance(10)
     await clock.advance(10)
     await cancelled
     expect((await turn.result()).haltedReason).toBe("cancelled")
-    expect(await turn.delivery).toMatchObject({ status: "rejected", reason: "store_failed" })
-    expect([chat.thread.messages, adapter.requests]).toEqual([[], []])
+    expect([turn.status, chat.thread.messages, adapter.requests]).toEqual(["pending", [], []])
     open()
+    await chat.send("next").result()
+    expect(await turn.delivery).toEqual({ status: "delivered" })
+    expect(userLines(chat.thread.messages)).toEqual(["go", "next"])
   })
 })
 
@@ -317,7 +374,7 @@ describe("many at once", () => {
   })
 })
 
-test("stopping a chat tells of each input what the store has of it", async () => {
+test("REF4 the inputs of a stopped chat are pending when the store has their rows, whether or not the chat knew that", async () => {
   const { store, waiting, open } = gatedStore()
   const { troupe } = await check.troupe({ adapter: check.fake({ script: [{ hang: true }] }), store })
   const chat = await troupe.chat("c")
@@ -327,9 +384,7 @@ test("stopping a chat tells of each input what the store has of it", async () =>
   await hop()
   open()
   await stopped
-  expect([await running.delivery, await queued.delivery]).toMatchObject([
-    { status: "delivered" },
-    { status: "rejected", reason: "chat_stopped" }
-  ])
-  expect(userLines((await troupe.chat("c")).thread.messages)).toEqual(["go"])
+  expect([await running.delivery, await queued.delivery]).toEqual([{ status: "pending" }, { status: "pending" }])
+  const { context } = (await troupe.chat("c")).getSnapshot() ?? {}
+  expect(context?.inbox.map(({ message }) => message.content)).toEqual(["go", "later"])
 })

@@ -16,7 +16,8 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
   const { engine } = engineParts({ adapter: check.fake({ script: says("never") }) })
   let starts = 0
   const home: ConstructorParameters<typeof LiveChat>[1] = {
-    inbox: () => ({ isBound: false }) as never,
+    limits: () => ({ maxWaitingInputs: Infinity, maxWaitingBytes: Infinity }),
+    accept: (_, input) => Promise.resolve({ input, isNew: true }),
     options: () => resolveOptions(engine, { system }),
     hooks: () => undefined,
     revive: () => {

@@ -9,7 +9,7 @@ import { dueHooks } from "../../src/loop/lifecycleHooks.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
-import * as Mailbox from "../../src/inbox/Mailbox.ts"
+import * as Inbox from "../../src/inbox/Inbox.ts"
 import { held, original } from "../../src/values/held.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
@@ -27,6 +27,7 @@ const check = leakCheck()
 const machine = StateMachine.bind(chatMachine, {
   fail: () => {},
   settle: () => {},
+  acceptAgain: () => {},
   deliver: () => {},
   saveJournal: () => {},
   keep: () => {},
@@ -92,15 +93,16 @@ const allows = (
   { context, value }: { readonly context: ChatContext; readonly value: unknown },
   event: AnyEventObject
 ): boolean => {
-  const { mailbox, steps } = context
+  const { inbox, steps } = context
   const { type, kind, verdict } = event
   const running = (value as { readonly running?: unknown }).running
   if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
   if (running === "judging") return kind === judgementOf(context) || type === "turn.cancel"
   if (type === "turn.begun" || type === "step.judged") return false
-  if (kind === "steer") return mailbox.steers.length === 0 && steps.length < 2
-  if (kind === "interrupt") return mailbox.interrupts.length === 0
-  if (type === "turn.start") return Mailbox.next(mailbox) === undefined
+  if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
+  if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
+  if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
+  if (type === "turn.start") return Inbox.next(inbox) === undefined
   if (type === "hooks.answered") {
     return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
   }
@@ -108,16 +110,16 @@ const allows = (
 }
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
-  const { stopped, timed, committed, result, refusal, failure, mailbox, steps, notified, aside, open, saves } = context
-  const next = Mailbox.next(mailbox)
+  const { stopped, timed, committed, result, refusal, failure, inbox, steps, notified, aside, open } = context
+  const next = Inbox.next(inbox)
   return [
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [steps.length === 0 ? undefined : judgementOf(context)],
-    [open?.calls.map(({ state }) => state), saves.saving !== undefined],
-    [next?.messages.at(-1)?.role, mailbox.steers.length, mailbox.interrupts.length]
+    [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
+    [next?.messages.at(-1)?.role, Inbox.hasSteers(inbox), Inbox.hasInterrupts(inbox)]
   ]
 }
 
@@ -144,11 +146,12 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
   }
   return {
     said: start("said", [user("a")]),
-    sent: start("sent", [user("a")], { receipt: "sent" }),
+    sent: start("sent", [user("a")], { followed: true }),
     late: { ...start("late", [user("a")]), now: 3 },
-    steer: start("steer", [user("s")], { whenBusy: "steer", receipt: "sent" }),
-    interrupt: start("interrupt", [user("i")], { whenBusy: "interrupt", receipt: "sent" }),
-    pending: start("pending", [user("p")], { receipt: "pending" }),
+    steer: start("steer", [user("s")], { whenBusy: "steer", followed: true }),
+    interrupt: start("interrupt", [user("i")], { whenBusy: "interrupt", followed: true }),
+    pending: start("pending", [user("p")], { followed: true }),
+    doubted: { type: "input.doubted", turn: { id: "doubted", messages: [user("d")], followed: true } },
     results: start("results", [answer]),
     "late results": { ...start("results", [answer]), now: 3 },
     cancel: { type: "turn.cancel" },
@@ -167,8 +170,6 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     expired: { type: "suspension.expired" },
     leaves: { type: "chat.leave" },
     taken: { type: "events.taken", now: 1 },
-    saved: { type: "inbox.saved" },
-    "not saved": { type: "inbox.failed", error: new Error("full"), unanswered: false },
     answers: step("stop"),
     "goes on": step("tool_calls"),
     asks: step("tool_calls", question),
@@ -274,11 +275,11 @@ const walks = (): ReadonlyArray<Walk> => [
     "said",
     "pending",
     "results",
-    "saved",
-    "not saved",
+    "doubted",
     "leaves calls",
     "taken",
-    "committed"
+    "committed",
+    "not committed"
   ),
   walk("a turn with a time", { stores, facts: { timeMs: 1e6 } }, "said", "deadline", "taken", "answers", ...stored),
   walk("a chat with hooks", { facts: { hooks } }, "said", "cancel", "taken", "answers", ...notified),

@@ -27,7 +27,6 @@ const union: {
       step: true,
       resumedStep: true,
       commit: true,
-      saveInbox: true,
       begin: true,
       hooks: true,
       open: true,
@@ -39,7 +38,7 @@ const union: {
     effect: {
       refuse: true,
       settle: true,
-      drop: true,
+      acceptAgain: true,
       deliver: true,
       saveJournal: true,
       keep: true,

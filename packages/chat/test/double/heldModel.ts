@@ -1,7 +1,6 @@
 /** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
-import { memory } from "../../src/store/Store.ts"
 import { said } from "./scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 
@@ -16,17 +15,17 @@ export interface MoodyStore extends Store {
 }
 
 export const moodyStore = (): MoodyStore => {
-  const inner = memory()
+  const records = new Map<string, ChatRecord>()
   const saved: Array<ChatRecord> = []
   const store: MoodyStore = {
     failing: false,
     saved,
-    load: (id) => inner.load(id),
-    delete: (id) => inner.delete(id),
+    load: (id) => records.get(id),
+    delete: (id) => void records.delete(id),
     save: (record) => {
       if (store.failing) throw new Error("disk")
       saved.push(structuredClone(record))
-      return inner.save(record)
+      records.set(record.id, record)
     }
   }
   return store

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
 import { Fifo } from "../../src/async/fifo.ts"
-import * as Mailbox from "../../src/inbox/Mailbox.ts"
+import * as Inbox from "../../src/inbox/Inbox.ts"
 import type { TurnData } from "../../src/inbox/turnData.ts"
 import { user } from "../../src/model/Message.ts"
 
@@ -10,56 +10,90 @@ const turnFor = (id: string, whenBusy: Exclude<WhenBusy, "reject">): TurnData =>
   messages: [user(id)],
   whenBusy,
   named: true,
-  receipt: "sent"
+  followed: true
 })
 
-const order = (mailbox: Mailbox.Mailbox): ReadonlyArray<string> => {
+const none: ReadonlySet<string> = new Set()
+
+const order = (inbox: Inbox.Inbox): ReadonlyArray<string> => {
   const ids: Array<string> = []
-  let rest = mailbox
-  for (let next = Mailbox.next(rest); next !== undefined; next = Mailbox.next(rest)) {
+  let rest = inbox
+  for (let next = Inbox.next(rest); next !== undefined; next = Inbox.next(rest)) {
     ids.push(next.id)
-    rest = Mailbox.withoutNext(rest)
+    rest = Inbox.without(rest, next)
   }
   return ids
 }
 
+const statuses = (inbox: Inbox.Inbox): ReadonlyArray<string> => inbox.map(({ id, status }) => `${id} ${status}`)
+
 const filled = [
   turnFor("q1", "queue"),
-  turnFor("s1", "steer"),
   turnFor("i1", "interrupt"),
   turnFor("q2", "queue"),
-  turnFor("i2", "interrupt"),
-  turnFor("s2", "steer")
-].reduce(Mailbox.add, Mailbox.empty)
+  turnFor("i2", "interrupt")
+].reduce(Inbox.add, Inbox.empty)
+
+const steered = [turnFor("s1", "steer"), turnFor("s2", "steer")].reduce(Inbox.add, filled)
 
 test("MAIL1 interrupts come before everything else, then what was queued, each in the order it came", () => {
   expect(order(filled)).toEqual(["i1", "i2", "q1", "q2"])
 })
 
 test("MAIL2 what could not steer is queued ahead of what was queued before", () => {
-  const ended = Mailbox.turnEnded(filled)
+  const ended = Inbox.turnEnded(steered)
   expect(order(ended)).toEqual(["i1", "i2", "s1", "s2", "q1", "q2"])
-  expect(ended.steers).toEqual([])
+  expect([Inbox.hasSteers(steered), Inbox.hasSteers(ended)]).toEqual([true, false])
 })
 
-test("MAIL3 what an earlier life left waits until it is released", () => {
-  const left = Mailbox.holding([
-    { id: "a", whenBusy: "queue", message: user("a") },
-    { id: "b", whenBusy: "queue", message: user("b") }
+test("MAIL3 a held input waits until it is released; the order of the others does not change", () => {
+  const left = Inbox.holding(
+    [
+      { id: "a", whenBusy: "queue", message: user("a") },
+      { id: "b", whenBusy: "queue", message: user("b") },
+      { id: "c", whenBusy: "interrupt", message: user("c") }
+    ],
+    none
+  )
+  expect(Inbox.next(left)).toBeUndefined()
+  expect(Inbox.entries(left).map(({ id }) => id)).toEqual(["c", "a", "b"])
+  const released = Inbox.add(left, turnFor("b", "queue"))
+  expect([statuses(released), order(released)]).toEqual([["c held", "a held", "b waiting"], ["b"]])
+})
+
+test("MAIL3 an input that the thread has already does not wait; the next commit removes its row", () => {
+  const inputs = ["a", "b"].map((id) => ({ id, whenBusy: "queue", message: user(id) }) as const)
+  const left = Inbox.holding(inputs, new Set(["a"]))
+  expect(Inbox.entries(left).map(({ id }) => id)).toEqual(["b"])
+  expect(Inbox.takes(left)).toEqual(["a"])
+  expect(statuses(Inbox.committed(left))).toEqual(["b held"])
+})
+
+test("ARR1 a taken input leaves with its commit, and waits for its release when the commit fails", () => {
+  const taken = Inbox.take(filled, turnFor("q1", "queue"))
+  expect([Inbox.takes(taken), Inbox.next(taken)?.id]).toEqual([["q1"], "i1"])
+  expect(statuses(Inbox.committed(taken))).toEqual(["i1 waiting", "q2 waiting", "i2 waiting"])
+  const failed = Inbox.failed(taken)
+  expect(statuses(failed)).toEqual(["q1 failed", "i1 waiting", "q2 waiting", "i2 waiting"])
+  expect(statuses(Inbox.hold(failed, turnFor("d", "queue"), "doubted")).slice(0, 3)).toEqual([
+    "q1 failed",
+    "d doubted",
+    "i1 waiting"
   ])
-  expect(Mailbox.next(left)).toBeUndefined()
-  expect(Mailbox.entries(left).map(({ id }) => id)).toEqual(["a", "b"])
-  const released = Mailbox.add(left, turnFor("b", "queue"))
-  expect([released.held.map(({ id }) => id), order(released)]).toEqual([["a"], ["b"]])
-  expect(Mailbox.entries(released).map(({ id }) => id)).toEqual(["a", "b"])
 })
 
-test("a mailbox is a value: the one before stays as it was, and an entry says who chose its id", () => {
-  const one = Mailbox.add(Mailbox.empty, turnFor("a", "queue"))
-  Mailbox.add(one, turnFor("b", "queue"))
-  expect(Mailbox.entries(one)).toEqual([{ id: "a", named: true, whenBusy: "queue", message: user("a") }])
-  expect(Mailbox.entries(one)).toBe(Mailbox.entries(one))
-  expect(Mailbox.entries(Mailbox.empty)).toEqual([])
+test("ARR1 steering inputs whose commit fails wait again, in their places", () => {
+  const taken = Inbox.takeSteers(steered)
+  expect(Inbox.takes(taken)).toEqual(["s1", "s2"])
+  expect(Inbox.waitingAgain(taken)).toEqual(steered)
+})
+
+test("an inbox is a value: the one before stays as it was, and an entry says who chose its id", () => {
+  const one = Inbox.add(Inbox.empty, turnFor("a", "queue"))
+  Inbox.add(one, turnFor("b", "queue"))
+  expect(Inbox.entries(one)).toEqual([{ id: "a", named: true, whenBusy: "queue", message: user("a") }])
+  expect(Inbox.entries(one)).toBe(Inbox.entries(one))
+  expect(Inbox.entries(Inbox.empty)).toEqual([])
 })
 
 test("a fifo gives back what was pushed, in order, through growth and wrapping", () => {
@@ -73,17 +107,4 @@ test("a fifo gives back what was pushed, in order, through growth and wrapping",
   while (fifo.size > 0) taken.push(fifo.shift())
   expect(taken).toEqual(Array.from({ length: 5_000 }, (_, index) => index))
   expect([fifo.shift(), fifo.last, fifo.size]).toEqual([undefined, undefined, 0])
-})
-
-test("MAIL1 a long queue gives back what was added, in order, however adding and taking alternate", () => {
-  let mailbox = Mailbox.empty
-  const taken: Array<string | undefined> = []
-  for (let next = 0; next < 1_000; next++) {
-    mailbox = Mailbox.add(mailbox, turnFor(`${next}`, "queue"))
-    if (next % 3 === 0) {
-      taken.push(Mailbox.next(mailbox)?.id)
-      mailbox = Mailbox.withoutNext(mailbox)
-    }
-  }
-  expect([...taken, ...order(mailbox)]).toEqual(Array.from({ length: 1_000 }, (_, index) => `${index}`))
 })

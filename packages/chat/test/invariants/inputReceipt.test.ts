@@ -72,7 +72,7 @@ test("RCPT2 `delivered` is said when the store has the input in the thread, not 
   await turn.result()
 })
 
-test("RCPT2 CHAT9 `pending` is said when the store has it in the inbox, and the inbox loses it when the thread has it", async () => {
+test("RCPT2 CHAT9 `pending` is said when the store has the row, which leaves when the thread has the input", async () => {
   const { store, chat, running, answer } = await busyChat()
   const queued = chat.send("later")
   expect(await queued.receipt).toEqual({ status: "pending" })
@@ -91,18 +91,6 @@ test("RCPT2 CHAT9 `pending` is said when the store has it in the inbox, and the 
     expect(waits && userLines(thread.messages).includes("later")).toBe(false)
   }
   expect(chat.getSnapshot()?.context.inbox).toEqual([])
-})
-
-test("KEEP1 what arrives while a save is under way is stored by one more", async () => {
-  const { store, chat, answer } = await busyChat()
-  const before = store.saved.length
-  const turns = Array.from({ length: 60 }, (_, index) => chat.send(`m${index}`, { whenBusy: "steer" }))
-  await Promise.all(turns.map((turn) => turn.receipt))
-  expect(store.saved.length - before).toBeLessThan(20)
-  await answer(0, "x")
-  await answer(1, "y")
-  await Promise.all(turns.map((turn) => turn.result()))
-  expect(userLines(chat.thread.messages)).toEqual(["go", ...turns.map((_, index) => `m${index}`)])
 })
 
 describe("CHAT7 an input that steers", () => {
@@ -244,7 +232,7 @@ test("RCPT3 an input that the store did not take is rejected, in the inbox as in
   expect(userLines(chat.thread.messages)).toEqual(["go", "found"])
 })
 
-test("RCPT3 an input the inbox has is held when the store fails at its turn; `retry` says it", async () => {
+test("RCPT3 ARR1 an input whose turn cannot be stored is held and pending; `retry` runs it", async () => {
   const { store, chat, running, answer } = await busyChat()
   const queued = chat.send("later")
   expect(await queued.receipt).toEqual({ status: "pending" })

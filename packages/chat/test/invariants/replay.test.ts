@@ -130,7 +130,13 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
   await troupe.stop()
   await System.stop(system)
   const lines = trace.lines.map((line) => JSON.parse(line) as Readonly<Record<string, string | undefined>>)
-  expect(lines.filter(({ type }) => type === "asked").map(({ name }) => name)).toEqual(["load", "save", "fake", "save"])
+  expect(lines.filter(({ type }) => type === "asked").map(({ name }) => name)).toEqual([
+    "load",
+    "accept",
+    "save",
+    "fake",
+    "save"
+  ])
   expect(lines.flatMap(({ phase }) => phase ?? [])).toEqual([
     "committing",
     "requesting",

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { Attachment } from "../../src/view/attachmentReader.ts"
+import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
@@ -120,13 +121,14 @@ const notified = async (story: ReadonlyArray<Happening>) => {
   const { speak, call, answer } = speaking(adapter)
   const prompt = new Follower(chat, {})
   const followers = [prompt, new Follower(chat, {}), new Follower(chat, { whenSlow: "snapshot", maxUnread: 3 })]
+  const turns: Array<LiveTurn> = []
   for (const [place, { what, pause }] of story.entries()) {
     if (what === "speak") speak()
     else if (what === "call") call()
     else if (what === "answer") answer()
     else if (what === "cancel") void chat.cancel()
     else if (what === "kill") void (chat.pid !== undefined && Process.kill(chat.pid))
-    else if (what !== "come back") chat.send(`m${place}`, { whenBusy: what })
+    else if (what !== "come back") turns.push(chat.send(`m${place}`, { whenBusy: what }))
     else for (const follower of followers.slice(1)) await follower.catchUp()
     await turnsOfLoop(pause)
     if (pause < 20) continue
@@ -143,7 +145,7 @@ const notified = async (story: ReadonlyArray<Happening>) => {
   const atRest = () => {
     answer()
     const { value, context } = chat.getSnapshot() ?? {}
-    const rests = value === "idle" || value === "interrupted"
+    const rests = (value === "idle" || value === "interrupted") && turns.every(({ over }) => over)
     return chat.pid !== undefined && rests && context?.inbox.length === 0 && context.turn === undefined
   }
   await until(atRest, "the chat to be at rest")

@@ -127,7 +127,7 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
       pending !== undefined
         ? current.approve(pending.toolCall.id, decided)
         : current.thread.messages.length === 0
-          ? current.send("go")
+          ? (current.resume()[0] ?? current.send("go"))
           : current.retry()
     const ending = (): Promise<string> =>
       turn()

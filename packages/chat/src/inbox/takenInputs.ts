@@ -1,0 +1,123 @@
+/**
+ * The inputs that a chat has taken into its thread, until the store has that thread.
+ *
+ * ARR1. From taking an input until the store answers, the chat keeps the state before. When the store fails, the chat
+ *       restores that state: the thread does not contain the input, which waits again. Its row is still in the store.
+ * ARR3. When the store does not answer in time, the chat accepts the input again, because the late commit may remove the row.
+ *
+ * A commit that exceeds its timeout:
+ *   1. the turn ends with the error of the store; its input waits for its release, and is pending.
+ *   2. the chat accepts the input again under the same id. If the row is still there, nothing is written.
+ *   3. the commit settles late: its thread has the input, and the row is removed. The store's process repeats step 2.
+ *   4. a chat that starts from this record finds the input in the thread, and does not run it again.
+ */
+import { OtpError } from "@troupe/otp"
+import type { Thread, ToolCall } from "../model/index.ts"
+import type { InboxEntry, OpenStep } from "../record/index.ts"
+import * as Inbox from "./Inbox.ts"
+import { isInput, type TurnData } from "./turnData.ts"
+
+type Ids = ReadonlyArray<string>
+
+/** The state before the chat took the inputs of the running commit (ARR1). */
+export interface Before {
+  readonly thread: Thread
+  readonly interrupted: { readonly text: string } | undefined
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  readonly open: OpenStep | undefined
+  readonly expiresAt: number | undefined
+  readonly inputs: Ids
+  readonly known: Ids
+}
+
+/** The part of a chat's state that its inbox reads and changes. */
+export interface InboxState extends Before {
+  readonly turn: TurnData | undefined
+  readonly inbox: Inbox.Inbox
+  readonly before: Before | undefined
+  /** Whether there is a store. */
+  readonly stores: boolean
+}
+
+const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: InboxState): Before => ({
+  thread,
+  interrupted,
+  pendingToolCalls,
+  open,
+  expiresAt,
+  inputs,
+  known
+})
+
+type Taking = Pick<InboxState, "inbox" | "before" | "inputs" | "known">
+
+/** Takes the input of a turn that begins. */
+export const taking = (context: InboxState, turn: TurnData): Taking => {
+  const { inbox, before, inputs, known } = context
+  if (turn.followed !== true) return { inbox: Inbox.without(inbox, turn), before, inputs, known }
+  return {
+    inbox: Inbox.take(inbox, turn),
+    before: beforeOf(context),
+    inputs: [turn.id],
+    known: knownWith(known, [turn])
+  }
+}
+
+/** Takes the steering inputs into the running turn. */
+export const takingSteers = (context: InboxState): Taking => {
+  const inbox = Inbox.takeSteers(context.inbox)
+  const turns = Inbox.taken(inbox)
+  return {
+    inbox,
+    before: beforeOf(context),
+    inputs: [...context.inputs, ...turns.map(({ id }) => id)],
+    known: knownWith(context.known, turns)
+  }
+}
+
+/** The store has the taken inputs in the thread. */
+export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState, "inbox" | "before"> => ({
+  inbox: Inbox.committed(inbox),
+  before: undefined
+})
+
+type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn">
+
+/** Whether a failed commit was to begin the running turn. Otherwise its inputs steered. */
+const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =>
+  inbox.some(({ id, status }) => id === turn?.id && status === "taken")
+
+/** Restores the state before a failed commit (ARR1). */
+export const withdrawn = (context: Withdrawing): Partial<InboxState> => {
+  const { before, inbox } = context
+  if (before === undefined) return {}
+  return { ...before, before: undefined, inbox: begins(context) ? Inbox.failed(inbox) : Inbox.waitingAgain(inbox) }
+}
+
+/** The receipts that a failed commit decides: an input is pending, a turn without an input fails. */
+export interface LostInputs {
+  readonly pend: Ids
+  readonly fail: Ids
+}
+
+/** The receipts that a failed commit decides; not those of steering inputs, which are pending already. */
+export const lost = (context: Withdrawing, unanswered: boolean): LostInputs => {
+  if (context.before === undefined || !begins(context)) return { pend: [], fail: [] }
+  const { pend = [], fail = [] } = Object.groupBy(Inbox.taken(context.inbox), (turn) =>
+    unanswered || isInput(turn) ? "pend" : "fail"
+  )
+  return { pend: pend.map(({ id }) => id), fail: fail.map(({ id }) => id) }
+}
+
+/** The inputs whose rows a commit without an answer may remove (ARR3). */
+export const doubted = ({ inbox }: Pick<InboxState, "inbox">): ReadonlyArray<InboxEntry> =>
+  Inbox.taken(inbox).flatMap(Inbox.entryOf)
+
+/** Whether the call to the store timed out: the store may have done the write, or may still do it. */
+export const isUnanswered = (cause: unknown): boolean =>
+  cause instanceof OtpError.CallExit && cause.reason === "timeout"
+
+const knownWith = (known: Ids, turns: ReadonlyArray<TurnData>): Ids => {
+  const named = turns.filter((turn) => turn.named === true)
+  return named.length === 0 ? known : [...known, ...named.map(({ id }) => id)]
+}

@@ -1,0 +1,75 @@
+/** The inputs of a live chat that wait for their release, and how a sender gets their turns. */
+import { Delivery } from "../inbox/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import type { ChatContext } from "../loop/index.ts"
+import { SessionError } from "../errors/index.ts"
+import type { Message } from "../model/index.ts"
+import { alreadyDelivered } from "./chatCommands.ts"
+import type { LiveTurn } from "./liveTurn.ts"
+import type { TurnTable } from "./turnTable.ts"
+
+/** The part of a live chat that starts the turns. */
+interface Starter {
+  readonly id: string
+  readonly context: ChatContext | undefined
+  start(
+    messages: ReadonlyArray<Message>,
+    options: { readonly retry?: boolean; readonly delivery?: Delivery | undefined }
+  ): LiveTurn
+  refused(error: SessionError, delivery: Delivery): LiveTurn
+}
+
+/** The inputs that wait for their release. */
+export const heldInputs = ({ context }: Pick<Starter, "context">): Inbox.Inbox =>
+  context?.inbox.filter(Inbox.isHeld) ?? Inbox.empty
+
+/** Starts the held inputs, and returns their turns. */
+export const releasedInputs = (chat: Starter, turns: TurnTable): ReadonlyArray<LiveTurn> =>
+  heldInputs(chat).map((held) => released(chat, turns, held))
+
+const released = (
+  chat: Starter,
+  turns: TurnTable,
+  { id, named, messages, whenBusy = "queue", status }: Inbox.WaitingTurn
+): LiveTurn => {
+  const live = turns.get(id)
+  if (live !== undefined && !live.over) return live
+  const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, { status: "pending" })
+  delivery.isKept = status !== "doubted"
+  return again(chat, messages, delivery)
+}
+
+/** Starts the turn of an accepted input; it is queued now. */
+const again = (chat: Starter, messages: ReadonlyArray<Message>, delivery: Delivery | undefined): LiveTurn => {
+  if (delivery !== undefined) delivery.whenBusy = "queue"
+  return chat.start(messages, { delivery })
+}
+
+/** The input of this id, if it is known: on its way, held, or in the thread. */
+export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTurn | undefined => {
+  const live = turns.get(id)
+  if (live !== undefined && live.status !== "rejected" && !(live.over && live.status === "pending")) return live
+  if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
+  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery)
+  if (chat.context?.known.includes(id) !== true) return undefined
+  return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
+}
+
+/** Starts the turn of an input that could not be stored; without one, the last question runs again. */
+export const retried = (chat: Starter, turns: TurnTable): LiveTurn => {
+  const failed = heldInputs(chat).find(({ status }) => status === "failed")
+  const turn = failed === undefined ? retriedTurn(chat, turns) : released(chat, turns, failed)
+  releasedInputs(chat, turns)
+  return turn
+}
+
+const retriedTurn = (chat: Starter, { unstored }: TurnTable): LiveTurn => {
+  if (unstored !== undefined) {
+    const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
+    return chat.start(unstored.turn.messages, { delivery })
+  }
+  if ((chat.context?.thread.messages.length ?? 0) === 0) {
+    throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
+  }
+  return chat.start([], { retry: true })
+}
