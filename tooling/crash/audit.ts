@@ -35,6 +35,7 @@ export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Fo
       case "wrong":
         return [line.what]
       case "accepted":
+      case "stored":
         promised.accepted.set(line.input, line.chat)
         return []
       case "answered": {

@@ -1,7 +1,8 @@
 /**
  * Kills a program repeatedly, and restarts it on its store.
  *
- * The seed determines the number of lines in each life. The kill is `SIGKILL`, from outside, at any point of the program.
+ * The seed determines the number of lines in each life. The kill is `SIGKILL`, from outside, at any point of the program, or
+ * by the program itself between a write of the store and the next step of the chat.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

@@ -3,7 +3,8 @@
 /**
  * - `ready`: its Troupe runs
  * - `revived`: a conversation was loaded in this phase, with its interrupted reply so far
- * - `accepted`: the store has this input
+ * - `accepted`: the store has this input, as the receipt of its sender says
+ * - `stored`: the store has the row of this input, and the program ends before its chat gets the input
  * - `answered`: a turn was over, with this answer
  * - `forked`: a new conversation was forked from another
  * - `wrong`: something failed unexpectedly
@@ -11,7 +12,7 @@
 export type Line =
   | { readonly type: "ready" }
   | { readonly type: "revived"; readonly chat: string; readonly phase: string; readonly partial: string }
-  | { readonly type: "accepted"; readonly chat: string; readonly input: string }
+  | { readonly type: "accepted" | "stored"; readonly chat: string; readonly input: string }
   | { readonly type: "answered"; readonly chat: string; readonly text: string }
   | { readonly type: "forked"; readonly chat: string; readonly to: string }
   | { readonly type: "wrong"; readonly what: string }

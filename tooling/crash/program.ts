@@ -2,12 +2,14 @@
  * `node program.ts <database> <journal> <seed> <life>`: conversations that run until the program is killed.
  *
  * It continues the stored conversations, and prints each acknowledgement before its next request. Its tool that writes
- * appends its idempotency keys to the journal.
+ * appends its idempotency keys to the journal. Sometimes it kills itself after a write of the store, before its chat knows
+ * the result.
  */
 import { appendFileSync, writeSync } from "node:fs"
 import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
+import type { Store } from "@troupe/chat/store"
 import type { Request } from "@troupe/chat/models"
 import { chanceOf } from "../soak/chance.ts"
 import type { Line } from "./lines.ts"
@@ -70,7 +72,7 @@ const converse = async (troupe: RunningTroupe, id: string): Promise<void> => {
   for (let count = 1; ; count++) {
     const inputs =
       chance() < 0.3 ? [`${id}-${life}-${count}-1`, `${id}-${life}-${count}-2`] : [`${id}-${life}-${count}`]
-    const turns = inputs.map((input) => ({ input, turn: chat.send(input, { id: input }) }))
+    const turns = inputs.map((input) => ({ input, turn: chat.send(input, chance() < 0.5 ? { id: input } : {}) }))
     for (const { input, turn } of turns) {
       const { status } = await turn.receipt
       if (status === "rejected") throw new Error(`${input} was rejected`)
@@ -85,7 +87,33 @@ const converse = async (troupe: RunningTroupe, id: string): Promise<void> => {
   }
 }
 
-const store = openStore(database)
+/** Sometimes ends the program between two steps: after the row of an input is written, or after an entry is. */
+const deadly = (inner: Store.SessionStore): Store.SessionStore => {
+  const accept: Store.SessionStore["accept"] = async (id, input, ...more) => {
+    const accepted = await inner.accept(id, input, ...more)
+    if (chance() < 0.04) die({ type: "stored", chat: id, input: Message.text(input.message) })
+    return accepted
+  }
+  const save: Store.SessionStore["save"] = async (record, precondition) => {
+    const saved = await inner.save(record, precondition)
+    if (chance() < 0.01) die()
+    return saved
+  }
+  const replaced: Readonly<Record<string, unknown>> = { accept, save }
+  return new Proxy(inner, {
+    get: (_, name) => {
+      const value: unknown = replaced[String(name)] ?? Reflect.get(inner, name)
+      return typeof value === "function" ? value.bind(inner) : value
+    }
+  })
+}
+
+const die = (last?: Line): void => {
+  if (last !== undefined) say(last)
+  process.kill(process.pid, "SIGKILL")
+}
+
+const store = deadly(openStore(database))
 const troupe = await Troupe.start({
   adapter: Fake.make({ respond }),
   tools: [look, note],

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import { type LocalChatRef, Troupe, user } from "@troupe/chat"
 import { Thread } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
@@ -92,5 +93,34 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
     // A store in memory keeps the conversation itself.
     expect((await heapBytes()) - baseline).toBeLessThan(name === "memory" ? 5 * said : said)
     await store.close()
+  })
+})
+
+/** A model that never answers, so that every input waits. */
+const silent: Adapter.Adapter = {
+  name: "silent",
+  stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) })
+}
+
+describe("SQLBOX1 the inputs that wait in a busy chat", () => {
+  test("write what was sent: 1,000 inputs of 95 kB", { timeout: 120_000 }, async () => {
+    const large = "x".repeat(95_000)
+    const sizeOf = async (count: number): Promise<number> => {
+      const file = folder.file()
+      const store = sqlite(file, { durability: "process" })
+      const troupe = await Troupe.start({ adapter: silent, store, maxWaitingInputs: 1_001, maxWaitingBytes: 1e9 })
+      const chat = await troupe.chat("c")
+      await chat.send("go").receipt
+      const turns = Array.from({ length: count }, () => chat.send(large))
+      for (const turn of turns) expect(await turn.receipt).toEqual({ status: "pending" })
+      await troupe.stop()
+      expect((await store.load("c"))?.inbox).toHaveLength(count)
+      await store.close()
+      return statSync(file).size
+    }
+    const few = await sizeOf(100)
+    const many = await sizeOf(1_000)
+    expect(many / few).toBeLessThan(11)
+    expect(many).toBeLessThan(1_000 * large.length * 1.2)
   })
 })

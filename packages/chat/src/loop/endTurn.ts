@@ -1,5 +1,5 @@
 /** The changes of a chat's context when steps and turns end, and when the store answers. */
-import { pendingApprovalsOf } from "../step/index.ts"
+import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
@@ -19,7 +19,6 @@ import {
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
 import { canSteer, stillWaits } from "./beginTurn.ts"
-import { withoutUnsavable } from "../store/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The output of a step, as the chart holds it. */

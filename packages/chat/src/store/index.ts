@@ -11,4 +11,3 @@ export type { Accepted, ChatList, HistoryOptions, ListOptions, SessionStore, Sto
 export type { StoreCall, StoreValues } from "./storeCall.ts"
 export { forgetChat, guarded, storeServer } from "./storeServer.ts"
 export type { Guarded, Left, StoreServer } from "./storeServer.ts"
-export { withoutUnsavable } from "./unstorable.ts"

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { Fifo } from "../../src/async/fifo.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { says } from "../double/scripts.ts"
 import { dearer, type Measured } from "./cost.ts"
 
 const check = leakCheck()
@@ -48,3 +49,23 @@ test("a send to a busy chat costs the same behind ten times as many, until its r
   })
   expect(await growth(1_000, sending)).toBeLessThan(bound)
 }, 60_000)
+
+test("a large input costs the same behind ten times as many, until its receipt and until its turn", async () => {
+  const large = "x".repeat(95_000)
+  const adapter = check.fake({ respond: (_, call) => (call % 2 === 0 ? [{ hang: true }] : says("fine")) })
+  const { troupe } = await check.troupe({ adapter, maxWaitingInputs: 1_001, maxWaitingBytes: 1e8 })
+  let chats = 0
+  const sending = (count: number): Measured => ({
+    run: async () => {
+      const chat = await troupe.chat(`c${chats++}`)
+      chat.send("go")
+      await until(() => adapter.open === 1)
+      const turns = Array.from({ length: count }, () => chat.send(large, { whenBusy: "steer" }))
+      await Promise.all(turns.map((turn) => turn.receipt))
+      const last = chat.send("now", { whenBusy: "interrupt" })
+      await last.result()
+      await chat.stop()
+    }
+  })
+  expect(await growth(100, sending)).toBeLessThan(bound)
+}, 120_000)

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest"
+import { InboxInRecord } from "../../src/store/inboxInRecord.ts"
+import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { InboxEntry } from "../../src/record/Inbox.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
+import { blank } from "../../src/store/commitLog.ts"
+import { user } from "../../src/model/Message.ts"
+
+const input = (id: string): InboxEntry => ({ id, whenBusy: "queue", message: user(id) })
+
+const said = (...texts: ReadonlyArray<string>): ChatRecord => ({
+  ...blank("c"),
+  thread: { messages: texts.map((text) => user(text)) }
+})
+
+const shown = (record: ChatRecord | undefined) => [
+  record?.thread.messages.map(({ content }) => content),
+  record?.inbox?.map(({ id }) => id)
+]
+
+/** A store whose saves the test settles, each by its place; without `isSlow` they are done at once. */
+const plain = (isSlow = false) => {
+  let kept: ChatRecord | undefined
+  let loads = 0
+  const saves: Array<() => void> = []
+  const store: Store = {
+    load: () => {
+      loads += 1
+      return kept
+    },
+    save: (record) => {
+      if (!isSlow) return void (kept = record)
+      return new Promise((resolve) => {
+        saves.push(() => {
+          kept = record
+          resolve()
+        })
+      })
+    },
+    delete: () => void (kept = undefined)
+  }
+  return { store: new InboxInRecord(store), saves, kept: () => kept, loads: () => loads }
+}
+
+test("PLAIN1 an input is in the saved record until a save takes it, whatever that record says of the inbox", () => {
+  const { store, kept } = plain()
+  expect(store.accept("c", input("a"))).toEqual({ input: input("a"), isNew: true })
+  expect(store.accept("c", input("b"))).toEqual({ input: input("b"), isNew: true })
+  expect(shown(kept())).toEqual([[], ["a", "b"]])
+  void store.save(said("x"))
+  expect(shown(kept())).toEqual([["x"], ["a", "b"]])
+  void store.save(said("x", "a"), { writer: "w", after: 0, takes: ["a"] })
+  expect(shown(kept())).toEqual([["x", "a"], ["b"]])
+  void store.save(said("x", "a", "b"), { writer: "w", after: 0, takes: ["b"] })
+  expect(shown(kept())).toEqual([["x", "a", "b"], undefined])
+})
+
+test("the same id again is the same input, as it was first", () => {
+  const { store, kept } = plain()
+  void store.accept("c", input("a"))
+  expect(store.accept("c", { ...input("a"), message: user("other") })).toEqual({ input: input("a"), isNew: false })
+  expect(shown(kept())).toEqual([[], ["a"]])
+})
+
+test("the record of a chat that is not loaded is loaded once", () => {
+  const { store, kept, loads } = plain()
+  void store.save({ ...said("x"), inbox: [input("a")] })
+  store.forget("c")
+  void store.accept("c", input("b"))
+  void store.accept("c", input("d"))
+  expect([shown(kept()), loads()]).toEqual([[["x"], ["a", "b", "d"]], 1])
+})
+
+test("PLAIN1 a save that fails takes nothing", () => {
+  const failing: Store = {
+    load: () => ({ ...said(), inbox: [input("a")] }),
+    save: ({ thread }) => {
+      if (thread.messages.length > 0) throw new Error("disk")
+    },
+    delete: () => {}
+  }
+  const store = new InboxInRecord(failing)
+  void store.load("c")
+  expect(() => store.save(said("a"), { writer: "w", after: 0, takes: ["a"] })).toThrow("disk")
+  expect(store.accept("c", input("a"))).toMatchObject({ isNew: false })
+})
+
+test("PLAIN2 a save that settles late does not bring back what later writes are made of", async () => {
+  const { store, saves, kept } = plain(true)
+  await store.load("c")
+  const late = store.accept("c", input("a"))
+  const next = store.save(said("x"))
+  saves[1]?.()
+  await next
+  saves[0]?.()
+  await late
+  expect(shown(kept())).toEqual([[], ["a"]])
+  const last = store.accept("c", input("b"))
+  saves[2]?.()
+  await last
+  expect(shown(kept())).toEqual([["x"], ["b"]])
+})
