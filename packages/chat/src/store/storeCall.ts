@@ -2,7 +2,16 @@
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused } from "../errors/index.ts"
-import type { Accepted, ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
+import type {
+  Accepted,
+  ChatList,
+  HistoryOptions,
+  ListOptions,
+  Precondition,
+  Saved,
+  SessionStore,
+  Store
+} from "./sessionStore.ts"
 
 /** A call of a store. */
 export type StoreCall =
@@ -11,12 +20,13 @@ export type StoreCall =
   | { readonly type: "delete"; readonly id: string }
   | LogCall
 
-/** A save; a store with a log gets the number of the entry before it, and the ids of the inputs that it takes. */
+/** A save; a store with a log gets the number of the entry before it, and the names of what it takes and adds. */
 export interface SaveCall {
   readonly type: "save"
   readonly record: ChatRecord
   readonly after?: number
-  readonly takes?: ReadonlyArray<string>
+  readonly takes?: Precondition["takes"]
+  readonly keeps?: Precondition["keeps"]
 }
 
 /** Appends an input to the waiting inputs. */
@@ -84,7 +94,7 @@ export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown
     case "save":
       return log === undefined || call.after === undefined
         ? store.save(call.record)
-        : log.save(call.record, { writer, after: call.after, takes: call.takes })
+        : log.save(call.record, { writer, after: call.after, takes: call.takes, keeps: call.keeps })
     case "delete":
       return store.delete(call.id)
     default:
