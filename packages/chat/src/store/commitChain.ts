@@ -5,7 +5,7 @@ import { type Keeps, keepsOf } from "./commitLog.ts"
 import type { Saved } from "./sessionStore.ts"
 
 /** The place of a save: the entry before it, what it keeps of that, and the waiting inputs that it takes. */
-export interface Place {
+interface Place {
   readonly after: number
   readonly keeps: Keeps
   readonly takes: ReadonlyArray<string>

@@ -196,10 +196,13 @@ export const blank = (id: string): ChatRecord => ({
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode.
  */
 export const forked = (
-  { inbox: _, version: __, permissionMode: ___, ...kept }: ChatRecord,
+  record: ChatRecord,
   id: string,
   { permissionMode }: Pick<ChatRecord, "permissionMode">
-): ChatRecord => (permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode })
+): ChatRecord => {
+  const { inbox: _, version: __, permissionMode: ___, ...kept } = record
+  return permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode }
+}
 
 /** The record of an entry with the inputs that wait now. */
 export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord => {

@@ -21,7 +21,7 @@ export type StoreCall =
   | LogCall
 
 /** A save; a store with a log gets the number of the entry before it, and the names of what it takes and adds. */
-export interface SaveCall {
+interface SaveCall {
   readonly type: "save"
   readonly record: ChatRecord
   readonly after?: number

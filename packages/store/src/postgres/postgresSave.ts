@@ -65,11 +65,9 @@ export const saveAtOnce = (prefix: string) => {
 
   return function* (save: EntrySave, words: ReadonlyArray<string>): Asking<number | undefined> {
     const { id, after, writer, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } = save
-    const [row] = yield* rowsOf(
-      statement,
-      ...[id, after, writer, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null, title, count, running, now],
-      ...[isStep, body, kept, knownKept, save.takes, save.messages, words, save.known]
-    )
+    const lock = [id, after, writer, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null] as const
+    const entry = [title, count, running, now, isStep, body, kept, knownKept] as const
+    const [row] = yield* rowsOf(statement, ...lock, ...entry, save.takes, save.messages, words, save.known)
     return row === undefined ? undefined : numberIn(row, "key")
   }
 }
