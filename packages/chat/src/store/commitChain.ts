@@ -1,11 +1,13 @@
 /** Chains the records of one process of a chat by their entry numbers. */
 import type { ChatRecord } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
+import { type Keeps, keepsOf } from "./commitLog.ts"
 import type { Saved } from "./sessionStore.ts"
 
-/** The place of a save: the entry before it, and the waiting inputs that it takes. */
+/** The place of a save: the entry before it, what it keeps of that, and the waiting inputs that it takes. */
 export interface Place {
   readonly after: number
+  readonly keeps: Keeps
   readonly takes: ReadonlyArray<string>
 }
 
@@ -14,9 +16,12 @@ const none: ReadonlyArray<string> = []
 /** Saves records after the one that the process began with. */
 export abstract class CommitChain {
   #version: number
+  /** The record of that entry. */
+  #base: ChatRecord | undefined
 
   constructor(record: ChatRecord | undefined) {
     this.#version = record?.version ?? 0
+    this.#base = record
   }
 
   /** Saves a record at this place. */
@@ -28,8 +33,11 @@ export abstract class CommitChain {
   /** Saves the chat's record, which takes these inputs; the next phase waits for it. */
   async commit(record: ChatRecord, takes = none): Promise<void> {
     try {
-      const saved = await this.saveAt(record, { after: this.#version, takes })
-      if (saved !== undefined) this.#version = Math.max(this.#version, saved.seq)
+      const saved = await this.saveAt(record, { after: this.#version, keeps: keepsOf(this.#base, record), takes })
+      if (saved !== undefined && saved.seq > this.#version) {
+        this.#version = saved.seq
+        this.#base = record
+      }
     } catch (error) {
       if (isConflict(error)) this.conflicted()
       throw error
