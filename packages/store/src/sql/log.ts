@@ -19,7 +19,7 @@
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
+import { commitOf, damaged, draftOf, type Origin, type ReadEntry, recordOf, written, stateOf } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable } from "./storedText.ts"
@@ -31,6 +31,14 @@ interface Head {
   readonly key: number
   readonly seq: number
   readonly writer: string | undefined
+}
+
+/** The newest entry of a conversation as its rows, and the text of the streaming reply. */
+export interface Loaded {
+  readonly key: number
+  readonly origin: Origin
+  readonly entry: ReadEntry
+  readonly draft: string | undefined
 }
 
 /** The page of a history. */
@@ -84,18 +92,15 @@ export class Log {
     this.#sql = statements(dialect)
   }
 
-  /** The newest record, and its entry. */
-  *load(id: string): Asking<Standing | undefined> {
+  /** The newest entry, and the text of the reply that was stored since. */
+  *load(id: string): Asking<Loaded | undefined> {
     const head = yield* this.#head(id)
     if (head === undefined) return undefined
-    const record = yield* this.#record(id, head, head.seq)
-    return record === undefined ? undefined : { key: head.key, record }
-  }
-
-  /** The text of the streaming reply, if it was stored since the newest entry. */
-  *draft({ key, record: { id, version = 0 } }: Standing): Asking<string | undefined> {
-    const [row] = yield* rowsOf(this.#sql.draft, key, version)
-    return row === undefined ? undefined : draftOf(this.#origin(id), textIn(row, "body"))
+    const entry = yield* this.#entry(id, head, head.seq)
+    if (entry === undefined) return undefined
+    const origin = this.#origin(id)
+    const [row] = yield* rowsOf(this.#sql.draft, head.key, head.seq)
+    return { key: head.key, origin, entry, draft: row === undefined ? undefined : draftOf(origin, textIn(row, "body")) }
   }
 
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
@@ -211,11 +216,17 @@ export class Log {
     return (yield* this.#head(id))?.key === key
   }
 
-  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. SQLLOG2, SQLLOG5, SQLLOG6 */
+  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. */
   *#record(id: string, head: Head, seq: number): Asking<Chat | undefined> {
+    const entry = yield* this.#entry(id, head, seq)
+    return entry === undefined ? undefined : recordOf(this.#origin(id), entry)
+  }
+
+  /** The rows of an entry, with complete lists. SQLLOG2, SQLLOG5, SQLLOG6 */
+  *#entry(id: string, head: Head, seq: number): Asking<ReadEntry | undefined> {
     const items = yield* rowsOf(this.#sql.items, head.key, seq, seq)
     const [entry] = yield* rowsOf(this.#sql.entry, head.key, seq)
-    if (entry !== undefined) return recordOf(this.#origin(id), { body: textIn(entry, "body"), items })
+    if (entry !== undefined) return { body: textIn(entry, "body"), items }
     if (yield* this.#isThere(id, head)) throw damaged(this.#origin(id))
     return undefined
   }

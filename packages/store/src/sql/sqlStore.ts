@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers/promises"
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
+import { recordInPortions } from "./entryForm.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
@@ -59,15 +60,12 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async load(id: string): Promise<ChatRecord | undefined> {
-    const log = this.#log
-    const found = await this.#read(id, function* () {
-      const standing = yield* log.load(id)
-      return standing === undefined ? undefined : { standing, draft: yield* log.draft(standing) }
-    })
-    if (found === undefined) return undefined
-    const { standing, draft } = found
-    this.#standings.note(standing)
-    return draft === undefined ? standing.record : { ...standing.record, draft }
+    const loaded = await this.#read(id, () => this.#log.load(id))
+    if (loaded === undefined) return undefined
+    const { key, origin, entry, draft } = loaded
+    const record = await recordInPortions(origin, entry)
+    this.#standings.note({ key, record })
+    return draft === undefined ? record : { ...record, draft }
   }
 
   async save(record: ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
