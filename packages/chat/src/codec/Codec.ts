@@ -14,7 +14,8 @@
  *
  * @module
  */
-import { findingsOf, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
+import { isPlainMessage } from "../model/index.ts"
+import { findingsOf, isRecord, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
 import { type Attachments, rows, type TypeName, type Types } from "./codecTable.ts"
 import { type Json, read, type Tag, write } from "../values/index.ts"
 
@@ -122,8 +123,15 @@ const inside = (json: Json, tag: Tag): Json => {
  * Codec.decode("Engine", text, { tools: [now] }).tools[0] // => now
  * ```
  */
-export const decode = <Name extends TypeName>(type: Name, text: string, options?: DecodeOptions): Types[Name] =>
-  fromJson(type, parsed(text), options)
+export const decode = <Name extends TypeName>(type: Name, text: string, options?: DecodeOptions): Types[Name] => {
+  const json = parsed(text)
+  // Without a tag the JSON is the value (CODEC1), and plain messages fit the schema (PLAINMSG1).
+  if (type === "Thread" && !text.includes('"$') && isPlainThread(json)) return json as Types[Name]
+  return fromJson(type, json, options)
+}
+
+const isPlainThread = (json: unknown): boolean =>
+  isRecord(json) && Array.isArray(json["messages"]) && json["messages"].every(isPlainMessage)
 
 /** Like {@link decode}, from the JSON value instead of its text. */
 export const fromJson = <Name extends TypeName>(

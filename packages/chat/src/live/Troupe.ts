@@ -17,7 +17,14 @@ import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
-import { type ChatList, forgetChat, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
+import {
+  type ChatList,
+  forgetChat,
+  guarded,
+  type HistoryOptions,
+  type ListOptions,
+  takesDrafts
+} from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"

@@ -9,12 +9,13 @@
  *          crashes end the supervisor, which is restarted too. Its chats, and a chat that could not be loaded again, start
  *          again with the next input.
  * TROUPE4. The chat is loaded from the store before its supervisor is asked to start it: a slow load delays that chat only.
+ * TROUPE5. The load of a long thread is checked and begun with in turns of the event loop of their own.
  * INSPECT1. With `inspect`, XState runs the charts of a chat in one actor system: the chat, its steps, model requests and
  *           batches, and every tool call. The chat behaves the same.
  */
-import { DynamicSupervisor, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
+import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
-import { SessionError } from "../errors/index.ts"
+import { isRecord, SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
@@ -179,7 +180,9 @@ export class ChatDirectory {
       if (!this.held.has(id)) throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
       try {
         const record = await this.load(id)
+        await otherTasks(record)
         checkRecord(id, record)
+        await otherTasks(record)
         let loaded: { readonly record: ChatRecord | undefined } | undefined = { record }
         return await DynamicSupervisor.startChild(chats, {
           id,
@@ -286,6 +289,20 @@ export class ChatDirectory {
       })
     }
   }
+}
+
+/** The number of messages that are checked, or begun with, without a pause. */
+const fewMessages = 256
+
+/** Lets other tasks run before work on a long thread (TROUPE5). */
+const otherTasks = (record: unknown): Promise<void> | undefined =>
+  isLong(record) ? new Promise(EventLoop.nextTurn) : undefined
+
+/** Whether a value, which may be no record yet, has a long thread. */
+const isLong = (value: unknown): boolean => {
+  if (!isRecord(value) || !isRecord(value["thread"])) return false
+  const { messages } = value["thread"]
+  return Array.isArray(messages) && messages.length > fewMessages
 }
 
 /** The parts of the environment of one process of a chat. */

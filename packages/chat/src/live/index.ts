@@ -1,8 +1,7 @@
 /** Chats as supervised processes: the Troupe, its directory of chats, and the unloading of idle chats. */
 export { chatAt, livingChatsOf } from "./chatDirectory.ts"
-export type { ChatRef, ChatTurn } from "./ChatRef.ts"
+export type { ChatRef } from "./ChatRef.ts"
 export type { LiveChat } from "./liveChat.ts"
-export type { LiveTurn } from "./liveTurn.ts"
 export type { LocalChatRef } from "./LocalChatRef.ts"
 export { Troupe } from "./Troupe.ts"
 export type { RunningTroupe } from "./Troupe.ts"

@@ -1,6 +1,12 @@
-/** The findings about messages, with their paths. */
+/**
+ * The findings about messages, with their paths, and a quick check of messages of the usual shapes.
+ *
+ * PLAINMSG1. A message that passes the quick check fits the schema `Message`, and has no findings. Any other value is
+ *            checked with both.
+ */
 import { type Finding, isRecord } from "../errors/index.ts"
-import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
+import { ContentPart, type FilePart, type ImagePart, type Message } from "./messageShapes.ts"
+import { Outcome } from "./Outcome.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
 type Path = ReadonlyArray<string | number>
@@ -43,3 +49,49 @@ export const messageFindings = (
   }
   return found
 }
+
+const outcomes: ReadonlySet<unknown> = new Set(Outcome.options)
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Whether a value is a message with text as its content. A `false` says nothing about the value. */
+export const isPlainMessage = (value: unknown): value is Message => {
+  if (!isPlain(value)) return false
+  const { role, content, name, metadata } = value
+  if (typeof content !== "string" || !isOptionalText(name) || !isOptionalPlain(metadata)) return false
+  switch (role) {
+    case "user":
+    case "system":
+      return true
+    case "assistant":
+      return value["toolCalls"] === undefined || areCalls(value["toolCalls"])
+    case "tool": {
+      const { toolCallId, outcome } = value
+      return typeof toolCallId === "string" && (outcome === undefined || outcomes.has(outcome))
+    }
+    default:
+      return false
+  }
+}
+
+const areCalls = (value: unknown): boolean => Array.isArray(value) && value.every(isCall)
+
+const isCall = (value: unknown): boolean => {
+  if (!isPlain(value)) return false
+  const { id, name, arguments: given, rawArguments, problem, metadata } = value
+  return (
+    typeof id === "string" &&
+    typeof name === "string" &&
+    (given === null || isPlain(given)) &&
+    isOptionalText(rawArguments) &&
+    isOptionalText(problem) &&
+    isOptionalPlain(metadata)
+  )
+}
+
+const isPlain = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === "string"
+
+const isOptionalPlain = (value: unknown): boolean => value === undefined || isPlain(value)

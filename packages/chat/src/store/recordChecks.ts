@@ -1,18 +1,36 @@
 /** Checks the record that a store returned for a chat. */
-import { SessionError, ValidationError } from "../errors/index.ts"
+import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatRecord } from "../record/index.ts"
-import { answered, type Message, messagesFindings, type ToolMessage, toolResult, unpaired } from "../model/index.ts"
+import {
+  answered,
+  isPlainMessage,
+  type Message,
+  messagesFindings,
+  type ToolMessage,
+  toolResult,
+  unpaired
+} from "../model/index.ts"
 import { type Opened, openToolCalls, withResults } from "../step/index.ts"
 
 /** Throws a `SessionError` when the value is not a chat's record. */
 export const checkRecord = (id: string, record: unknown): void => {
   if (record === undefined) return
-  const { success, data, error } = ChatRecord.safeParse(record)
-  const invalid = success ? (otherChat(id, data) ?? invalidMessages(data)) : error
+  const { success, data, error } = withoutPlainMessages(record)
+  const invalid = success ? (otherChat(id, data) ?? invalidMessages(record as ChatRecord)) : error
   if (invalid === undefined) return
   throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
     cause: invalid
   })
+}
+
+/** Parses a record; plain messages fit the schema, and are left out (PLAINMSG1). */
+const withoutPlainMessages = (record: unknown): ReturnType<typeof ChatRecord.safeParse> => {
+  if (isRecord(record) && isRecord(record["thread"]) && Array.isArray(record["thread"]["messages"])) {
+    const messages = record["thread"]["messages"].filter((message) => !isPlainMessage(message))
+    const shorter = ChatRecord.safeParse({ ...record, thread: { ...record["thread"], messages } })
+    if (shorter.success) return shorter
+  }
+  return ChatRecord.safeParse(record)
 }
 
 const otherChat = (id: string, record: ChatRecord): Error | undefined =>
@@ -30,7 +48,8 @@ const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRec
  * Ignores unreadable media sources: they fail the turns of a conversation, but it can still be loaded and rewound (MEDIA1).
  */
 const invalidList = (messages: ReadonlyArray<Message>): Error | undefined => {
-  const found = messagesFindings(messages, ["messages"], () => undefined)
+  const others = messages.some((message) => !isPlainMessage(message))
+  const found = others ? messagesFindings(messages, ["messages"], () => undefined) : []
   return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
 }
 

@@ -204,6 +204,7 @@ export class Cell implements Pid<unknown> {
 
   disown(resource: Resource): void {
     this.resources?.delete(resource)
+    if (this.resources?.size === 0) this.resources = undefined
   }
 
   watch(watcher: Watcher): void {

@@ -22,9 +22,15 @@ export type Keys = "unique" | "duplicate"
 export type Listener = (change: "Register" | "Unregister", entry: Entry) => void
 
 /** A process with entries, and the watcher of its end. */
-interface Member extends Watcher {
-  readonly entries: SmallSet<Entry>
+class Member extends SmallSet<Entry> implements Watcher {
   readonly linkedBefore: boolean
+  readonly down: (cell: Cell) => void
+
+  constructor(linkedBefore: boolean, down: (cell: Cell) => void) {
+    super()
+    this.linkedBefore = linkedBefore
+    this.down = down
+  }
 }
 
 export class RegistryTable {
@@ -57,7 +63,7 @@ export class RegistryTable {
   }
 
   entriesOf(cell: Cell): ReadonlyArray<Entry> {
-    return this.#members.get(cell)?.entries.all ?? []
+    return this.#members.get(cell)?.all ?? []
   }
 
   entries(): ReadonlyArray<Entry> {
@@ -71,7 +77,7 @@ export class RegistryTable {
     if (holder !== undefined || cell.dead) return holder ?? cell
     sameSystem(this.#self, cell)
     const entry = new Entry(key, place, cell, value)
-    this.#member(cell).entries.add(entry)
+    this.#member(cell).add(entry)
     this.#index.add(entry)
     this.#notify?.("Register", entry)
     return undefined
@@ -83,10 +89,10 @@ export class RegistryTable {
     const released = this.entriesOf(cell).filter(matches)
     if (member === undefined || released.length === 0) return 0
     for (const entry of released) {
-      member.entries.delete(entry)
+      member.delete(entry)
       this.#index.remove(entry)
     }
-    if (member.entries.size === 0) this.#leave(cell, member)
+    if (member.size === 0) this.#leave(cell, member)
     for (const entry of released) this.#notify?.("Unregister", entry)
     return released.length
   }
@@ -104,7 +110,7 @@ export class RegistryTable {
     const existing = this.#members.get(cell)
     if (existing !== undefined) return existing
     const linkedBefore = cell.links?.has(this.#self) === true
-    const member: Member = { entries: new SmallSet(), linkedBefore, down: this.#gone }
+    const member = new Member(linkedBefore, this.#gone)
     this.#members.set(cell, member)
     cell.watch(member)
     join(cell, this.#self)

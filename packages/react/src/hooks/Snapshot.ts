@@ -11,7 +11,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react"
 import { type Paced, pacedOf, type Source } from "./paced.ts"
 
-/** A source of snapshots: the ref of a chat, or an actor of XState. */
+/** A source of snapshots: the `LocalChatRef` of a chat, or an actor of XState. */
 export interface HasSnapshot<S> {
   readonly getSnapshot: () => S
   readonly subscribe: (changed: (snapshot: S) => void) => { readonly unsubscribe: () => void }

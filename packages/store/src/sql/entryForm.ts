@@ -3,7 +3,10 @@
  *
  * ROWS1. A write costs the added items, not the whole record.
  * ROWS2. A read returns a record, or fails as corrupt, also when an item is missing.
+ * ROWS3. The newest record of a long conversation is decoded in portions, and other tasks run in between.
  */
+import { setImmediate } from "node:timers/promises"
+import type { Message } from "@troupe/chat/messages"
 import { type ChatRecord, Codec, Store } from "@troupe/chat/store"
 import { StoreError } from "./StoreError.ts"
 import { lists } from "./dialect.ts"
@@ -61,15 +64,23 @@ export const written = (commit: Store.Commit): WrittenEntry => {
 const itemsOf = (
   rows: ReadonlyArray<Row>,
   list: number,
+  place: Place,
+  of: "entry" | "record"
+): ReadonlyArray<unknown> => textsOf(rows, list, place, of).map((text): unknown => JSON.parse(text))
+
+/** The texts of the items of a list. */
+const textsOf = (
+  rows: ReadonlyArray<Row>,
+  list: number,
   { kept, added }: Place,
   of: "entry" | "record"
-): ReadonlyArray<unknown> => {
-  const items: Array<unknown> = []
+): ReadonlyArray<string> => {
+  const items: Array<string> = []
   const first = of === "entry" ? kept : 0
   for (const row of rows) {
     if (numberIn(row, "list") !== list) continue
     if (numberIn(row, "position") !== first + items.length) throw lost(first + items.length)
-    items.push(JSON.parse(textIn(row, "body")))
+    items.push(textIn(row, "body"))
   }
   const end = first + items.length
   if (added === undefined ? end < kept : end !== kept + added) throw lost(end)
@@ -119,18 +130,49 @@ export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
     return Codec.fromJson("Commit", { ...rest, messages: [] }).state
   })
 
+/** How many messages are decoded at a time. */
+const atOnce = 256
+
+/** Decodes a record; yields between portions of its messages. */
+function* decoding(id: string, { body, items }: ReadEntry): Generator<undefined, ChatRecord> {
+  const { messages: added, known, ...rest } = JSON.parse(body) as Body
+  const texts = textsOf(items, lists.messages, placeOf(rest.kept, added), "record")
+  const messages: Array<Message.Message> = []
+  for (let at = 0; at < texts.length; at += atOnce) {
+    if (at > 0) yield
+    messages.push(...messagesOf(texts.slice(at, at + atOnce)))
+  }
+  const entry = { ...rest, kept: 0, messages: [] }
+  const commit =
+    known === undefined ? entry : { ...entry, known: { kept: 0, added: itemsOf(items, lists.known, known, "record") } }
+  return Store.recordOf(id, [{ ...Codec.fromJson("Commit", commit), messages }])
+}
+
+const messagesOf = (texts: ReadonlyArray<string>): ReadonlyArray<Message.Message> => {
+  const { messages } = Codec.decode("Thread", `{"messages":[${texts.join(",")}]}`)
+  if (messages.length !== texts.length) throw new RangeError("An item is not one message")
+  return messages
+}
+
 /** Decodes the record of an entry with complete lists. **Errors**: as {@link commitOf}. */
-export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord =>
+export const recordOf = (origin: Origin, entry: ReadEntry): ChatRecord =>
   whole(origin, () => {
-    const { messages: added, known, ...rest } = JSON.parse(body) as Body
-    const messages = itemsOf(items, lists.messages, placeOf(rest.kept, added), "record")
-    const entry = { ...rest, kept: 0, messages }
-    const commit =
-      known === undefined
-        ? entry
-        : { ...entry, known: { kept: 0, added: itemsOf(items, lists.known, known, "record") } }
-    return Store.recordOf(origin.id, [Codec.fromJson("Commit", commit)])
+    const portions = decoding(origin.id, entry)
+    let portion = portions.next()
+    while (portion.done !== true) portion = portions.next()
+    return portion.value
   })
+
+/** Decodes as {@link recordOf}, and yields to other tasks between portions of messages (ROWS3). */
+export const recordInPortions = async (origin: Origin, entry: ReadEntry): Promise<ChatRecord> => {
+  const portions = decoding(origin.id, entry)
+  let portion = whole(origin, () => portions.next())
+  while (portion.done !== true) {
+    await setImmediate()
+    portion = whole(origin, () => portions.next())
+  }
+  return portion.value
+}
 
 const placeOf = (kept: number, added: number | undefined): Place => (added === undefined ? { kept } : { kept, added })
 

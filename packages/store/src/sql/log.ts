@@ -19,7 +19,17 @@
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, damaged, draftOf, type Input, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
+import {
+  commitOf,
+  damaged,
+  draftOf,
+  type Input,
+  type Origin,
+  type ReadEntry,
+  recordOf,
+  written,
+  stateOf
+} from "./entryForm.ts"
 import { Fences } from "./fences.ts"
 import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
@@ -38,6 +48,15 @@ interface Head {
   /** How many inputs wait, and how many messages the newest entry has. */
   readonly waiting: number
   readonly messages: number
+}
+
+/** The newest entry of a conversation as its rows, if it has one, its waiting inputs, and the text of the streaming reply. */
+export interface Loaded {
+  readonly key: number
+  readonly origin: Origin
+  readonly entry: ReadEntry | undefined
+  readonly waiting: ReadonlyArray<Input>
+  readonly draft: string | undefined
 }
 
 /** The page of a history. */
@@ -100,18 +119,23 @@ export class Log {
   }
 
   /**
-   * The newest record with the waiting inputs; `"unmoved"` if an earlier version wrote the newest entry, with inputs that
-   * have no rows yet (SQLBOX2).
+   * The newest entry with the waiting inputs, and the text of the reply that was stored since; `"unmoved"` if an earlier
+   * version wrote the newest entry, with inputs that have no rows yet (SQLBOX2).
    */
-  *load(id: string): Asking<Standing | "unmoved" | undefined> {
+  *load(id: string): Asking<Loaded | "unmoved" | undefined> {
+    const origin = this.#origin(id)
     for (;;) {
       const head = yield* this.#head(id)
       if (head === undefined) return undefined
-      const record = head.seq === 0 ? Store.blank(id) : yield* this.#record(id, head, head.seq)
-      if (record === undefined) return undefined
-      if (head.moved < head.seq && record.inbox !== undefined) return "unmoved"
-      const waiting = yield* this.#inbox.of(head, this.#origin(id))
-      if (waiting !== undefined) return { key: head.key, record: withInbox(record, waiting) }
+      const { key, seq, moved } = head
+      const entry = seq === 0 ? undefined : yield* this.#entry(id, head, seq)
+      if (seq > 0 && entry === undefined) return undefined
+      if (entry !== undefined && moved < seq && stateOf(origin, entry.body).inbox !== undefined) return "unmoved"
+      const waiting = yield* this.#inbox.of(head, origin)
+      if (waiting === undefined) continue
+      const [row] = yield* rowsOf(this.#sql.draft, key, seq)
+      const draft = row === undefined ? undefined : draftOf(origin, textIn(row, "body"))
+      return { key, origin, entry, waiting, draft }
     }
   }
 
@@ -140,12 +164,6 @@ export class Log {
     const summary = [0, null, readable(title), 0, 0, now, 0] as const
     const [row] = yield* rowsOf(this.#sql.begin, ...summary, now, checkedId(id))
     return row === undefined ? undefined : numberIn(row, "key")
-  }
-
-  /** The text of the streaming reply, if it was stored since the newest entry. */
-  *draft({ key, record: { id, version = 0 } }: Standing): Asking<string | undefined> {
-    const [row] = yield* rowsOf(this.#sql.draft, key, version)
-    return row === undefined ? undefined : draftOf(this.#origin(id), textIn(row, "body"))
   }
 
   /**
@@ -317,11 +335,17 @@ export class Log {
     return (yield* this.#head(id))?.key === key
   }
 
-  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. SQLLOG2, SQLLOG5, SQLLOG6 */
+  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. */
   *#record(id: string, head: Head, seq: number): Asking<Chat | undefined> {
+    const entry = yield* this.#entry(id, head, seq)
+    return entry === undefined ? undefined : recordOf(this.#origin(id), entry)
+  }
+
+  /** The rows of an entry, with complete lists. SQLLOG2, SQLLOG5, SQLLOG6 */
+  *#entry(id: string, head: Head, seq: number): Asking<ReadEntry | undefined> {
     const items = yield* rowsOf(this.#sql.items, head.key, seq, seq)
     const [entry] = yield* rowsOf(this.#sql.entry, head.key, seq)
-    if (entry !== undefined) return recordOf(this.#origin(id), { body: textIn(entry, "body"), items })
+    if (entry !== undefined) return { body: textIn(entry, "body"), items }
     if (yield* this.#isThere(id, head)) throw damaged(this.#origin(id))
     return undefined
   }

@@ -8,9 +8,9 @@ import { setImmediate } from "node:timers/promises"
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
-import type { Input } from "./entryForm.ts"
+import { type Input, recordInPortions } from "./entryForm.ts"
 import { checkedFence } from "./fences.ts"
-import type { Accepted } from "./inboxRows.ts"
+import { type Accepted, withInbox } from "./inboxRows.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
@@ -67,20 +67,17 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async load(id: string): Promise<ChatRecord | undefined> {
-    const log = this.#log
-    const found = await this.#read(id, function* () {
-      const standing = yield* log.load(id)
-      if (standing === undefined || standing === "unmoved") return standing
-      return { standing, draft: yield* log.draft(standing) }
-    })
-    if (found === undefined) return undefined
-    if (found === "unmoved") {
-      await this.#write(id, () => log.move(id))
+    const loaded = await this.#read(id, () => this.#log.load(id))
+    if (loaded === undefined) return undefined
+    if (loaded === "unmoved") {
+      await this.#write(id, () => this.#log.move(id))
       return this.load(id)
     }
-    const { standing, draft } = found
-    this.#standings.note(standing)
-    return draft === undefined ? standing.record : { ...standing.record, draft }
+    const { key, origin, entry, waiting, draft } = loaded
+    const kept = entry === undefined ? Store.blank(id) : await recordInPortions(origin, entry)
+    const record = withInbox(kept, waiting)
+    this.#standings.note({ key, record })
+    return draft === undefined ? record : { ...record, draft }
   }
 
   /** With one statement if the database can, else in a transaction. */

@@ -197,6 +197,8 @@ export class ChartRun {
   #children: Entries<Child> = undefined
   #timers: Entries<Delayed> = undefined
   #observers: Set<Observer<unknown>> | undefined = undefined
+  /** The first watcher, and the others: most charts have at most one. */
+  #watcher: ((state: ChartState) => void) | undefined = undefined
   #watchers: SmallSet<(state: ChartState) => void> | undefined = undefined
   #scope: ActorScope | undefined = undefined
   /** Whether the chart has ended, and everything it started is stopped. */
@@ -300,14 +302,18 @@ export class ChartRun {
 
   /** Calls the watcher after each change of the state, with the chart itself: no snapshot is made. */
   watch(watcher: (state: ChartState) => void): () => void {
-    const watchers = (this.#watchers ??= new SmallSet())
-    watchers.add(watcher)
-    return () => void watchers.delete(watcher)
+    if (this.#watcher === undefined) this.#watcher = watcher
+    else (this.#watchers ??= new SmallSet()).add(watcher)
+    return () => {
+      if (this.#watcher === watcher) this.#watcher = undefined
+      else this.#watchers?.delete(watcher)
+    }
   }
 
   showState(): void {
-    if (this.#watchers === undefined) return
-    for (const watcher of this.#watchers.all) this.guarded(() => watcher(this.chart))
+    const watcher = this.#watcher
+    if (watcher !== undefined) this.guarded(() => watcher(this.chart))
+    for (const other of this.#watchers?.all ?? none) this.guarded(() => other(this.chart))
   }
 
   /** Calls the observer with each new snapshot, or with the end if the chart has ended. */
@@ -355,6 +361,8 @@ export class ChartRun {
     }
   }
 }
+
+const none: ReadonlyArray<(state: ChartState) => void> = []
 
 const freeId = (timers: Entries<Delayed>, type: string): string => {
   for (let index = 0; ; index++) {
