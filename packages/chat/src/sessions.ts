@@ -4,4 +4,3 @@
  * @module
  */
 export * as Session from "./session/Session.ts"
-export { SessionReducer } from "./session/SessionReducer.ts"

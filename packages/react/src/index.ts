@@ -5,7 +5,7 @@
  */
 export { local } from "@troupe/server/Local"
 export { useChat } from "./hooks/Conversation.ts"
-export type { Conversation, ConversationOptions, ConversationStatus, ConversationVerbs } from "./hooks/Conversation.ts"
+export type { Conversation, ConversationOptions, ConversationVerbs } from "./hooks/Conversation.ts"
 export { useChats } from "./hooks/Conversations.ts"
 export type { Conversations, ConversationsOptions } from "./hooks/Conversations.ts"
 export { useObserver, useProcess, useTimeline } from "./hooks/Observed.ts"

@@ -44,5 +44,5 @@ const html = renderToString(
 )
 await troupe.stop()
 
-match(html, /<main title="ready"><p>Hello<\/p><p>Hi\.<\/p><\/main>/)
+match(html, /<main title="completed"><p>Hello<\/p><p>Hi\.<\/p><\/main>/)
 match(html, /<em>&quot;idle&quot;<\/em>/)

@@ -64,11 +64,11 @@ describe("a system that lives in the page", inBrowser, () => {
     await page.evaluate(() => local.show("c1"))
     await press(page, "weather")
     await page.locator("main").getByText("So it is 12 °C in Oslo.").waitFor()
-    await status(page, "ready")
+    await status(page, "completed")
     await press(page, "stuck")
     await page.locator("main").getByText("stuck running").waitFor()
     await press(page, "cancel")
-    await status(page, "ready")
+    await status(page, "cancelled")
     await press(page, "long")
     await page.locator("#partial").getByText("one two three").waitFor()
     await page
@@ -80,7 +80,7 @@ describe("a system that lives in the page", inBrowser, () => {
     await status(page, "interrupted")
     await page.locator("#partial").getByText("one two three").waitFor()
     await press(page, "resume")
-    await status(page, "ready")
+    await status(page, "completed")
     expect(await page.locator("p.assistant").last().innerText()).toBe(
       "one two three four five six seven eight nine ten ".repeat(20).trim()
     )

@@ -7,7 +7,7 @@
 import * as z from "zod"
 import type { Adapter } from "../adapter/index.ts"
 import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "../errors/index.ts"
-import { ChatRecord, ChatResult, StepResult } from "../record/index.ts"
+import { ChatRecord, ChatResult, statusOf, StepResult } from "../record/index.ts"
 import { ContentPart, Message, Request, Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { Event } from "../events/index.ts"
@@ -16,7 +16,7 @@ import { type ToolResultEncoder } from "../toolResult/index.ts"
 import * as Tool from "../tool/Tool.ts"
 import { Commit } from "../store/index.ts"
 import type { ToolExecutor } from "../tool/index.ts"
-import { Session } from "../session/index.ts"
+import type { Session } from "../session/index.ts"
 
 /** The parts of values that have no JSON form; the caller passes them when a value is decoded. */
 export interface Attachments {
@@ -106,6 +106,27 @@ const engine: Row<Engine.Engine> = {
   }
 }
 
+/** A value with the fields that it lacks. */
+const filled = <A extends object>(data: unknown, defaults: A): A => {
+  const missing = Object.entries(defaults).filter(([field]) => !Object.hasOwn(data as object, field))
+  return missing.length === 0 ? (data as A) : { ...(data as A), ...Object.fromEntries(missing) }
+}
+
+const conversation: Row<ChatRecord> = {
+  schema: ChatRecord,
+  shed: same,
+  restore: (data) => filled<Partial<ChatRecord>>(data, { id: "", usage: {}, running: false }) as ChatRecord
+}
+
+/** A session, also one that was stored without the parts of a record. Its status is the stored one. */
+const session: Row<Session> = {
+  ...conversation,
+  restore: (data, given) => {
+    const stored = conversation.restore(data, given)
+    return filled<Partial<Session>>(stored, { status: statusOf(stored), context: {}, metadata: {} }) as Session
+  }
+}
+
 /** Every type that has a JSON form. */
 export const rows = {
   ContentPart: plain(ContentPart),
@@ -120,9 +141,9 @@ export const rows = {
   HandlerResult: plain(HandlerResult),
   StepResult: plain(StepResult),
   ChatResult: plain(ChatResult),
-  ChatRecord: plain(ChatRecord),
+  ChatRecord: conversation,
   Commit: plain(Commit),
-  Session: plain(Session),
+  Session: session,
   Event: plain(Event),
   AdapterError: errors(AdapterError),
   EngineError: errors(EngineError),

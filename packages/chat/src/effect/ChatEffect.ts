@@ -1,8 +1,8 @@
 /**
  * The Effect API of chats and sessions: the same steps and turns as Effects and Streams.
  *
- * {@link run}, {@link stream}, {@link send} and {@link attach} are the functions of those names. {@link call},
- * {@link events} and {@link session} make an Effect or a Stream of any other function of `Chat`, `Session` and `ChatRef`.
+ * {@link call}, {@link events} and {@link session} make an Effect or a Stream of any function of `Chat`, `Session` and
+ * `ChatRef`. {@link run} and {@link stream} are `Chat.run` and `Chat.stream`, with the errors of these two alone.
  *
  * Interrupting the fiber releases the request or the running tools, like leaving the loop in the plain API. Interrupting a
  * reader of a living chat only detaches. If the fiber has a tracer, spans go to it, as children of the fiber's span.
@@ -15,16 +15,15 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Chat from "../loop/Chat.ts"
-import type { ChatResult, SendOptions } from "../record/index.ts"
+import type { ChatResult } from "../record/index.ts"
 import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
-import { type ChatRef, type RunningTroupe, Troupe, type TroupeOptions } from "../live/index.ts"
+import { type RunningTroupe, Troupe, type TroupeOptions } from "../live/index.ts"
 import type { Event } from "../events/index.ts"
 import { attempt, opening, reading } from "./fromPromises.ts"
-import type { ThreadInput, UserInput } from "../model/index.ts"
+import type { ThreadInput } from "../model/index.ts"
 import type { ResultOf, Session, SessionMode, SessionStream } from "../session/index.ts"
 import type { Engine } from "../tool/index.ts"
-import type { AttachOptions, ChatItem } from "../view/index.ts"
 
 /** The expected errors of chats, sessions and living chats. Any other error is a defect. */
 type Failure = PreflightError | SessionError | ToolError
@@ -65,42 +64,6 @@ export const stream = (
     )
   )
 
-/** Sends an input to a living chat and returns the turn's events, see `ChatRef.send`. */
-export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {}): Stream.Stream<Event, Failure> =>
-  events(() => chat.send(input, options))
-
-/**
- * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped, and fails with `moved` when it
- * leaves. Interrupting its reader detaches.
- *
- * @example
- * ```ts import.meta.vitest
- * import { Fake, Troupe } from "@troupe/chat"
- * import { ChatEffect } from "@troupe/chat/effect"
- * import * as Effect from "effect/Effect"
- * import * as Stream from "effect/Stream"
- *
- * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] }) })
- * const chat = await troupe.chat("c1")
- * const following = ChatEffect.attach(chat, { cursor: "turn" }).pipe(Stream.take(2), Stream.runCollect)
- * const read = Effect.runPromise(following)
- * chat.send("Hi")
- * const [first, second] = await read
- * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant", content: "" } } }
- * second?.type // => "event"
- * await troupe.stop()
- * ```
- */
-export const attach = <Item extends ChatItem>(
-  chat: Attachable<Item>,
-  options: AttachOptions = {}
-): Stream.Stream<Item, Failure> => events(() => chat.attach(options))
-
-/** A chat to follow: a `ChatRef`, whose items have views, or a `LocalChatRef`, whose items have snapshots too. */
-interface Attachable<Item> {
-  readonly attach: (options: AttachOptions) => Leavable<Item>
-}
-
 /**
  * The result of a function of `Chat`, `Session` or `ChatRef`.
  *
@@ -125,7 +88,8 @@ export const call = <A>(begin: (options: FiberOptions) => A | Promise<A>): Effec
 /**
  * The events of a function of `Chat` or `ChatRef`: of a turn, a step, a request or a reader.
  *
- * **Details**: pass `options` on to a function of `Chat`, so that interrupting the fiber ends the request that opens.
+ * **Details**: pass `options` on to a function of `Chat`, so that interrupting the fiber ends the request that opens. The
+ * items of an attachment end when the chat is stopped; interrupting their reader detaches.
  *
  * @example
  * ```ts import.meta.vitest
@@ -138,6 +102,21 @@ export const call = <A>(begin: (options: FiberOptions) => A | Promise<A>): Effec
  * const step = ChatEffect.events((options) => Chat.streamStep(engine, [user("hi")], options))
  * const read = await Effect.runPromise(Stream.runCollect(step))
  * read.at(-1)?.type // => "step_completed"
+ * ```
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { ChatEffect } from "@troupe/chat/effect"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] }) })
+ * const chat = await troupe.chat("c1")
+ * const turn = ChatEffect.events(() => chat.send("Hi"))
+ * const read = await Effect.runPromise(Stream.runCollect(turn))
+ * read.at(-1)?.type // => "chat_completed"
+ * await troupe.stop()
  * ```
  */
 export const events = <A>(

@@ -6,7 +6,8 @@
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
-import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
+import { type Decided, pendingApprovalsOf } from "../step/index.ts"
+import { isWaiting } from "../record/index.ts"
 import type { TurnData } from "./turnData.ts"
 
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */

@@ -11,7 +11,7 @@
 import { StateMachine } from "@troupe/otp"
 import { adapterIn, adapterStreamMachine, preflight, preflightRequest, type RequestEnv } from "../request/index.ts"
 import { ChatEnv } from "./chatEnv.ts"
-import { chatMachine } from "./ChatMachine.ts"
+import { streamTurn } from "./chatStart.ts"
 import { type ChatOptions, type GenerateOptions, resolveOptions, type StepOptions } from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
@@ -69,24 +69,8 @@ export const stream = async (
   const resolved = resolveOptions(engine, options)
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
-  const outlet = outletIn(resolved.system)
   const env = new ChatEnv({ engine, clock: resolved.system.clock })
-  const turn = env.add({ messages: [], options: resolved, outlet })
-  const pid = StateMachine.start(resolved.system, chatMachine, {
-    input: { id: resolved.requestId, thread: from, turn },
-    env,
-    label: "Chat"
-  })
-  const output = () => {
-    const end = StateMachine.output(pid)
-    if (end?.type === "completed") return { type: end.type, result: original(end.result) }
-    return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
-  }
-  const { signal, drainMs, trace } = resolved
-  return opened(
-    new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace }),
-    outlet
-  )
+  return streamTurn(resolved, env, { input: { id: resolved.requestId, thread: from } })
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
-import { decide, goingOn, isWaiting, manualOf, withCallersResults } from "../step/index.ts"
+import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
-import { isInjected, isNudge, type OpenStep } from "../record/index.ts"
+import { isInjected, isNudge, isWaiting, type OpenStep } from "../record/index.ts"
 import { answered, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
@@ -27,7 +27,8 @@ const fresh: ChatStart = {
   open: undefined,
   interrupted: undefined,
   standing: undefined,
-  expiresAt: undefined
+  expiresAt: undefined,
+  caller: {}
 }
 
 /** The state of a turn that has not done anything. */

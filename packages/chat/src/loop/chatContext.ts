@@ -1,7 +1,15 @@
 /** The input, events, output and context of the chat's chart: plain data. */
 import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
-import type { ChatResult, HaltedReason, Mode, ModeStanding, PendingQuestion, StepResult } from "../record/index.ts"
+import type {
+  ChatRecord,
+  ChatResult,
+  HaltedReason,
+  Mode,
+  ModeStanding,
+  PendingQuestion,
+  StepResult
+} from "../record/index.ts"
 import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { EventsTaken } from "../events/index.ts"
 import type { Held } from "../values/index.ts"
@@ -44,6 +52,7 @@ export type ChatStart = Pick<
   | "interrupted"
   | "standing"
   | "expiresAt"
+  | "caller"
 >
 
 /** The time on the system's clock, and whether the signal of the turn is aborted. */
@@ -187,6 +196,8 @@ export interface ChatContext extends InboxState {
   readonly interrupted: Interruption | undefined
   /** The permission mode of calls, if it differs from the options. */
   readonly standing: ModeStanding | undefined
+  /** The parts of the conversation that belong to the caller: no turn changes them. */
+  readonly caller: Pick<ChatRecord, "context" | "metadata">
   /** The text of the reply that streams, under a bare actor. */
   readonly partial: { readonly text: string }
   /** The time of the last event that has one. */
@@ -227,6 +238,7 @@ export type RecordState = Pick<
   | "known"
   | "expiresAt"
   | "standing"
+  | "caller"
 >
 
 /** The text of the reply of an interrupted turn. */

@@ -96,7 +96,8 @@ export interface TurnEnd {
   readonly failure: Held<SessionError> | undefined
 }
 
-const lifecycleEvents: ReadonlyArray<LifecycleEvent> = [
+/** The events of a turn that can have hooks. */
+export const lifecycleEvents: ReadonlyArray<LifecycleEvent> = [
   "SessionStart",
   "UserPromptSubmit",
   "PreIteration",

@@ -1,5 +1,5 @@
-/** The state of a chat that starts from a record. */
-import { Clock } from "@troupe/otp"
+/** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
+import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
 import type { ChatRecord, OpenCall } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
@@ -9,6 +9,15 @@ import { firstExpiry, revived } from "../step/index.ts"
 import { interruptionOf } from "./interruption.ts"
 import { json } from "../toolResult/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
+import { chatMachine } from "./ChatMachine.ts"
+import type { ChatEnv } from "./chatEnv.ts"
+import { EventStream, outletIn } from "../events/index.ts"
+import type { Decided } from "../step/index.ts"
+import type { Message, Thread } from "../model/index.ts"
+import { original } from "../values/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import { beginTurn, initialContext } from "./beginTurn.ts"
+import { recordOf } from "./endTurn.ts"
 
 /** What a chat starts from. `cutOff` is the text of the interrupted reply, if the record does not have it. */
 export interface ChatOrigin {
@@ -31,6 +40,10 @@ export const chatStart = (origin: ChatOrigin): ChatInput => {
   return { id, start, now, stores, suspendedTtlMs, answer }
 }
 
+/** The record of a chat that starts from a record: without a turn in the middle, and without a wait that has expired. */
+export const started = (record: ChatRecord, engine: Engine, clock: Clock.Clock): ChatRecord =>
+  recordOf(initialContext({ input: chatStart({ id: record.id, engine, clock, record }) }))
+
 type From = Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs"> & { readonly now: number }
 
 /** An expired wait is over. `committed` is false if the store does not have the new state yet. */
@@ -51,7 +64,8 @@ const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: Fr
     open,
     interrupted,
     standing: record.permissionMode,
-    expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open))
+    expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
+    caller: callersOf(record)
   }
   if (hasExpired(start, now)) {
     const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
@@ -64,6 +78,45 @@ const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: Fr
 /** A late write can leave the row of an input that the thread has. */
 const inboxOf = ({ inbox = [], inputs = [], known = [] }: ChatRecord): Inbox.Inbox =>
   inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
+const callersOf = ({ context, metadata }: ChatRecord): ChatStart["caller"] => ({
+  ...(context === undefined ? {} : { context }),
+  ...(metadata === undefined ? {} : { metadata })
+})
 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
   call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)
+
+/** A turn to run on the chat of `input`. */
+export interface TurnToRun {
+  readonly input: ChatInput
+  readonly messages?: ReadonlyArray<Message>
+  readonly decisions?: ReadonlyArray<Decided> | undefined
+}
+
+/** Runs one turn of a chat in a process of its own, and returns its events. */
+export const streamTurn = async (
+  options: RunOptions,
+  env: ChatEnv,
+  { input, messages = [], decisions }: TurnToRun
+): Promise<EventStream> => {
+  const outlet = outletIn(options.system)
+  const said = { messages, ...(decisions === undefined ? {} : { decisions }) }
+  const turn = env.add({ ...said, options, outlet })
+  const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label: "Chat" })
+  const output = () => {
+    const end = StateMachine.output(pid)
+    if (end?.type === "completed") return { type: end.type, result: original(end.result) }
+    return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
+  }
+  const { signal, drainMs, trace } = options
+  const events = new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace })
+  await outlet.opened()
+  return events
+}
+
+/** The thread of the first request of a turn. */
+export const threadOf = ({ input, messages = [], decisions }: TurnToRun): Thread => {
+  const context = initialContext({ input })
+  const said = { messages, ...(decisions === undefined ? {} : { decisions }) }
+  return beginTurn(context, { id: "", ...said }).thread ?? context.thread
+}

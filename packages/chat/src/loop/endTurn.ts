@@ -212,7 +212,8 @@ export const recordOf = (context: RecordState): ChatRecord => ({
   expiresAt: context.expiresAt,
   open: context.open,
   permissionMode: context.standing,
-  draft: context.interrupted?.text || undefined
+  draft: context.interrupted?.text || undefined,
+  ...context.caller
 })
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)

@@ -10,9 +10,9 @@ import * as Equal from "effect/Equal"
 import type { ChatContext, Interruption } from "./chatContext.ts"
 import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { isWaiting, type Journal } from "../step/index.ts"
+import type { Journal } from "../step/index.ts"
 import { original } from "../values/index.ts"
-import type { ChatRecord, ModeStanding } from "../record/index.ts"
+import { type ChatRecord, isWaiting, type ModeStanding } from "../record/index.ts"
 import type { TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */

@@ -4,12 +4,12 @@
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
 import type { ChatContext, Expired } from "./chatContext.ts"
-import type { OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
+import { isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import type { Message, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { errorText } from "../toolResult/index.ts"
 import { withResult } from "../stopConditions/index.ts"
-import { closed, firstExpiry, isWaiting, leftOut, openToolCalls, withResults } from "../step/index.ts"
+import { closed, firstExpiry, leftOut, openToolCalls, withResults } from "../step/index.ts"
 import { type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 

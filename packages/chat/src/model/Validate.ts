@@ -54,35 +54,42 @@ export interface SessionParts {
   readonly thread: Thread
   readonly pendingQuestion?: unknown
   readonly pendingToolCalls?: ReadonlyArray<unknown> | undefined
+  readonly open?: unknown
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly lastOutcome?: unknown
 }
 
-const statuses: ReadonlySet<unknown> = new Set([
+/** The words for the status of a conversation; `ConversationStatus` gives their meanings. */
+export const statuses = [
   "idle",
   "completed",
   "awaiting_user",
   "awaiting_tools",
+  "awaiting_approval",
+  "interrupted",
   "cancelled",
   "error"
-])
+] as const
+
+const known: ReadonlySet<unknown> = new Set(statuses)
 
 /**
  * Checks a session: a known status, the parts that the status requires, and its messages.
  *
- * **Details**: `awaiting_user` requires a question, `awaiting_tools` calls, and `error` the error, in `lastOutcome` or in
- * `metadata`.
+ * **Details**: `awaiting_user` requires a question, `awaiting_tools` calls, `awaiting_approval` an open step, and `error` the
+ * error, in `lastOutcome` or in `metadata`.
  */
 export const session = (value: SessionParts): ValidationError | undefined => {
   if (!isRecord(value)) return problem("invalid_session", [{ field: ["session"], reason: "invalid_type" }])
-  const { status, thread: said, pendingQuestion, pendingToolCalls, metadata, lastOutcome } = value
-  const found: Array<Finding> = statuses.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
+  const { status, thread: said, pendingQuestion, pendingToolCalls, open, metadata, lastOutcome } = value
+  const found: Array<Finding> = known.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
   const need = (missing: boolean, field: string, reason: string): void => {
     if (missing) found.push({ field: [field], reason })
   }
   if (status === "awaiting_user") need((pendingQuestion ?? null) === null, "pending_question", "required_for_status")
   if (status === "awaiting_tools")
     need(!Array.isArray(pendingToolCalls) || pendingToolCalls.length === 0, "pending_tool_calls", "required_for_status")
+  if (status === "awaiting_approval") need((open ?? null) === null, "open", "required_for_status")
   if (status === "error") need(!hasError(metadata) && !hasError(lastOutcome), "metadata", "error_required_for_status")
   if (!isRecord(said) || !Array.isArray(said.messages)) need(true, "thread", "invalid_type")
   else found.push(...messagesFindings(said.messages, ["thread", "messages"]))

@@ -1,5 +1,7 @@
 /**
- * The stored state of a chat, from which the chat continues after a crash.
+ * A conversation as a value: the record of a chat, the value of a session, and the beginning of a fork.
+ *
+ * CONVO1. The status follows from the value alone, by one function.
  *
  * @module
  */
@@ -7,11 +9,36 @@ import * as z from "zod"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
 import { Thread, ToolCall, Usage } from "../model/index.ts"
-import { OpenStep } from "./OpenStep.ts"
+import { isWaiting, OpenStep } from "./OpenStep.ts"
 import { ModeStanding } from "./PermissionMode.ts"
+import { openRecord } from "../values/index.ts"
+import * as Validate from "../model/Validate.ts"
 
 /**
- * A chat's committed state.
+ * The status of a conversation between two turns.
+ *
+ * - `idle`: it has no message yet, one step of it was run and another can follow, or all missing results were submitted
+ * - `completed`: the last turn ended
+ * - `awaiting_user`: a tool asked a question
+ * - `awaiting_tools`: the caller must answer calls
+ * - `awaiting_approval`: calls wait for a person's decision
+ * - `interrupted`: its program ended during a turn
+ * - `cancelled`: the last turn was cancelled or left, or its wait expired; its text and an open question are kept
+ * - `error`: the last turn failed
+ */
+export const ConversationStatus = z.enum(Validate.statuses)
+export type ConversationStatus = z.infer<typeof ConversationStatus>
+
+/**
+ * How the last turn ended: its halted reason, the metadata of that reason (see `ChatResult`), and the error of `error` and
+ * `tool_error`.
+ */
+const LastOutcome = z
+  .object({ haltedReason: z.string(), metadata: openRecord, error: z.unknown().optional() })
+  .readonly()
+
+/**
+ * A conversation between two moments: a chat's committed state, or the value of a session.
  *
  * **Details**: a record is written when a user message was accepted, after each step, when a turn ends, and before a call
  * that writes is started. Every call in `thread` has its result, except those in `pendingToolCalls` and in `open`.
@@ -29,6 +56,10 @@ import { ModeStanding } from "./PermissionMode.ts"
  * - `draft`: the text of the interrupted reply, as far as it was stored
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
+ * - `context`, `metadata`: the caller's; no turn changes them. Handlers of a session's calls get its `context`
+ * - `status`, `lastOutcome`: the status and the last outcome of a session; {@link statusOf} computes the status of any value
+ *
+ * **Units and defaults**: `id` is `""` for a session without an id. `usage` is empty, and `running` is false.
  *
  * @example
  * ```ts import.meta.vitest
@@ -53,10 +84,10 @@ import { ModeStanding } from "./PermissionMode.ts"
  */
 export const ChatRecord = z
   .object({
-    id: z.string(),
+    id: z.string().default(""),
     thread: Thread,
-    usage: Usage,
-    running: z.boolean(),
+    usage: Usage.default({}),
+    running: z.boolean().default(false),
     lastHaltedReason: HaltedReason.optional(),
     pendingQuestion: PendingQuestion.optional(),
     pendingToolCalls: z.array(ToolCall).readonly(),
@@ -67,7 +98,44 @@ export const ChatRecord = z
     open: OpenStep.optional(),
     permissionMode: ModeStanding.optional(),
     version: z.number().optional(),
-    draft: z.string().optional()
+    draft: z.string().optional(),
+    status: ConversationStatus.optional(),
+    lastOutcome: LastOutcome.optional(),
+    context: openRecord.optional(),
+    metadata: openRecord.optional()
   })
   .readonly()
 export type ChatRecord = z.infer<typeof ChatRecord>
+
+/** The parts of a conversation that its status follows from. */
+type StatusParts = Pick<ChatRecord, "status" | "open" | "pendingToolCalls" | "pendingQuestion" | "lastHaltedReason"> & {
+  readonly running?: boolean | undefined
+}
+
+/** What `statusOf` reads when the value has no status, or one that its other parts contradict. */
+const derivedStatus = ({ running, pendingQuestion, lastHaltedReason: reason }: StatusParts): ConversationStatus => {
+  if (running === true) return "interrupted"
+  if (reason === "cancelled" || reason === "expired") return "cancelled"
+  if (pendingQuestion !== undefined) return "awaiting_user"
+  return reason === undefined || reason === "manual_tool_calls" || reason === "awaiting_approval" ? "idle" : "completed"
+}
+
+/**
+ * The status of a conversation (CONVO1).
+ *
+ * **Details**: the first that holds decides: the last turn failed, calls wait for a decision, calls wait for the caller, the
+ * `status` of the value, its turn was interrupted, the last turn was cancelled, a question is open. Otherwise it is `idle`
+ * or `completed`.
+ */
+export const statusOf = (conversation: StatusParts): ConversationStatus => {
+  const { status, open, running, pendingToolCalls, pendingQuestion, lastHaltedReason: reason } = conversation
+  const failed = reason === "error" || reason === "tool_error"
+  if (status === "error" || (status === undefined && running !== true && failed)) return "error"
+  if (open !== undefined && isWaiting(open)) return "awaiting_approval"
+  if (pendingToolCalls.length > 0) return "awaiting_tools"
+  const isOver =
+    status === "awaiting_tools" ||
+    status === "awaiting_approval" ||
+    (status === "awaiting_user" && pendingQuestion === undefined)
+  return status === undefined || isOver ? derivedStatus(conversation) : status
+}

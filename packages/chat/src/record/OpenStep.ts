@@ -47,3 +47,6 @@ export const OpenStep = z
   .readonly()
 
 export type OpenStep = z.infer<typeof OpenStep>
+
+/** Whether a step waits for a decision. */
+export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }) => state === "waiting")

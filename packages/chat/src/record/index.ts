@@ -1,10 +1,10 @@
 /** The stored data of a conversation: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export { Decision, PendingApproval } from "./Approval.ts"
-export { ChatRecord } from "./ChatRecord.ts"
+export { ChatRecord, ConversationStatus, statusOf } from "./ChatRecord.ts"
 export { ChatResult } from "./ChatResult.ts"
 export type { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 export type { InboxEntry, Receipt, SendOptions, WhenBusy } from "./Inbox.ts"
-export { OpenCall, OpenStep } from "./OpenStep.ts"
+export { isWaiting, OpenCall, OpenStep } from "./OpenStep.ts"
 export { Mode, ModeStanding, modes } from "./PermissionMode.ts"
 export { StepHalt, StepResult } from "./StepResult.ts"
 export { injected, isInjected, isNudge } from "./syntheticMessage.ts"

@@ -1,8 +1,8 @@
 /**
- * Sessions: a conversation and its status, as an immutable value.
+ * Sessions: one turn after another of the chat's machine, on a conversation that the caller keeps.
  *
- * An operation takes a session and returns the next one; it never changes its input, and returns none if it fails. Nothing
- * runs between operations: a session is plain data that can be stored anywhere.
+ * An operation takes a conversation and returns the next one; it never changes its input, and returns none if it fails.
+ * Nothing runs between operations: a session is plain data that can be stored anywhere.
  *
  * S1. After an operation that ran a turn the session's thread is the result's.
  * S2. `id`, `context` and `metadata` are the caller's: no operation writes them.
@@ -10,44 +10,46 @@
  * S4. A session is plain data, except its errors.
  * S5. The collected form of an operation is its streamed form, read to the end.
  * S6. A stored session continues exactly as the one in memory.
- * S7. An operation that fails leaves its input unchanged. An operation that the status does not allow fails before anything
- *     runs.
+ * S7. An operation that fails leaves its input unchanged. An operation that the status does not allow fails before
+ *     anything runs.
  * S8. In the thread of every request, each call has exactly one result.
  * S9. The input of a turn is committed before the turn runs: when the turn is left or cancelled, the input stays, and the
  *     question it answers stays open.
+ * S10. A turn of a session is a turn of `chatMachine`: approvals, interruption, the journal of calls and the permission
+ *      mode have the rules of a chat.
  *
  * @module
  * @source ALLM.Session
  */
-import * as z from "zod"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
-import { type AnswerForm, withAnswer } from "../stopConditions/index.ts"
+import type { AnswerForm } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
-import { answered, type Message, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
-import { waitingStatus } from "./sessionOutcome.ts"
+import { answered, type Message, type ToolMessage, type UserInput, userMessage } from "../model/index.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
-import { openChat, openStep, runChat, runStep } from "./sessionTurn.ts"
+import { open, present, runChat, runStep } from "./sessionTurn.ts"
 import { type Engine, submittedContent } from "../tool/index.ts"
-import type { StepResult } from "../record/index.ts"
+import { ChatRecord, type Decision, type StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
-import { errorText } from "../toolResult/index.ts"
-import { type Session, shape } from "./sessionState.ts"
-import type { SessionTurn } from "./turnResult.ts"
+import { errorText, json } from "../toolResult/index.ts"
+import { closed, leftOut, withCallersResults } from "../step/index.ts"
+import { changed, type Session, blank, sessionFrom } from "./sessionState.ts"
+import type { SessionTurn } from "./sessionOutcome.ts"
 
-export { Session } from "./sessionState.ts"
+export type { Session } from "./sessionState.ts"
+export { after } from "./sessionOutcome.ts"
 
 export type { SessionStream } from "./sessionStream.ts"
 
 /** The fields of a new session; every field has a default. */
-interface SessionFields extends Partial<Omit<Session, "thread">> {
-  readonly thread?: Thread.ThreadInput | undefined
+type SessionFields = {
+  readonly [Field in keyof ChatRecord]?: (Field extends "thread" ? Thread.ThreadInput : ChatRecord[Field]) | undefined
 }
 
-/** The start of a conversation: a session, a thread, or messages. */
-type SessionInput = Session | Thread.ThreadInput
+/** The start of a session: a conversation, a thread, or messages. */
+type SessionInput = ChatRecord | Thread.ThreadInput
 
 /** The options of a turn that answers. */
 interface ReplyOptions extends ChatOptions {
@@ -58,7 +60,7 @@ interface ReplyOptions extends ChatOptions {
   readonly answer?: AnswerForm | undefined
 }
 
-const strict = z.strictObject(shape)
+const known = ChatRecord.unwrap().strict()
 
 /**
  * Makes a session; without fields it is idle and empty.
@@ -77,19 +79,17 @@ const strict = z.strictObject(shape)
  */
 export const make = (fields: SessionFields = {}): Session => {
   const { thread = Thread.empty, ...given } = fields
-  const session = {
-    status: "idle" as const,
-    pendingToolCalls: [],
-    context: {},
-    metadata: {},
+  const conversation = {
+    ...blank,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     thread: Thread.from(thread)
   }
-  const read = strict.safeParse(session)
-  if (read.success) return session
+  const { success, error } = known.safeParse(conversation)
+  if (success)
+    return { ...conversation, status: given.status ?? sessionFrom({ ...conversation, status: undefined }).status }
   throw new ValidationError(
     "invalid_session",
-    read.error.issues.map(({ path, message }) => ({
+    error.issues.map(({ path, message }) => ({
       field: path.map((step) => (typeof step === "number" ? step : String(step))),
       reason: message
     }))
@@ -101,12 +101,12 @@ export const make = (fields: SessionFields = {}): Session => {
  *
  * **Errors**: throws a `ValidationError` (`invalid_message`) for an invalid message.
  */
-export const append = (session: Session, ...added: ReadonlyArray<Message>): Session => {
+export const append = (session: ChatRecord, ...added: ReadonlyArray<Message>): Session => {
   for (const message of added) {
     const invalid = Validate.message(message)
     if (invalid !== undefined) throw invalid
   }
-  return { ...session, thread: Thread.append(session.thread, ...added) }
+  return sessionFrom({ ...session, thread: Thread.append(session.thread, ...added) })
 }
 
 /**
@@ -136,7 +136,7 @@ export const append = (session: Session, ...added: ReadonlyArray<Message>): Sess
  * result.finalResponse?.outputText // => "Charged."
  * ```
  */
-export const submitToolResult = (session: Session, toolCallId: string, result: unknown): Session => {
+export const submitToolResult = (session: ChatRecord, toolCallId: string, result: unknown): Session => {
   requireLegal(session, "submitToolResult")
   return submitted(session, [[toolCallId, result]])
 }
@@ -153,57 +153,72 @@ export const submitToolResult = (session: Session, toolCallId: string, result: u
  * none.
  */
 export const submitToolResults = (
-  session: Session,
+  session: ChatRecord,
   results: Iterable<readonly [toolCallId: string, result: unknown]>
 ): Session => {
   const given = [...results]
-  if (given.length === 0) return session
+  if (given.length === 0) return sessionFrom(session)
   requireLegal(session, "submitToolResults")
   return submitted(session, given)
 }
 
-const submitted = (session: Session, results: ReadonlyArray<readonly [string, unknown]>): Session => {
+const submitted = (session: ChatRecord, results: ReadonlyArray<readonly [string, unknown]>): Session => {
   const waiting = [...session.pendingToolCalls]
-  let { thread } = session
-  for (const [toolCallId, result] of results) {
+  const messages = results.map(([toolCallId, result]): ToolMessage => {
     const at = waiting.findIndex(({ id }) => id === toolCallId)
     if (at === -1) throw unknownToolCall(toolCallId, new Set(waiting.map(({ id }) => id)))
     waiting.splice(at, 1)
-    thread = answered(thread, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
-  }
-  const next = { ...session, thread, pendingToolCalls: waiting }
-  return { ...next, status: waitingStatus(next) }
+    return { role: "tool", toolCallId, content: submittedContent(toolCallId, result) }
+  })
+  return changed(withAnswers(session, messages), { pendingToolCalls: waiting, lastHaltedReason: undefined })
+}
+
+/** The conversation with these results. In an open step they follow their message in the order of its calls. */
+const withAnswers = (session: ChatRecord, messages: ReadonlyArray<ToolMessage>): ChatRecord => {
+  const { thread, open: step } = session
+  if (step === undefined) return { ...session, thread: messages.reduce(answered, thread) }
+  return { ...session, ...withCallersResults({ thread, open: step }, messages) }
 }
 
 /**
- * Stops waiting: pending calls are answered as cancelled; a question stays open and can still be answered.
+ * Stops waiting: pending calls, and calls that wait for a decision, are answered as cancelled; a question stays open and
+ * can still be answered.
  *
  * **Details**: a session that waits for nothing is returned unchanged. A running turn is cancelled by its `signal`, or by
  * leaving its events.
  *
  * **Errors**: throws a `SessionError` (`session_in_error_state`).
  */
-export const cancel = (session: Session): Session => {
+export const cancel = (session: ChatRecord): Session => {
   requireLegal(session, "cancel")
-  if (session.status !== "awaiting_user" && session.status !== "awaiting_tools") return session
-  const thread = session.pendingToolCalls.reduce(
-    (before, { id, name }) =>
-      answered(before, {
-        role: "tool",
-        toolCallId: id,
-        content: errorText(
-          new ToolError("cancelled", { toolName: name, toolCallId: id, message: "the call was cancelled" })
-        )
-      }),
-    session.thread
-  )
-  return {
-    ...session,
+  const { status } = sessionFrom(session)
+  if (!status.startsWith("awaiting")) return sessionFrom(session)
+  const {
     thread,
-    status: "cancelled",
-    pendingToolCalls: [],
+    open: step,
+    pendingQuestion
+  } = withAnswers(
+    session,
+    session.pendingToolCalls.map(({ id, name }) => ({
+      role: "tool",
+      toolCallId: id,
+      content: errorText(
+        new ToolError("cancelled", { toolName: name, toolCallId: id, message: "the call was cancelled" })
+      )
+    }))
+  )
+  const before = { thread, open: step, pendingQuestion, pendingToolCalls: [] }
+  const rules = { toolResultEncoder: json }
+  const over =
+    step === undefined
+      ? before
+      : closed({ ...before, open: step }, (toolCall, call) => leftOut(toolCall, call, "cancelled", rules).message)
+  return changed(session, {
+    ...over,
+    expiresAt: undefined,
+    lastHaltedReason: "cancelled",
     lastOutcome: { haltedReason: "cancelled", metadata: {} }
-  }
+  })
 }
 
 /**
@@ -230,7 +245,7 @@ export const cancel = (session: Session): Session => {
  * session.status // => "completed"
  * ```
  */
-export const recover = (session: Session): Session => {
+export const recover = (session: ChatRecord): Session => {
   requireLegal(session, "recover")
   const { thread } = session
   const last = Thread.last(thread)
@@ -239,11 +254,10 @@ export const recover = (session: Session): Session => {
     last.content === "" &&
     last.toolCalls === undefined &&
     last.metadata?.["finish_reason"] === "error"
-  return {
-    ...session,
+  return changed(session, {
     thread: isEmptyReply ? { ...thread, messages: thread.messages.slice(0, -1) } : thread,
-    status: waitingStatus(session)
-  }
+    lastHaltedReason: undefined
+  })
 }
 
 /**
@@ -282,7 +296,7 @@ export const start = (engine: Engine, input: SessionInput, options: ChatOptions 
  */
 export const reply = (
   engine: Engine,
-  session: Session,
+  session: ChatRecord,
   said: UserInput,
   options: ReplyOptions = {}
 ): Promise<SessionTurn> => runChat(streamReply(engine, session, said, options))
@@ -295,7 +309,7 @@ export const reply = (
  */
 const continueWith = (
   engine: Engine,
-  session: Session,
+  session: ChatRecord,
   message: Message | null = null,
   options: ReplyOptions = {}
 ): Promise<SessionTurn> => runChat(streamContinue(engine, session, message, options))
@@ -306,8 +320,52 @@ export { continueWith as continue }
  *
  * **Errors**: as for {@link start}.
  */
-export const step = (engine: Engine, session: Session, options: StepOptions = {}): Promise<SessionTurn<StepResult>> =>
-  runStep(streamStep(engine, session, options))
+export const step = (
+  engine: Engine,
+  session: ChatRecord,
+  options: StepOptions = {}
+): Promise<SessionTurn<StepResult>> => runStep(streamStep(engine, session, options))
+
+/**
+ * Decides about a call that waits for approval. After the last decision the turn continues: allowed calls run, and the
+ * model reads why the others did not.
+ *
+ * **Details**: `pendingApprovals` of the result of a turn that ended with `awaiting_approval` lists the calls that wait.
+ * While other calls wait too, no call runs, and the result is `awaiting_approval` again. If two calls have the same id, the
+ * decision is for the first that waits.
+ *
+ * **Errors**: rejects with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait, or no longer waits, with
+ * a `ValidationError` (`invalid_options`) for a decision that cannot be carried out, else as {@link start}.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, tool, user } from "@troupe/chat"
+ * import { Session } from "@troupe/chat/sessions"
+ *
+ * const pay = tool({ name: "pay", execute: () => "paid" })
+ * const adapter = Fake.make({
+ *   scripts: [
+ *     [{ toolCall: { id: "c1", name: "pay" } }, { finish: "tool_calls" }],
+ *     [{ text: "It is paid." }, { finish: "stop" }]
+ *   ]
+ * })
+ * const engine = Engine.make({ adapter, tools: [pay] })
+ * const permissions = { ask: () => "suspend" } as const
+ *
+ * const { session, result } = await Session.start(engine, [user("Pay, please")], { permissions })
+ * session.status // => "awaiting_approval"
+ * result.pendingApprovals?.map(({ toolCall }) => toolCall.name) // => ["pay"]
+ * const paid = await Session.approve(engine, session, "c1", { type: "allow" }, { permissions })
+ * paid.result.finalResponse?.outputText // => "It is paid."
+ * ```
+ */
+export const approve = (
+  engine: Engine,
+  session: ChatRecord,
+  toolCallId: string,
+  decision: Decision,
+  options: ChatOptions = {}
+): Promise<SessionTurn> => runChat(streamApprove(engine, session, toolCallId, decision, options))
 
 /**
  * The events of {@link start}, and at any time the session after the events read so far.
@@ -336,63 +394,88 @@ export const streamStart = async (
   input: SessionInput,
   options: ChatOptions = {}
 ): Promise<SessionStream> => {
-  const session = sessionOf(input)
+  const session = present(engine, conversationOf(input), options)
   requireLegal(session, "start")
-  return openChat(engine, session, options)
+  return open("chat", engine, session, options)
 }
 
 /** The events of {@link reply}; see {@link streamStart}. */
 export const streamReply = async (
   engine: Engine,
-  session: Session,
+  conversation: ChatRecord,
   said: UserInput,
-  { answer, ...options }: ReplyOptions = {}
+  options: ReplyOptions = {}
 ): Promise<SessionStream> => {
+  const session = present(engine, conversation, options)
   requireLegal(session, "reply")
-  return openChat(engine, answering(session, userMessage(said), answer), options)
+  return answering(engine, session, said, options)
 }
 
 /** The events of {@link continueWith}; see {@link streamStart}. */
 export const streamContinue = async (
   engine: Engine,
-  session: Session,
+  conversation: ChatRecord,
   message: Message | null = null,
-  { answer, ...options }: ReplyOptions = {}
+  options: ReplyOptions = {}
 ): Promise<SessionStream> => {
+  const session = present(engine, conversation, options)
   requireContinuable(session, message?.role)
-  if (message === null) return openChat(engine, session, options)
-  const next = message.role === "user" ? answering(session, userMessage(message), answer) : append(session, message)
-  return openChat(engine, next, options)
+  if (message?.role === "user") return answering(engine, session, message, options)
+  const { answer: _, ...chat } = options
+  return open("chat", engine, message === null ? session : append(session, message), chat)
 }
 
-/** The events of {@link step}. A step that is left changes nothing: `session()` is then the session it began with. */
+/**
+ * The events of {@link step}. A step that is left changes nothing, unless a call that writes had begun: otherwise
+ * `session()` is then the session it began with.
+ */
 export const streamStep = async (
   engine: Engine,
-  session: Session,
+  conversation: ChatRecord,
   options: StepOptions = {}
 ): Promise<SessionStream<"step">> => {
+  const session = present(engine, conversation, options)
   requireLegal(session, "step")
-  return openStep(engine, session, options)
+  return open("step", engine, session, options)
 }
 
-/** The session with the answer in its thread (S9); the question stays open until a turn ends otherwise than by a cancel. */
-const answering = (session: Session, said: UserMessage, answer: AnswerForm = "user_message"): Session => {
-  if (answer !== "user_message" && answer !== "tool_result") {
+/** The events of {@link approve}; see {@link streamStart}. */
+export const streamApprove = async (
+  engine: Engine,
+  conversation: ChatRecord,
+  toolCallId: string,
+  decision: Decision,
+  options: ChatOptions = {}
+): Promise<SessionStream> => {
+  const session = present(engine, conversation, options)
+  requireLegal(session, "approve")
+  return open("chat", engine, session, options, { decisions: [{ toolCallId, decision }] })
+}
+
+/** A turn that begins with a user message: the question stays open until a turn ends otherwise than by a cancel (S9). */
+const answering = (
+  engine: Engine,
+  session: Session,
+  said: UserInput,
+  { answer, ...options }: ReplyOptions
+): Promise<SessionStream> => {
+  const message = userMessage(said)
+  if (answer !== undefined && answer !== "user_message" && answer !== "tool_result") {
     throw new ValidationError("invalid_options", [
       { field: ["answer"], reason: "must_be_one_of user_message, tool_result" }
     ])
   }
-  return { ...session, thread: withAnswer(session.thread, session.pendingQuestion, said, answer) }
+  return open("chat", engine, session, options, { messages: [message], answer })
 }
 
-/** The session for the start of a conversation. Its messages are checked before the request. */
-const sessionOf = (input: SessionInput): Session => {
-  const thread = isRecord(input) && "status" in input ? input.thread : input
+/** The conversation to start with. Its messages are checked before the request. */
+const conversationOf = (input: SessionInput): ChatRecord => {
+  const isConversation = isRecord(input) && "thread" in input
+  const thread = isConversation ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {
     throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }])
   }
-  if ("status" in input) return input
-  return { thread: Thread.from(input), status: "idle", pendingToolCalls: [], context: {}, metadata: {} }
+  return isConversation ? input : { ...blank, thread: Thread.from(input) }
 }
 
 const isRecord = <A>(value: A): value is A & object =>

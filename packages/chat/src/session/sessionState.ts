@@ -1,50 +1,42 @@
-/** A session as data. */
-
-import * as z from "zod"
-import * as Thread from "../model/Thread.ts"
-import { ToolCall } from "../model/index.ts"
-
-const record = z.record(z.string(), z.unknown())
+/** A session as data: a conversation whose status is written in it. */
+import type { ChatRecord, ConversationStatus } from "../record/index.ts"
+import { statusOf } from "../record/index.ts"
 
 /**
- * The status of a session.
+ * A conversation between two turns of a session.
  *
- * - `idle`: it has no message yet, a single step would continue, or all missing results were submitted
- * - `completed`: the last turn ended; `lastOutcome` has the reason
- * - `awaiting_user`: a tool asked a question
- * - `awaiting_tools`: the caller must answer calls
- * - `cancelled`: the last turn was cancelled or left; its text and an open question are kept
- * - `error`: the last turn failed; only `recover` is legal
+ * **Details**: every operation takes any conversation, also the record of a chat, and returns a session. Tool handlers get
+ * `id` as `sessionId`, unless it is empty. A non-empty `context` is passed to them instead of the engine's. `metadata`
+ * belongs to the caller only. `submitToolResults` answers `pendingToolCalls`, `reply` answers `pendingQuestion`, `approve`
+ * decides about the waiting calls of `open`.
  */
-export const SessionStatus = z.enum(["idle", "completed", "awaiting_user", "awaiting_tools", "cancelled", "error"])
-
-export type SessionStatus = z.infer<typeof SessionStatus>
-
-/**
- * How the last turn ended: its halted reason, the metadata of that reason (see `ChatResult`), and the error of `error` and
- * `tool_error`.
- */
-const SessionOutcome = z
-  .object({ haltedReason: z.string(), metadata: record, error: z.unknown().optional() })
-  .readonly()
-
-export const shape = {
-  id: z.string().optional(),
-  thread: Thread.Thread,
-  status: SessionStatus,
-  pendingQuestion: z.object({ question: z.string(), toolCallId: z.string(), options: record }).readonly().optional(),
-  pendingToolCalls: z.array(ToolCall).readonly(),
-  context: record,
-  metadata: record,
-  lastOutcome: SessionOutcome.optional()
+export interface Session extends ChatRecord {
+  readonly status: ConversationStatus
+  readonly context: NonNullable<ChatRecord["context"]>
+  readonly metadata: NonNullable<ChatRecord["metadata"]>
 }
 
-/**
- * A conversation between turns.
- *
- * **Details**: tool handlers get `id` as `sessionId`. A non-empty `context` is passed to them instead of the engine's.
- * `metadata` belongs to the caller only. `submitToolResults` answers `pendingToolCalls`, `reply` answers `pendingQuestion`.
- */
-export const Session = z.object(shape).readonly()
+/** The parts of a conversation without a message. */
+export const blank: Session = {
+  id: "",
+  thread: { messages: [] },
+  usage: {},
+  running: false,
+  pendingToolCalls: [],
+  status: "idle",
+  context: {},
+  metadata: {}
+}
 
-export type Session = z.infer<typeof Session>
+/** The session of a conversation: a field that is `undefined` is left out, and the status is computed. */
+export const sessionFrom = (conversation: ChatRecord): Session => {
+  const { status, context, metadata } = conversation
+  const now = statusOf(conversation)
+  if (status === now && context !== undefined && metadata !== undefined) return conversation as Session
+  const known = Object.entries(conversation).filter(([, value]) => value !== undefined)
+  return { ...blank, ...Object.fromEntries(known), status: now }
+}
+
+/** The session with these fields changed; its status is that of the result, whatever it was before. */
+export const changed = (session: ChatRecord, changes: Partial<ChatRecord>): Session =>
+  sessionFrom({ ...session, status: undefined, ...changes })

@@ -1,11 +1,11 @@
 /**
- * The operations that each session status allows.
+ * The operations that each status of a session allows.
  *
  * LEGAL1. The error state is checked first: it allows only `recover`, and the error is `session_in_error_state`.
  * LEGAL2. Any other refusal because of the status is `invalid_status_for_operation`, and lists the allowed operations.
  */
 import { SessionError } from "../errors/index.ts"
-import type { Session, SessionStatus } from "./sessionState.ts"
+import { type ChatRecord, type ConversationStatus, statusOf } from "../record/index.ts"
 
 /** The operations of a session that depend on its status; all others are always allowed. */
 export type SessionOperation =
@@ -13,6 +13,7 @@ export type SessionOperation =
   | "reply"
   | "continue"
   | "step"
+  | "approve"
   | "submitToolResult"
   | "submitToolResults"
   | "cancel"
@@ -20,48 +21,43 @@ export type SessionOperation =
 
 const ready: ReadonlyArray<SessionOperation> = ["start", "reply", "continue", "step", "cancel"]
 
-const legal: Readonly<Record<SessionStatus, ReadonlyArray<SessionOperation>>> = {
+const legal: Readonly<Record<ConversationStatus, ReadonlyArray<SessionOperation>>> = {
   idle: ready,
   completed: ready,
   cancelled: ready,
+  interrupted: ready,
   awaiting_user: ["reply", "continue", "cancel"],
   awaiting_tools: ["submitToolResult", "submitToolResults", "cancel"],
+  awaiting_approval: ["approve", "cancel"],
   error: ["recover"]
 }
 
 /** Throws when the status does not allow the operation. */
-export const requireLegal = (session: Session, operation: SessionOperation): void => {
-  const refused = illegal(session, operation)
-  if (refused !== undefined) throw refused
-}
-
-/** Why the status does not allow the operation. */
-const illegal = ({ status }: Session, operation: SessionOperation): SessionError | undefined => {
+export const requireLegal = (session: ChatRecord, operation: SessionOperation): void => {
+  const status = statusOf(session)
   const now = Object.hasOwn(legal, status) ? legal[status] : []
-  if (now.includes(operation)) return undefined
-  if (status !== "error") return invalidStatus(status, operation, now)
-  return new SessionError(
+  if (now.includes(operation)) return
+  if (status !== "error") throw invalidStatus(status, operation, now)
+  throw new SessionError(
     "session_in_error_state",
     `The session ended in an error: ${operation} is not possible; Session.recover leaves the error state, lastOutcome.error says what went wrong`,
     { metadata: { operation } }
   )
 }
 
-/** Throws when `continue` is not allowed: an open question requires a user message, and missing results forbid it. */
-export const requireContinuable = (session: Session, role: string | undefined): void => {
-  const { status, pendingToolCalls } = session
-  if (status === "awaiting_tools" && pendingToolCalls.length === 0 && role === undefined) return
+/** Throws when `continue` is not allowed: an open question requires a user message. */
+export const requireContinuable = (session: ChatRecord, role: string | undefined): void => {
   requireLegal(session, "continue")
-  if (status === "awaiting_user" && role !== "user") {
-    throw invalidStatus(
-      status,
-      role === undefined ? "continue without a message" : `continue with a message of ${role}`,
-      ["reply", "cancel"]
-    )
-  }
+  if (role === "user" || statusOf(session) !== "awaiting_user") return
+  const operation = role === undefined ? "continue without a message" : `continue with a message of ${role}`
+  throw invalidStatus("awaiting_user", operation, ["reply", "cancel"])
 }
 
-const invalidStatus = (status: SessionStatus, operation: string, now: ReadonlyArray<SessionOperation>): SessionError =>
+const invalidStatus = (
+  status: ConversationStatus,
+  operation: string,
+  now: ReadonlyArray<SessionOperation>
+): SessionError =>
   new SessionError(
     "invalid_status_for_operation",
     `The session is ${status}: ${operation} is not possible now; legal now: ${now.join(", ") || "nothing"}`,

@@ -1,15 +1,15 @@
 /**
  * The reader of a session's turn: its events, and at any time the session after the events read so far.
  *
- * Owns: the reducer of the events that were read. Does not own the turn, which runs only while its events are read.
+ * Owns: nothing. Does not own the turn, which runs only while its events are read, nor its progress.
  *
- * SSTR1. Every event that was read is reduced, and no other: `session` never runs ahead of the reader.
+ * SSTR1. A streamed step ends with `step_completed`, also when the machine emits more events.
  */
 import { Channel } from "@troupe/otp"
 import type { Event, EventStream } from "../events/index.ts"
-import type { SessionReducer } from "./SessionReducer.ts"
 import type { Session } from "./sessionState.ts"
-import type { ResultOf, SessionMode } from "./turnResult.ts"
+import type { ResultOf, SessionMode } from "./sessionOutcome.ts"
+import type { TurnProgress } from "./turnProgress.ts"
 
 /**
  * The events of a session's turn, for one reader, and the session after it.
@@ -19,31 +19,32 @@ import type { ResultOf, SessionMode } from "./turnResult.ts"
  */
 export class SessionStream<Mode extends SessionMode = "chat"> extends Channel.Reader<Event> {
   readonly #events: EventStream
-  readonly #reducer: SessionReducer<Mode>
-  readonly #fold: (next: IteratorResult<Event, undefined>) => IteratorResult<Event, undefined>
+  readonly #progress: TurnProgress
+  readonly #mode: Mode
 
-  constructor(events: EventStream, reducer: SessionReducer<Mode>) {
+  constructor(events: EventStream, progress: TurnProgress, mode: Mode) {
     super()
     this.#events = events
-    this.#reducer = reducer
-    this.#fold = (next) => {
-      if (next.done !== true) reducer.apply(next.value)
-      return next
-    }
+    this.#progress = progress
+    this.#mode = mode
   }
 
   /** The session after the events read so far; after the last event, the session after the turn. */
   session(): Session {
-    return this.#reducer.finalize().session
+    return this.#progress.session
   }
 
   /** The result after the events read so far. */
   result(): ResultOf[Mode] {
-    return this.#reducer.finalize().result
+    return this.#progress.result as ResultOf[Mode]
   }
 
-  next(): Promise<IteratorResult<Event, undefined>> {
-    return this.#events.next().then(this.#fold)
+  async next(): Promise<IteratorResult<Event, undefined>> {
+    const next = await this.#events.next()
+    if (next.done === true) return next
+    if (this.#mode === "step" && next.value.type === "chat_completed") return this.next()
+    this.#progress.apply(next.value)
+    return next
   }
 
   return(): Promise<IteratorResult<Event, undefined>> {

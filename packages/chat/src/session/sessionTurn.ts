@@ -1,45 +1,109 @@
-/** Runs a turn on a session whose input is committed. */
-import * as Chat from "../loop/Chat.ts"
-import type { ChatOptions, StepOptions } from "../options/index.ts"
-import type { ChatResult, StepResult } from "../record/index.ts"
-import { SessionReducer } from "./SessionReducer.ts"
+/** Runs one turn of the chat's machine on a session, without a store. */
+import { ChatEnv, chatStart, lifecycleEvents, started, streamTurn, threadOf, type TurnToRun } from "../loop/index.ts"
+import { type ChatOptions, resolveOptions, type RunOptions, type StepOptions } from "../options/index.ts"
+import { defaultSystem } from "../async/index.ts"
+import type { Hooks } from "../gate/index.ts"
+import { refusalOf } from "../inbox/index.ts"
+import { type Message, type Thread, type ToolMessage, unpaired } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
-import type { EventStream } from "../events/index.ts"
-import { unpaired } from "../model/index.ts"
-import { SessionStream } from "./sessionStream.ts"
+import type { AnswerForm } from "../stopConditions/index.ts"
+import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
+import { preflight } from "../request/index.ts"
+import { checkedDecision, type Decided, withResults } from "../step/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
-import type { Session } from "./sessionState.ts"
-import type { SessionMode, SessionTurn } from "./turnResult.ts"
+import { changed, type Session, sessionFrom } from "./sessionState.ts"
+import { SessionStream } from "./sessionStream.ts"
+import type { SessionMode, SessionTurn } from "./sessionOutcome.ts"
+import { TurnProgress } from "./turnProgress.ts"
 
-/** Opens a chat. */
-export const openChat = (engine: Engine, session: Session, options: ChatOptions): Promise<SessionStream> =>
-  open(Chat.stream, "chat", engine, session, options)
+/** The input of a turn, and where its answer to a question goes. */
+export interface TurnInput {
+  readonly messages?: ReadonlyArray<Message>
+  readonly decisions?: ReadonlyArray<Decided>
+  readonly answer?: AnswerForm | undefined
+}
 
-/** Opens a step. */
-export const openStep = (engine: Engine, session: Session, options: StepOptions): Promise<SessionStream<"step">> =>
-  open(Chat.streamStep, "step", engine, session, options)
+/** The session at the present time: its interrupted calls and an expired wait are settled, as when a chat is loaded. */
+export const present = (engine: Engine, conversation: ChatRecord, options: StepOptions): Session => {
+  const { running, expiresAt = Infinity } = conversation
+  const { clock } = options.system ?? defaultSystem()
+  if (!running && expiresAt > clock.now()) return sessionFrom(conversation)
+  const { status, lastOutcome, version } = conversation
+  const now = started(conversation, engine, clock)
+  return running ? sessionFrom({ ...now, status, lastOutcome, version }) : changed(now, { lastOutcome, version })
+}
 
-const open = async <Mode extends SessionMode>(
-  call: (engine: Engine, thread: Session["thread"], options: ChatOptions) => Promise<EventStream>,
+/** Opens a turn. Fails before anything runs when the thread, the decision or the options are invalid. */
+export const open = async <Mode extends SessionMode>(
   mode: Mode,
   engine: Engine,
   session: Session,
-  options: ChatOptions
+  options: ChatOptions,
+  { answer, ...said }: TurnInput = {}
 ): Promise<SessionStream<Mode>> => {
-  const refused = Validate.thread(session.thread) ?? unpaired(session.thread)
+  const resolved = ofMode(resolveOptions(engine, withIdentity(session, options)), mode)
+  const { clock } = resolved.system
+  const id = session.id === "" ? resolved.requestId : session.id
+  const input = chatStart({ id, engine, clock, record: session, answer })
+  const turn = checkedTurn(engine, session, { input, ...said })
+  const thread = threadOf(turn)
+  const refused = Validate.thread(thread) ?? unpaired(withoutOpen(thread, session.open))
   if (refused !== undefined) throw refused
-  const events = await call(engine, session.thread, withIdentity(session, options))
-  return new SessionStream(events, new SessionReducer(session, { mode }))
+  preflight(engine, thread, resolved)
+  const progress = new TurnProgress({ session, mode, engine, clock, thread })
+  const env = new ChatEnv({ engine, clock, commit: progress.commit, watcher: progress })
+  progress.runsIn(env)
+  return new SessionStream(await streamTurn(resolved, env, turn), progress, mode)
+}
+
+/** A step is a turn that ends after its first request. It has neither the hooks nor the stop conditions of a turn. */
+const ofMode = (options: RunOptions, mode: SessionMode): RunOptions =>
+  mode === "chat" ? options : { ...options, ...withoutConditions, maxTurns: 1, hooks: toolHooks(options.hooks) }
+
+/** The hooks of tool calls. */
+const toolHooks = (hooks: Hooks = {}): Hooks =>
+  Object.fromEntries(Object.entries(hooks).filter(([event]) => !lifecycleEvents.some((one) => one === event)))
+
+const withoutConditions = {
+  haltWhen: undefined,
+  budget: undefined,
+  maxMistakes: undefined,
+  maxUnproductive: undefined,
+  structuredFinalize: undefined
+}
+
+/** The turn with decisions that can be carried out, about calls that wait for one. */
+const checkedTurn = (engine: Engine, session: Session, turn: TurnToRun): TurnToRun => {
+  if (turn.decisions === undefined) return turn
+  const decisions = turn.decisions.map(({ toolCallId, decision }) => ({
+    toolCallId,
+    decision: checkedDecision(decision, toolCallId, { engine, thread: session.thread, open: session.open })
+  }))
+  const { thread, open: step, pendingToolCalls } = session
+  const refusal = refusalOf({ thread, open: step, pendingToolCalls }, { messages: [], decisions })
+  if (refusal !== undefined) throw refusal
+  return { ...turn, decisions }
+}
+
+/** The thread with a result for each open call, because the calls get theirs before the next request. */
+const withoutOpen = (thread: Thread, step: OpenStep | undefined): Thread => {
+  const message = step === undefined ? undefined : thread.messages[step.at]
+  if (step === undefined || message?.role !== "assistant") return thread
+  const results = new Map<number, ToolMessage>()
+  message.toolCalls?.forEach(({ id }, position) => {
+    if (step.calls[position]?.state !== "done") results.set(position, { role: "tool", toolCallId: id, content: "" })
+  })
+  return withResults({ thread, open: step }, results).thread
 }
 
 /** Passes a non-empty context only, so that an empty one does not hide the engine's. */
 const withIdentity = ({ id, context }: Session, options: ChatOptions): ChatOptions => ({
   ...options,
-  ...(options.sessionId === undefined && id !== undefined ? { sessionId: id } : {}),
+  ...(options.sessionId === undefined && id !== "" ? { sessionId: id } : {}),
   ...(options.context === undefined && Object.keys(context).length > 0 ? { context } : {})
 })
 
-/** Reads a chat to its end. */
+/** Reads a turn to its end. */
 export const runChat = async (opening: Promise<SessionStream>): Promise<SessionTurn> => {
   const turn = await readOut(await opening)
   const { steps, metadata } = turn.result
@@ -57,7 +121,7 @@ export const runStep = async (opening: Promise<SessionStream<"step">>): Promise<
 
 const readOut = async <Mode extends SessionMode>(stream: SessionStream<Mode>) => {
   for await (const _ of stream) {
-    // Reading the events runs the turn; the stream reduces them.
+    // Reading the events runs the turn; the stream follows them.
   }
   return { session: stream.session(), result: stream.result() }
 }

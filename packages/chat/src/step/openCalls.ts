@@ -7,7 +7,14 @@
  * OPEN2. Results follow their message in call order, before any later message.
  * OPEN3. A call is decided once.
  */
-import type { Decision, OpenCall, OpenStep, PendingApproval, StepHalt } from "../record/index.ts"
+import {
+  type Decision,
+  isWaiting,
+  type OpenCall,
+  type OpenStep,
+  type PendingApproval,
+  type StepHalt
+} from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
@@ -65,9 +72,6 @@ export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Messa
 /** Whether the step has calls to run or to decide, or a halt to take effect, before the next request. */
 export const isUnfinished = ({ calls, halt }: OpenStep): boolean =>
   halt !== undefined || calls.some(({ state }) => state !== "done" && state !== "manual")
-
-/** Whether a step waits for a decision. */
-export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }) => state === "waiting")
 
 const noApprovals: ReadonlyArray<PendingApproval> = []
 

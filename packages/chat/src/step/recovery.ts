@@ -8,10 +8,10 @@
  *          continues.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
  */
-import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
+import { type ChatRecord, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
 import { json } from "../toolResult/index.ts"
-import { isUnfinished, isWaiting, type Opened, openToolCalls, withResults } from "./openCalls.ts"
+import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCalls.ts"
 import { withQuestion } from "../stopConditions/index.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
 import type { Engine, Tool } from "../tool/index.ts"

@@ -92,6 +92,7 @@ export class StepRun {
     const step: EndedStep = { ...this.#step, ...this.#ended(ending) }
     const { result, open } = stepEnd(step)
     step.options.trace?.stepEnded(result)
+    step.watcher?.stepEnded?.(result, open)
     showUnrun(step, result)
     return {
       finished: { type: "step.finished", result: held(result), open },

@@ -5,7 +5,7 @@ import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { PermissionMode } from "../gate/index.ts"
 import type { Response } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { OpenCall, StepHalt } from "../record/index.ts"
+import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { GoingOn } from "./decisions.ts"
 import type { Journal } from "./journal.ts"
@@ -14,6 +14,8 @@ import type { StepStart } from "./stepEvents.ts"
 /** Watches the text of a running step and the states of its calls, without an event for each. */
 export interface StepWatcher extends ToolCallWatcher {
   readonly stepStarted: (collector: StreamCollector) => void
+  /** The step has ended: its result, and its calls that are still open. Its last events follow. */
+  readonly stepEnded?: (result: StepResult, open: OpenStep | undefined) => void
 }
 
 /** The live things of a step. */

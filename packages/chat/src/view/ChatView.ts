@@ -12,7 +12,7 @@
  */
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
 import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
-import type { ChatPhase, ChatSnapshot, LiveContext } from "./liveView.ts"
+import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
@@ -37,6 +37,7 @@ interface InputView {
  *
  * **Details**: it is plain JSON. Unchanged parts are the same objects as in the view before.
  *
+ * - `status`: `running`, or the status of the conversation
  * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
  * - `partial`: the reply that streams, or the known text of the interrupted one
@@ -48,6 +49,7 @@ interface InputView {
  */
 export interface ChatView {
   readonly id: string
+  readonly status: ChatStatus
   readonly phase: ChatPhase
   readonly messages: ReadonlyArray<Message>
   readonly partial: { readonly text: string }
@@ -74,6 +76,7 @@ type Rest = Exclude<keyof ChatView, "messages" | "partial">
 
 const rest: ReadonlyArray<Rest> = [
   "id",
+  "status",
   "phase",
   "toolCalls",
   "question",
@@ -89,6 +92,7 @@ const rest: ReadonlyArray<Rest> = [
 /** The view of a chat without a snapshot. */
 const nothing: ChatView = {
   id: "",
+  status: "idle",
   phase: "idle",
   messages: [],
   partial: { text: "" },
@@ -131,6 +135,7 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
   const { text } = context.partial
   const after: ChatView = {
     id,
+    status: context.status,
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),
     partial: before?.partial.text === text ? before.partial : { text },

@@ -14,7 +14,15 @@
  */
 import type { Clock, Pid, StateMachine } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
-import type { ChatResult, InboxEntry, Mode, PendingApproval, StepResult } from "../record/index.ts"
+import {
+  type ChatResult,
+  type ConversationStatus,
+  type InboxEntry,
+  type Mode,
+  type PendingApproval,
+  statusOf,
+  type StepResult
+} from "../record/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
@@ -38,7 +46,8 @@ export type ChatState = StateMachine.WatchedState<typeof chatMachine>
 type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
 
 /**
- * The activity of a chat.
+ * The activity of a chat: the state of its machine in one word. (`ChatStatus` is how its last turn ended, and what it waits
+ * for.)
  *
  * - `idle`: none; it waits for nothing
  * - `interrupted`: none; its program ended during a turn, and `retry` continues it
@@ -66,6 +75,9 @@ export type ChatPhase =
   | "completing"
   | "moved"
 
+/** The status of a chat: `running` while a turn runs, else that of its conversation. */
+export type ChatStatus = ConversationStatus | "running"
+
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
 export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly engine: Engine
@@ -80,6 +92,7 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   /** The error of the store. */
   readonly failure: SessionError | undefined
   readonly phase: ChatPhase
+  readonly status: ChatStatus
   /** The text of the running step's reply so far; empty once it is in the thread. */
   readonly partial: { readonly text: string }
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
@@ -335,6 +348,10 @@ export class LiveView implements StepWatcher {
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
       get pendingApprovals() {
         return pendingApprovalsOf(context.thread, context.open)
+      },
+      get status() {
+        const isRunning = context.turn !== undefined || phase === "committing"
+        return isRunning ? "running" : statusOf({ ...context, running: context.interrupted !== undefined })
       },
       get inbox() {
         return Inbox.entries(context.inbox)

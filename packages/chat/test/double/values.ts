@@ -26,7 +26,7 @@ import {
 } from "./arbitrary.ts"
 import type { OpenStep } from "../../src/record/OpenStep.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import { SessionStatus } from "../../src/session/sessionState.ts"
+import { ConversationStatus } from "../../src/record/ChatRecord.ts"
 
 const metadata: Gen<Record<string, unknown>> = mapOf(anything)
 const errors = errorsOf(valueOf(1))
@@ -301,14 +301,15 @@ const session: Gen<Types["Session"]> = fields(
   {
     id: text,
     thread,
-    status: oneOf(...SessionStatus.options),
+    usage,
+    running: flag,
+    status: oneOf(...ConversationStatus.options),
     pendingQuestion: question,
     pendingToolCalls: toolCalls,
     context: metadata,
     metadata,
     lastOutcome: fields({ haltedReason: text, metadata, error: choice<unknown>(errors.ToolError, anything) }, "error")
   },
-  "id",
   "pendingQuestion",
   "lastOutcome"
 )

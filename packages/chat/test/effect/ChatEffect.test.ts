@@ -93,7 +93,7 @@ describe("ChatEffect", () => {
       const troupe = yield* Effect.promise(() => Troupe.start({ adapter }))
       const chat = yield* Effect.promise(() => troupe.chat("c"))
       const read: Array<string> = []
-      const fiber = yield* ChatEffect.attach(chat, { signal: signal.signal }).pipe(
+      const fiber = yield* ChatEffect.events(() => chat.attach({ signal: signal.signal })).pipe(
         Stream.runForEach((item) => Effect.sync(() => read.push(item.type === "event" ? item.event.type : item.type))),
         Effect.forkChild
       )
@@ -114,14 +114,14 @@ describe("ChatEffect", () => {
     Effect.gen(function* () {
       const troupe = yield* Effect.promise(() => Troupe.start({ adapter: answering() }))
       const chat = yield* Effect.promise(() => troupe.chat("c"))
-      const fiber = yield* Effect.forkChild(Stream.runCollect(ChatEffect.attach(chat, { cursor: "turn" })))
+      const fiber = yield* Effect.forkChild(Stream.runCollect(ChatEffect.events(() => chat.attach({ cursor: "turn" }))))
       yield* Effect.yieldNow
       yield* ChatEffect.call(() => chat.send("hi").result())
-      const refused = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat, { cursor: "no cursor" })))
+      const refused = yield* Effect.flip(Stream.runDrain(ChatEffect.events(() => chat.attach({ cursor: "no cursor" }))))
       expect(refused.reason).toBe("invalid_options")
       yield* Effect.promise(() => troupe.stop())
       expect((yield* Fiber.join(fiber)).at(-1)).toMatchObject({ event: { type: "chat_completed" } })
-      const late = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat)))
+      const late = yield* Effect.flip(Stream.runDrain(ChatEffect.events(() => chat.attach())))
       expect(late.reason).toBe("chat_stopped")
     })
   )
@@ -190,7 +190,7 @@ describe("ChatEffect", () => {
       const said = yield* Effect.gen(function* () {
         const troupe = yield* ChatEffect.TroupeService
         const chat = yield* Effect.promise(() => troupe.chat("c"))
-        const events = yield* Stream.runCollect(ChatEffect.send(chat, "hi"))
+        const events = yield* Stream.runCollect(ChatEffect.events(() => chat.send("hi")))
         return { system: troupe.system, last: [...events].at(-1)?.type }
       }).pipe(Effect.provide(ChatEffect.layer({ adapter: answering() })))
       expect(said.last).toBe("chat_completed")

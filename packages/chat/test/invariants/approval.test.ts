@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest"
 import type { Decision } from "../../src/record/Approval.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import * as Engine from "../../src/options/Engine.ts"
-import * as Session from "../../src/session/Session.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { decide } from "../../src/step/openCalls.ts"
 import { type ToolMessage } from "../../src/model/messageShapes.ts"
-import { assistant, user } from "../../src/model/Message.ts"
+import { assistant } from "../../src/model/Message.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { diskStore, type DiskStore } from "../double/crashing.ts"
 import { hop, until } from "../double/hop.ts"
@@ -333,17 +331,4 @@ describe("a chat whose calls wait for a decision", () => {
     expect(() => chat.approve("c0", decision as Decision)).toThrow(ValidationError)
     expect(chat.getSnapshot()?.value).toBe("awaitingApproval")
   })
-})
-
-test("a session runs no call that waits for a decision: its caller answers it", async () => {
-  const { ran, all } = tools()
-  const adapter = check.fake({ scripts: [calls("look", "pay"), says("done")] })
-  const engine = Engine.make({ adapter, tools: all })
-  const { session, result } = await Session.start(engine, [user("go")], { permissions })
-  expect(result).toMatchObject({ haltedReason: "awaiting_approval", pendingApprovals: [{ toolCall: { id: "c1" } }] })
-  expect(session).toMatchObject({ status: "awaiting_tools", pendingToolCalls: [{ id: "c1" }] })
-  const submitted = Session.submitToolResult(session, "c1", "paid by hand")
-  const { result: next } = await Session.continue(engine, submitted, null, { permissions })
-  expect(next.haltedReason).toBe("completed")
-  expect(ran).toEqual([])
 })

@@ -5,13 +5,15 @@ import * as Engine from "../../src/options/Engine.ts"
 import { answered, unpaired } from "../../src/model/callPairing.ts"
 import { toolResult, user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
-import { SessionReducer } from "../../src/session/SessionReducer.ts"
+import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
+import { pendingApprovalsOf } from "../../src/step/openCalls.ts"
 import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, says } from "../double/scripts.ts"
-import type { SessionTurn } from "../../src/session/turnResult.ts"
+import { ChatRecord, statusOf } from "../../src/record/ChatRecord.ts"
+import type { SessionTurn } from "../../src/session/sessionOutcome.ts"
 
 const check = leakCheck()
 
@@ -31,34 +33,38 @@ const settled = async <A>(operation: Promise<A>): Promise<A | EngineError> => {
 const runs = { arbitrary: { runs: 150 } }
 
 it.effect.prop(
-  "S5 `start` gives what the events of `streamStart` fold to, wherever they are folded",
+  "S5 `start` gives the session after the events of `streamStart`, wherever they are read",
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
       const begun = Session.make({ id: "s", thread: hi, metadata: { mine: 1 } })
-      const reducer = new SessionReducer(begun, { mode: "chat" })
+      const collector = new StreamCollector(begun.thread)
       const events = await Session.streamStart(engineOf(scenario), begun, optionsOf(scenario))
-      for await (const event of events) reducer.apply(event)
-      expect(reducer.finalize()).toEqual({ session: events.session(), result: events.result() })
+      for await (const event of events) collector.apply(event)
+      const streamed = { session: events.session(), result: events.result() }
+      expect(Session.after(begun, "chat", collector)).toEqual(streamed)
       const collected = await settled(Session.start(engineOf(scenario), begun, optionsOf(scenario)))
       if (collected instanceof EngineError) expect(events.session().lastOutcome?.error).toEqual(collected)
-      else expect(comparable(reducer.finalize())).toEqual(comparable(collected))
+      else expect(comparable(streamed)).toEqual(comparable(collected))
     }),
   runs
 )
 
 it.effect.prop(
-  "S5 `step` gives what the events of `streamStep` fold to",
+  "S5 `step` gives the session after the events of `streamStep`",
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
       const begun = Session.make({ thread: hi })
       const { maxTurns: _, ...options } = optionsOf(scenario)
-      const reducer = new SessionReducer(begun, { mode: "step" })
-      for await (const event of await Session.streamStep(engineOf(scenario), begun, options)) reducer.apply(event)
+      const collector = new StreamCollector(begun.thread)
+      const events = await Session.streamStep(engineOf(scenario), begun, options)
+      for await (const event of events) collector.apply(event)
+      const streamed = { session: events.session(), result: events.result() }
+      expect(comparable(Session.after(begun, "step", collector).session)).toEqual(comparable(streamed.session))
       const collected = await settled(Session.step(engineOf(scenario), begun, options))
-      if (collected instanceof EngineError) expect(reducer.finalize().session.lastOutcome?.error).toEqual(collected)
-      else expect(comparable(reducer.finalize())).toEqual(comparable(collected satisfies SessionTurn<StepResult>))
+      if (collected instanceof EngineError) expect(streamed.session.lastOutcome?.error).toEqual(collected)
+      else expect(comparable(streamed)).toEqual(comparable(collected satisfies SessionTurn<StepResult>))
     }),
   runs
 )
@@ -84,7 +90,8 @@ it.effect.prop(
 
 /** A session that a message can go on from, by legal operations alone. */
 const readied = (session: Session.Session): Session.Session => {
-  const live = session.status === "error" ? Session.recover(session) : session
+  const recovered = session.status === "error" ? Session.recover(session) : session
+  const live = recovered.status === "awaiting_approval" ? Session.cancel(recovered) : recovered
   return Session.submitToolResults(
     live,
     live.pendingToolCalls.map(({ id }) => [id, "r"] as const)
@@ -104,6 +111,7 @@ const Operation = Schema.Struct({
     "submitFirst",
     "submitAll",
     "submitBogus",
+    "approve",
     "cancel",
     "recover",
     "leave"
@@ -125,12 +133,14 @@ const way = {
   cancelled: "continueNull",
   awaiting_user: "leave",
   awaiting_tools: "submitFirst",
+  awaiting_approval: "approve",
+  interrupted: "continueNull",
   error: "recover"
 } as const
 
 /** The statuses an operation is legal in, written down once more. */
 const legal = ({ name }: Operation, { status, pendingToolCalls }: Session.Session): boolean => {
-  const settledStatus = status === "idle" || status === "completed" || status === "cancelled"
+  const settledStatus = ["idle", "completed", "cancelled", "interrupted"].includes(status)
   switch (name) {
     case "start":
     case "step":
@@ -144,6 +154,8 @@ const legal = ({ name }: Operation, { status, pendingToolCalls }: Session.Sessio
       return status === "awaiting_tools"
     case "submitAll":
       return status === "awaiting_tools" || pendingToolCalls.length === 0
+    case "approve":
+      return status === "awaiting_approval"
     case "submitBogus":
       return false
     case "cancel":
@@ -178,6 +190,10 @@ const perform = async (session: Session.Session, operation: Operation): Promise<
       )
     case "submitBogus":
       return Session.submitToolResult(session, "bogus", "r")
+    case "approve": {
+      const [waits] = pendingApprovalsOf(session.thread, session.open)
+      return (await Session.approve(engine, session, waits?.toolCall.id ?? "none", { type: "deny" }, options)).session
+    }
     case "cancel":
       return Session.cancel(session)
     case "recover":
@@ -196,17 +212,23 @@ const keepsInvariants = (before: Session.Session, after: Session.Session): void 
   expect([after.id, after.metadata, after.context]).toEqual(["s", { mine: 1 }, { b: 2 }])
   expect(after.context).toBe(before.context)
   const { status, pendingToolCalls, pendingQuestion, lastOutcome } = after
-  if (status !== "error") expect(pendingToolCalls.length > 0).toBe(status === "awaiting_tools")
+  const isWaiting = pendingApprovalsOf(after.thread, after.open).length > 0
+  if (status !== "error") expect(isWaiting).toBe(status === "awaiting_approval")
+  if (status !== "error" && !isWaiting) expect(pendingToolCalls.length > 0).toBe(status === "awaiting_tools")
   if (status === "awaiting_user") expect(pendingQuestion).toBeDefined()
   if (status === "idle" || status === "completed") expect(pendingQuestion).toBeUndefined()
   if (status === "error") expect(lastOutcome?.error).toBeDefined()
-  expect(Session.Session.safeParse(after).success).toBe(true)
+  expect(statusOf(after)).toBe(status)
+  expect(ChatRecord.safeParse(after).success).toBe(true)
   expect(unpaired(completed(after))).toBeUndefined()
 }
 
 /** The thread, with a result for every call the session says it waits for. */
-const completed = ({ pendingToolCalls, thread }: Session.Session) =>
-  pendingToolCalls.reduce((before, { id }) => answered(before, toolResult(id, "r")), thread)
+const completed = ({ pendingToolCalls, thread, open }: Session.Session) =>
+  [...pendingToolCalls, ...pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall)].reduce(
+    (before, { id }) => answered(before, toolResult(id, "r")),
+    thread
+  )
 
 it.effect.prop(
   "S1-S9 any legal operations keep a session whole; an illegal one is a typed error and leaves it as it was",

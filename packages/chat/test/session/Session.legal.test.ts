@@ -19,6 +19,11 @@ describe("what is legal", () => {
     cancelled: Session.make({ thread: paired, status: "cancelled" }),
     awaiting_user: Session.make({ thread: paired, status: "awaiting_user", pendingQuestion: question }),
     awaiting_tools: Session.make({ thread: paired.slice(0, 2), status: "awaiting_tools", pendingToolCalls: [call] }),
+    awaiting_approval: Session.make({
+      thread: paired.slice(0, 2),
+      open: { at: 1, calls: [{ state: "waiting", kind: "permission", reason: "asked", askedAt: 0 }] }
+    }),
+    interrupted: Session.make({ thread: paired, running: true }),
     error: Session.make({ thread: paired, status: "error" })
   }
   const engine = () => Engine.make({ adapter: check.fake({ script: [{ text: "x" }, { finish: "stop" }] }) })
@@ -29,6 +34,7 @@ describe("what is legal", () => {
     continueOther: (session: Session.Session) => Session.continue(engine(), session, assistant("x")),
     continueNull: (session: Session.Session) => Session.continue(engine(), session),
     step: (session: Session.Session) => Session.step(engine(), session),
+    approve: (session: Session.Session) => Session.approve(engine(), session, "c0", { type: "result", value: 1 }),
     submit: (session: Session.Session) => Session.submitToolResult(session, "c0", "r"),
     submitMany: (session: Session.Session) => Session.submitToolResults(session, [["c0", "r"]]),
     cancel: (session: Session.Session) => Session.cancel(session),
@@ -36,7 +42,9 @@ describe("what is legal", () => {
     streamStart: async (session: Session.Session) => readAll(await Session.streamStart(engine(), session)),
     streamReply: async (session: Session.Session) => readAll(await Session.streamReply(engine(), session, "x")),
     streamContinue: async (session: Session.Session) => readAll(await Session.streamContinue(engine(), session)),
-    streamStep: async (session: Session.Session) => readAll(await Session.streamStep(engine(), session))
+    streamStep: async (session: Session.Session) => readAll(await Session.streamStep(engine(), session)),
+    streamApprove: async (session: Session.Session) =>
+      readAll(await Session.streamApprove(engine(), session, "c0", { type: "deny" }))
   }
   type Operation = keyof typeof operations
   const runs: ReadonlyArray<Operation> = [
@@ -58,6 +66,8 @@ describe("what is legal", () => {
     cancelled: runs,
     awaiting_user: ["reply", "continueUser", "cancel", "streamReply"],
     awaiting_tools: ["submit", "submitMany", "cancel"],
+    awaiting_approval: ["approve", "streamApprove", "cancel"],
+    interrupted: runs,
     error: ["recover"]
   }
 

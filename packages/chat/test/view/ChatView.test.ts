@@ -44,6 +44,7 @@ const context = Arbitrary.map(
     pendingToolCalls: list(values.ToolCall),
     inbox: list(Arbitrary.map(text, (said) => ({ id: said, whenBusy: "queue", message: user(said) }))),
     usage: values.Usage,
+    status: oneOf("idle", "running", "awaiting_user"),
     phase: oneOf("idle", "streaming", "awaitingUser"),
     permissionMode: oneOf("default", "plan"),
     lastHaltedReason: oneOf("completed", "error", undefined),
@@ -172,6 +173,7 @@ const snapshotOf = (parts: Partial<Record<keyof ChatSnapshot["context"], unknown
   ({
     context: {
       thread: { messages: [] },
+      status: "idle",
       phase: "idle",
       partial: { text: "" },
       toolCalls: [],
@@ -260,12 +262,22 @@ test("a view of a chat shows what it said, its calls, what it waits for and what
   })
   const start = view
   await chat.send("hi").result()
-  expect(view).toMatchObject({ phase: "idle", haltedReason: "completed", partial: { text: "" }, error: undefined })
+  expect(view).toMatchObject({
+    status: "completed",
+    phase: "idle",
+    haltedReason: "completed",
+    partial: { text: "" },
+    error: undefined
+  })
   expect(view.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"])
   await chat.send("again").result()
   unsubscribe()
   expect(view.error).toMatchObject({ name: "AdapterError", message: "A scripted error" })
-  expect(during).toMatchObject({ phase: "runningTools", toolCalls: [{ name: "echo", status: "running" }] })
+  expect(during).toMatchObject({
+    status: "running",
+    phase: "runningTools",
+    toolCalls: [{ name: "echo", status: "running" }]
+  })
   expect(during?.toolCalls[0]?.process).toMatch(/^<\d+\.\d+\.\d+>$/)
   expect(patches.reduce((before, change) => ChatView.apply(before, change), start)).toEqual(view)
   await troupe.stop()

@@ -18,16 +18,6 @@ import { useMemo, useSyncExternalStore } from "react"
 import { pacedOf } from "./paced.ts"
 import { useTroupe } from "./Provider.ts"
 
-/**
- * What a chat waits for.
- *
- * - `ready`: the next message
- * - `running`: a turn runs
- * - `waiting`: an answer, tool results, or decisions
- * - `interrupted`: the end of its program interrupted a turn; `retry` continues it
- */
-export type ConversationStatus = "ready" | "running" | "waiting" | "interrupted"
-
 /** The actions of a chat. Each is the same function while the chat is the same. */
 export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe"> & {
   /** Answers the current question. */
@@ -41,7 +31,6 @@ export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "sub
  * - `connectionError`: the reason why it is not
  */
 export interface Conversation extends ChatView.ChatView, ConversationVerbs {
-  readonly status: ConversationStatus
   readonly connection: ChatLink.LinkStatus
   readonly connectionError: Error | undefined
 }
@@ -87,25 +76,9 @@ const isNothingKnown = ({ status, view }: ChatLink.LinkState): boolean =>
 const conversation = (chat: ChatLink.ChatLink, { view, status, error }: ChatLink.LinkState): Conversation => ({
   ...view,
   ...verbsOf(chat),
-  status: statusOf(view),
   connection: status,
   connectionError: error
 })
-
-const statusOf = ({ phase }: ChatView.ChatView): ConversationStatus => {
-  switch (phase) {
-    case "idle":
-      return "ready"
-    case "interrupted":
-      return "interrupted"
-    case "awaitingUser":
-    case "awaitingTools":
-    case "awaitingApproval":
-      return "waiting"
-    default:
-      return "running"
-  }
-}
 
 const verbsKnown = new WeakMap<ChatLink.ChatLink, ConversationVerbs>()
 

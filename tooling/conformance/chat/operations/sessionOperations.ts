@@ -1,9 +1,9 @@
 /** The operations on sessions: each case runs a list of them on one current session. */
-import type { Event } from "@troupe/chat/events"
+import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { Session, SessionReducer } from "@troupe/chat/sessions"
+import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
-import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/turnResult.ts"
+import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/sessionOutcome.ts"
 import type { Observations } from "../behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { comparable, fresh } from "./chatOperations.ts"
@@ -59,42 +59,40 @@ const streamed =
   ): Step =>
   async (place, op) => {
     const events = await open(place, op)
-    const { mode, seed } = fieldsOf(op["fold"])
-    const current = mode === own ? events.session() : place.session
     const stream = await read(events, consumptionOf(op["consume"]))
     if (op["fold"] === undefined) return { session: place.session, outcome: { stream } }
-    const reducer = new SessionReducer(seed === "new" ? Session.make() : current, {
-      mode: mode as SessionMode
-    })
-    for (const event of stream.raw) reducer.apply(event)
-    const { session, outcome } = turned(reducer.finalize())
+    const { mode, seed } = fieldsOf(op["fold"])
+    const { session, outcome } =
+      mode === own && seed !== "new"
+        ? turned({ session: events.session(), result: events.result() })
+        : projected(seed === "new" ? Session.make() : place.session, mode as SessionMode, stream.raw)
     return { session, outcome: { ...outcome, stream } }
   }
 
 const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
-  const reducer = new SessionReducer(session, { mode: mode as SessionMode })
-  const state = () => JSON.stringify(stateForm(reducer.collector))
+  const collector = new StreamCollector(session.thread)
+  const state = () => JSON.stringify(stateForm(collector))
   const before = { state: state(), session: JSON.stringify(session) }
-  for (const event of listOf(events)) reducer.apply(eventOf(event))
+  for (const event of listOf(events)) collector.apply(eventOf(event))
+  const once = turned(Session.after(session, mode as SessionMode, collector))
+  const again = turned(Session.after(session, mode as SessionMode, collector))
   const facets: Outcome = {
-    reducer: { collector: stateForm(reducer.collector) },
+    reducer: { collector: stateForm(collector) },
     reducerUnchanged: state() === before.state,
-    reducerSessionUnchanged: reducer.session === session && JSON.stringify(session) === before.session
+    reducerSessionUnchanged: JSON.stringify(session) === before.session
   }
   if (finalize === 0 || finalize === undefined) return { session, outcome: facets }
-  const once = turned(reducer.finalize())
-  const again = turned(reducer.finalize())
   return {
     session: once.session,
     outcome: { ...facets, ...once.outcome, finalizeEqual: JSON.stringify(once) === JSON.stringify(again) }
   }
 }
 
-/** Applies the result in an event to a session. */
-const projected = ({ session }: Place, mode: SessionMode, event: Event): Done => {
-  const reducer = new SessionReducer(session, { mode })
-  reducer.apply(event)
-  return turned(reducer.finalize())
+/** Applies the result that these events have to a session. */
+const projected = (session: Session.Session, mode: SessionMode, events: ReadonlyArray<Event>): Done => {
+  const collector = new StreamCollector(session.thread)
+  for (const event of events) collector.apply(event)
+  return turned(Session.after(session, mode, collector))
 }
 
 const submitMany: Step = ({ session }, { results, compare_with_singles: compared }) => {
@@ -129,10 +127,10 @@ const steps: Readonly<Record<string, Step>> = {
     outcome: { value: fieldsOf(sessionForm(session))["pending_tool_calls"] }
   }),
   apply_chat_result: (place, { result }) =>
-    projected(place, "chat", { type: "chat_completed", result: chatResultOf(result) }),
+    projected(place.session, "chat", [{ type: "chat_completed", result: chatResultOf(result) }]),
   apply_step_result: (place, { result }) => {
     const { response, thread, mode, manualToolCalls, halt } = stepResultOf(result)
-    return projected(place, "step", { type: "step_completed", response, thread, mode, manualToolCalls, halt })
+    return projected(place.session, "step", [{ type: "step_completed", response, thread, mode, manualToolCalls, halt }])
   },
   stream_start: streamed("chat", (place, op) =>
     Session.streamStart(place.engine, inputOf(op, place), optionsIn(place, op))
@@ -180,9 +178,10 @@ const startVsStreamStart: Operation = (given, seen) => {
     const collected = await fresh(given, seen, (engine) => Session.start(engine, messages, options()))
     const folded = await fresh(given, seen, async (engine) => {
       const events = await Session.streamStart(engine, messages, options())
-      const reducer = new SessionReducer(events.session(), { mode: "chat" })
-      for await (const event of events) reducer.apply(event)
-      return reducer.finalize()
+      for await (const _ of events) {
+        // The stream follows the events that are read.
+      }
+      return { session: events.session(), result: events.result() }
     })
     return [collected, folded].map((turn) => {
       const { session: after, result } = turn as SessionTurn

@@ -209,7 +209,11 @@ export const chatResultForm = (result: ChatResult): Fields => {
 export const sessionForm = (session: Session.Session): Fields => {
   const { id, thread, status, pendingQuestion: pending, pendingToolCalls, context, metadata, lastOutcome } = session
   return {
-    ...present({ id, pending_question: pending?.question, pending_tool_call_id: pending?.toolCallId }),
+    ...present({
+      id: id === "" ? undefined : id,
+      pending_question: pending?.question,
+      pending_tool_call_id: pending?.toolCallId
+    }),
     thread: threadForm(thread),
     status,
     pending_tool_calls: pendingToolCalls.map(toolCallForm),
