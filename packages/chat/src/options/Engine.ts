@@ -8,7 +8,7 @@ import * as z from "zod"
 import { type Adapter, RetryOptions } from "../adapter/index.ts"
 import { EngineError } from "../errors/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
-import type { Engine, Tool, ToolExecutor } from "../tool/index.ts"
+import { type Engine, type Tool, toolAdvice, type ToolExecutor, toolListAdvice } from "../tool/index.ts"
 
 export type { Engine } from "../tool/index.ts"
 
@@ -23,12 +23,21 @@ const isModel = (value: unknown): boolean =>
   hasMember(value, "specificationVersion", "string") &&
   (hasMember(value, "doStream", "function") || hasMember(value, "doGenerate", "function"))
 
-const adapter = z.custom<Adapter>((value) => hasMember(value, "name", "string"), {
-  error: ({ input }) =>
-    isModel(input)
-      ? "must be an adapter: make an adapter of an AI SDK model with aiSdk(model) of @troupe/providers"
-      : "must be an adapter: an object with a name and a stream function"
+const written = 'with import { aiSdk } from "@troupe/providers"'
+
+/** What to write instead of a value that is not an adapter. */
+const adapterAdvice = (value: unknown): string => {
+  if (isModel(value)) return `: this is a model of the AI SDK; write aiSdk(model), ${written}`
+  if (typeof value === "string") return `: the name of a model is none; write aiSdk(openai("gpt-5.5")), ${written}`
+  return ": an object with a name and a stream function"
+}
+
+const adapter = z.custom<Adapter>((value) => !isModel(value) && hasMember(value, "name", "string"), {
+  error: ({ input }) => `must be an adapter${adapterAdvice(input)}`
 })
+
+const fallbackAdvice = (value: unknown): string =>
+  adapterAdvice(typeof value === "object" && value !== null && "adapter" in value ? value.adapter : value)
 const record = z.record(z.string(), z.unknown(), "must be an object of names and values")
 
 /** The findings in the parts of a retry policy; none for a value that is not an object. */
@@ -54,10 +63,9 @@ export const EngineOptions = z.strictObject({
   adapter: adapter.optional(),
   fallbacks: z
     .array(
-      z.union(
-        [adapter, z.strictObject({ adapter, model: z.string().optional() })],
-        "must be an adapter, or { adapter, model }"
-      ),
+      z.union([adapter, z.strictObject({ adapter, model: z.string().optional() })], {
+        error: ({ input }) => `must be an adapter, or { adapter, model }${fallbackAdvice(input)}`
+      }),
       "must be a list of adapters, or of { adapter, model }"
     )
     .readonly()
@@ -70,7 +78,12 @@ export const EngineOptions = z.strictObject({
     .optional(),
   model: z.string("must be the name of a model, as text").optional(),
   tools: z
-    .array(has<Tool>("parse", "function", "a tool, as tool() and Tool.make make them"), "must be a list of tools")
+    .array(
+      z.custom<Tool>((value) => hasMember(value, "parse", "function"), {
+        error: ({ input }) => `must be a tool, as tool() and Tool.make make them; ${toolAdvice(input)}`
+      }),
+      { error: ({ input }) => `must be a list of tools; ${toolListAdvice(input)}` }
+    )
     .readonly()
     .optional(),
   toolExecutor: has<ToolExecutor>(

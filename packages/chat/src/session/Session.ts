@@ -24,7 +24,14 @@ import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import { type AnswerForm, withAnswer } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
-import { answered, type Message, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
+import {
+  answered,
+  type Message,
+  messagesAdvice,
+  type UserInput,
+  type UserMessage,
+  userMessage
+} from "../model/index.ts"
 import { waitingStatus } from "./sessionOutcome.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
@@ -389,7 +396,10 @@ const answering = (session: Session, said: UserMessage, answer: AnswerForm = "us
 const sessionOf = (input: SessionInput): Session => {
   const thread = isRecord(input) && "status" in input ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {
-    throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }])
+    const advice = messagesAdvice(thread)
+    throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }], {
+      advice
+    })
   }
   if ("status" in input) return input
   return { thread: Thread.from(input), status: "idle", pendingToolCalls: [], context: {}, metadata: {} }
