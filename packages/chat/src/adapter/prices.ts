@@ -37,7 +37,7 @@ export type Prices = (model: string, usage: Usage, by: PricedBy) => Cost | undef
  * - `cacheWriteInput`: tokens written to the provider's cache; default `input`
  * - `reasoning`: tokens of reasoning, which are part of the reply; default `output`
  */
-export interface ModelPrice {
+interface ModelPrice {
   readonly input: number
   readonly output: number
   readonly cachedInput?: number | undefined
@@ -46,7 +46,7 @@ export interface ModelPrice {
 }
 
 /** Prices by the name of a model, or by provider and name: `"gpt-5.5"`, `"azure/gpt-5.5"`. */
-export type PriceTable = Readonly<Record<string, ModelPrice>>
+type PriceTable = Readonly<Record<string, ModelPrice>>
 
 const price = passing((value) => Number.isFinite(value) && Number(value) >= 0, "must_be_a_price, 0 or more")
 

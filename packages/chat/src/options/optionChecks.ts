@@ -97,7 +97,7 @@ const types = {
   system: having("a system, as System.make makes them", "make").optional(),
   tracing: passing(
     (value) => isRecord(value) && isObject(value["tracer"]),
-    "must_be { tracer } with Effect's tracer"
+    "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
   ).optional(),
   maxTurns: positiveInteger.optional(),
   haltWhen: functionType.optional(),

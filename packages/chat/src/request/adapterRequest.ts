@@ -58,7 +58,7 @@ export class AdapterRequest {
     const abort = new LazyAbortController(system)
     this.#cost = engine.prices === undefined ? undefined : new RequestCost(engine.prices, adapter, request, system)
     this.#abort = abort
-    this.#traced = this.#parts.options.trace?.request(request, adapter.name)
+    this.#traced = this.#parts.options.trace?.request(request, adapter)
     let opening: AdapterStream | Promise<AdapterStream>
     let isPromised: boolean
     try {
@@ -113,7 +113,9 @@ export class AdapterRequest {
     let source: AdapterSource
     try {
       const stream = answerer === undefined ? opened : answeredBy(opened, answerer)
+      const traced = this.#traced
       const listener = {
+        begun: () => traced?.begun(),
         done: () => {
           this.#free()
           this.#traced?.exhausted(collector.toResponse())

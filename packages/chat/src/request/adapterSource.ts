@@ -27,8 +27,10 @@ import type { RequestCost } from "./requestCost.ts"
 import type { RunOptions } from "../options/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** The callbacks for an end of the stream without an event. */
+/** The callbacks for the first event, and for an end of the stream without an event. */
 export interface SourceListener {
+  /** The first event was read. */
+  readonly begun?: () => void
   readonly done: () => void
   readonly refused: (error: AdapterError) => void
 }
@@ -158,6 +160,7 @@ export class AdapterSource implements Source {
     try {
       const reading = this.#bounds.read(value)
       if (reading === undefined) return outlet.skip(this)
+      if (!this.#begun) this.#listener.begun?.()
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
       event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
