@@ -1,7 +1,8 @@
 /**
- * Processes, turns and zombies as plain data.
+ * Processes, turns and zombies as plain data, and traces.
  *
  * @module
  */
 export * as Zombies from "./call/Zombies.ts"
 export * as Observation from "./observe/Observation.ts"
+export { Tracing } from "./options/Tracing.ts"

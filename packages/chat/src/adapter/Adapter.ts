@@ -25,6 +25,9 @@ export interface AdapterOptions {
 /**
  * Talks to a model.
  *
+ * **Details**: `name` is shown in errors and reports. `provider` is the provider's name in traces and prices, for example
+ * `openai` or `openai.responses`; default `name`. `model` is the name of the model, if the adapter has only one.
+ *
  * **Contract** of `stream`: open the request and return its events, to be pulled one at a time. An element of the
  * sequence is one event, or an array of events that are ready at once: Troupe takes the events of an array one by one, and
  * asks for the next element after the last of them. Do not change a yielded array. Reject with an `AdapterError` when the
@@ -42,5 +45,7 @@ export interface AdapterOptions {
  */
 export interface Adapter {
   readonly name: string
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
   readonly stream: (request: Request, options: AdapterOptions) => AdapterStream | Promise<AdapterStream>
 }

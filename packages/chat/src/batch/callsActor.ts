@@ -1,5 +1,6 @@
 /** The actor that runs the calls of a batch, for the batch's chart. */
 import { type Pid, StateMachine } from "@troupe/otp"
+import { boundEnvironment } from "../errors/index.ts"
 import { original } from "../values/index.ts"
 import type { BatchEnv } from "./batchContract.ts"
 import type { BatchEvent, CallsCommand, CallsEvent } from "./batchEvents.ts"
@@ -7,7 +8,11 @@ import { RunningCalls } from "./runningCalls.ts"
 
 export const calls = StateMachine.fromCallback<undefined, BatchEnv, CallsCommand, CallsEvent>(
   ({ env, send, turn, host }) => {
-    const running = new RunningCalls(env.batch(), { pid: host as Pid<BatchEvent> | undefined, send, turn })
+    const running = new RunningCalls(boundEnvironment(env).batch(), {
+      pid: host as Pid<BatchEvent> | undefined,
+      send,
+      turn
+    })
     env.runs(running, running.scope)
     send({ type: "calls.ready" })
     return {

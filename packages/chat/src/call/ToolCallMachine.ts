@@ -23,6 +23,7 @@
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
 import { chart } from "../chart/index.ts"
+import { boundEnvironment } from "../errors/index.ts"
 import type { CallEnd, SettledRun, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 import type { CallEnv } from "./callEnv.ts"
 import { handler } from "./handlerActor.ts"
@@ -47,7 +48,7 @@ export const callActors = { handler }
 
 export const callEffects = {
   notify: StateMachine.effect<{ readonly index: number; readonly status: Status }, CallEnv>(
-    ({ index, status }, { env }) => env.call(index).watcher?.changed(status)
+    ({ index, status }, { env }) => boundEnvironment(env).call(index).watcher?.changed(status)
   )
 }
 

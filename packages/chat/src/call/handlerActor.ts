@@ -3,6 +3,7 @@ import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import * as HandlerResults from "../values/HandlerResult.ts"
 import { held } from "../values/index.ts"
 import { isPromiseLike } from "../async/index.ts"
+import { boundEnvironment } from "../errors/index.ts"
 import { type DeadlineListener, Deadlines, type Limits, limitsOf } from "./deadlines.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { CallEnv, CallWatcher, RunnableCall } from "./callEnv.ts"
@@ -116,7 +117,7 @@ const unstarted = (fault: unknown, interrupted?: true): Sent => ({
  * system's clock, because progress defers one of them.
  */
 export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>((actor) => {
-  const call = actor.env.call(actor.input)
+  const call = boundEnvironment(actor.env).call(actor.input)
   if (call.mayStart?.() === false) return actor.send(unstarted("the batch was cancelled", true))
   let limits: Limits
   try {

@@ -50,7 +50,7 @@ interface EncodeOptions {
  *
  * - `tools`: each tool replaces the encoded tool of its name, schema included. An encoded tool with another name is
  *   decoded without a handler
- * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: the parts of a decoded engine
+ * - `adapter`, `fallbacks`, `prices`, `toolExecutor`, `toolResultEncoder`: the parts of a decoded engine
  */
 type DecodeOptions = Attachments
 
@@ -197,6 +197,7 @@ const encodeOptions: ReadonlyArray<string> = ["unencodable"] satisfies ReadonlyA
 const decodeOptions: ReadonlyArray<string> = [
   "tools",
   "adapter",
+  "prices",
   "toolExecutor",
   "toolResultEncoder",
   "fallbacks"

@@ -10,6 +10,7 @@ import { AdapterError, EngineError, SessionError, StreamError, ToolError, Valida
 import { ChatRecord, ChatResult, statusOf, StepResult } from "../record/index.ts"
 import { ContentPart, Message, Request, Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import * as Engine from "../options/Engine.ts"
+import { EngineOptions } from "../options/index.ts"
 import { Event } from "../events/index.ts"
 import { HandlerResult, openRecord } from "../values/index.ts"
 import { type ToolResultEncoder } from "../toolResult/index.ts"
@@ -22,7 +23,8 @@ import type { Session } from "../session/index.ts"
 export interface Attachments {
   readonly tools?: ReadonlyArray<Tool.Tool> | undefined
   readonly adapter?: Adapter | undefined
-  readonly fallbacks?: Engine.EngineOptions["fallbacks"]
+  readonly fallbacks?: EngineOptions["fallbacks"]
+  readonly prices?: EngineOptions["prices"]
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
 }
@@ -72,9 +74,10 @@ const withoutFunctions = (value: unknown): unknown => {
 const attached = ({ schema, ...data }: z.infer<typeof ToolData>, { tools }: Attachments): Tool.Tool =>
   tools?.find(({ name }) => name === data.name) ?? Tool.make({ ...data, jsonSchema: schema, parameters: schema })
 
-const EngineData = Engine.EngineOptions.omit({
+const EngineData = EngineOptions.omit({
   adapter: true,
   fallbacks: true,
+  prices: true,
   toolExecutor: true,
   toolResultEncoder: true
 }).extend({
@@ -93,6 +96,7 @@ const engine: Row<Engine.Engine> = {
     const {
       adapter: _,
       fallbacks: __,
+      prices: _____,
       toolExecutor: ___,
       toolResultEncoder: ____,
       tools,

@@ -238,14 +238,19 @@ const described = ({ field, reason }: Finding): string => {
   return field.length === 0 ? text : `${field.join(".")}: ${text}`
 }
 
-/** A value given to this package is not valid; `errors` lists every finding. */
+/** A value given to this package is not valid; `errors` lists every finding. `advice` ends the message. */
 export class ValidationError extends TroupeError<ValidationErrorReason> {
   readonly _tag = "ValidationError"
   readonly errors: ReadonlyArray<Finding>
 
-  constructor(reason: ValidationErrorReason, errors: ReadonlyArray<Finding>, fields: ErrorFields = {}) {
+  constructor(
+    reason: ValidationErrorReason,
+    errors: ReadonlyArray<Finding>,
+    fields: ErrorFields & { readonly advice?: string | undefined } = {}
+  ) {
     if (!Array.isArray(errors)) throw new TypeError("The errors of a ValidationError are a list of findings")
-    const list = errors.map(described).join("; ")
+    const found = errors.map(described)
+    const list = (fields.advice === undefined ? found : [...found, fields.advice]).join("; ")
     super(validationReasons, reason, `Validation failed, ${reason.replaceAll("_", " ")}: ${list}`, fields)
     this.name = this._tag
     this.errors = errors

@@ -18,3 +18,7 @@ export const reportedUsage = (reported: unknown): Usage | undefined => {
 
 const fits = (field: string, value: unknown): boolean =>
   !Object.hasOwn(fields, field) || fields[field as keyof typeof fields].safeParse(value).success
+
+/** Whether a usage has a cost. */
+export const hasCost = ({ inputCost, outputCost, totalCost }: Usage): boolean =>
+  (totalCost ?? inputCost ?? outputCost) !== undefined

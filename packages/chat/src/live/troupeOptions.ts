@@ -15,7 +15,6 @@ import {
 } from "../errors/index.ts"
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
-import type * as Engine from "../options/Engine.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import type * as Store from "../store/Store.ts"
 
@@ -92,8 +91,7 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
  * for no bound). A chat waits for its user without limit, unless `suspendedTtlMs` is set; the user's answer is a message
  * (`answer: "user_message"`).
  */
-export interface TroupeOptions
-  extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
+export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof EngineOptions | "signal" | "requestId"> {
   readonly store?: Store.Store | undefined
   readonly system?: System.System | undefined
   readonly name?: string | undefined

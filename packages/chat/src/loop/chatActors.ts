@@ -15,6 +15,7 @@ import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chat
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { ExpiryState } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
+import { boundEnvironment } from "../errors/index.ts"
 import { isUnanswered, type LostInputs } from "../inbox/index.ts"
 import type { InboxEntry, Mode, ModeStanding, OpenStep } from "../record/index.ts"
 
@@ -63,7 +64,7 @@ const commit = StateMachine.fromCallback<
 /** Begins a turn. */
 const begin = StateMachine.fromCallback<string, ChatEnv, EventObject, Sent<"turn.begun">>(
   ({ input: turn, env, send }) => {
-    const facts = env.begin(turn)
+    const facts = boundEnvironment(env).begin(turn)
     send({ type: "turn.begun", facts, ...env.moment(turn) })
   }
 )

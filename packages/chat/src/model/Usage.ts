@@ -11,7 +11,10 @@ import { openRecord } from "../values/index.ts"
  *
  * **Units and defaults**: counts are tokens, costs are in the currency of the price list that computed them. An absent
  * field means *not reported*, zero means *reported as zero*. `inputTokens` is the whole prompt, cache reads and writes
- * included.
+ * included. `outputTokens` includes `reasoningTokens`.
+ *
+ * **Details**: `unpricedRequests` counts the requests whose cost is not known although their engine has `prices`. A
+ * `totalCost` beside it is a lower bound.
  */
 export const Usage = z
   .object({
@@ -24,6 +27,7 @@ export const Usage = z
     inputCost: z.number().optional(),
     outputCost: z.number().optional(),
     totalCost: z.number().optional(),
+    unpricedRequests: z.number().optional(),
     toolUsage: openRecord.optional(),
     extra: openRecord.optional()
   })
@@ -49,7 +53,8 @@ const counters = [
   "totalTokens",
   "inputCost",
   "outputCost",
-  "totalCost"
+  "totalCost",
+  "unpricedRequests"
 ] as const
 
 /** The sum of two usages, field by field; a field that neither reported stays absent. */

@@ -7,12 +7,15 @@
 import {
   type Finding,
   isRecord,
+  nameAdvice,
   nameProblem,
+  repeatedIndex,
+  repeatedName,
   unknownNames,
   ValidationError,
   type ValidationErrorReason
 } from "../errors/index.ts"
-import { messageFindings, messagesFindings } from "./messageFindings.ts"
+import { messageFindings, messagesAdvice, messagesFindings } from "./messageFindings.ts"
 import type { Message } from "./messageShapes.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
@@ -43,9 +46,10 @@ export const toolOptions = (options: object, known: ReadonlyArray<string>): Vali
  */
 export const thread = (value: Thread): ValidationError | undefined => {
   if (!isRecord(value) || !Array.isArray(value.messages)) {
-    return new ValidationError("invalid_thread", [{ field: ["thread"], reason: "invalid_type" }])
+    const advice = messagesAdvice(value)
+    return new ValidationError("invalid_thread", [{ field: ["thread"], reason: "invalid_type" }], { advice })
   }
-  return problem("invalid_thread", messagesFindings(value.messages))
+  return problem("invalid_thread", messagesFindings(value.messages), () => messagesAdvice(value.messages))
 }
 
 /** The parts of a session that are checked; other fields are allowed. */
@@ -111,8 +115,9 @@ export const request = (
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
   found.push(...messagesFindings(value.messages))
   value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
-  const names = value.tools.map(({ name }) => name).filter(canRepeat)
-  if (new Set(names).size !== names.length) found.push({ field: ["tools"], reason: "duplicate_name" })
+  const names = value.tools.map(({ name }) => name)
+  const again = repeatedIndex(names, canRepeat)
+  if (again >= 0) found.push({ field: ["tools"], reason: "duplicate_name" })
   const { temperature, maxTokens, responseFormat } = value
   if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
     found.push({ field: ["temperature"], reason: "out_of_range" })
@@ -126,13 +131,24 @@ export const request = (
   if (value.structuredFinalize === true && responseFormat?.type !== "json_schema") {
     found.push({ field: ["structured_finalize"], reason: "requires_json_schema" })
   }
-  return problem("invalid_request", found)
+  return problem("invalid_request", found, () => messagesAdvice(value.messages) ?? toolsAdvice(names, again))
+}
+
+/** What to write instead of the second of two equal names, or of the first invalid name. */
+const toolsAdvice = (names: ReadonlyArray<unknown>, again: number): string | undefined => {
+  if (again >= 0) return repeatedName(names[again], names.indexOf(names[again]), again)
+  const wrong = names.findIndex((name) => nameProblem(name) !== undefined)
+  return wrong < 0 ? undefined : nameAdvice(names[wrong])
 }
 
 type Path = ReadonlyArray<string | number>
 
-const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
-  found.length === 0 ? undefined : new ValidationError(reason, found)
+const problem = (
+  reason: ValidationErrorReason,
+  found: ReadonlyArray<Finding>,
+  advice?: () => string | undefined
+): ValidationError | undefined =>
+  found.length === 0 ? undefined : new ValidationError(reason, found, { advice: advice?.() })
 
 /** Whether a name is checked for duplicates. A string with characters that are not allowed is checked too. */
 const canRepeat = (name: unknown): boolean => {

@@ -2,7 +2,7 @@
 export { answered, unpaired } from "./callPairing.ts"
 export { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
 export { assistant, system, text, toolResult, user } from "./Message.ts"
-export { isPlainMessage, messageFindings, messagesFindings } from "./messageFindings.ts"
+export { isPlainMessage, messageFindings, messagesAdvice, messagesFindings } from "./messageFindings.ts"
 export { Outcome, ofError } from "./Outcome.ts"
 export { Request, ResponseFormat, ToolChoice } from "./Request.ts"
 export { FinishReason, Response } from "./Response.ts"

@@ -4,7 +4,7 @@
  * PLAINMSG1. A message that passes the quick check fits the schema `Message`, and has no findings. Any other value is
  *            checked with both.
  */
-import { type Finding, isRecord } from "../errors/index.ts"
+import { type Finding, isRecord, shortened } from "../errors/index.ts"
 import { ContentPart, type FilePart, type ImagePart, type Message } from "./messageShapes.ts"
 import { Outcome } from "./Outcome.ts"
 import { sourceProblem } from "./mediaSource.ts"
@@ -95,3 +95,21 @@ const isPlain = (value: unknown): value is Fields =>
 const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === "string"
 
 const isOptionalPlain = (value: unknown): boolean => value === undefined || isPlain(value)
+
+/** What to write instead of a value that is no thread and no list of messages; `undefined` for a list without texts. */
+export const messagesAdvice = (value: unknown): string | undefined => {
+  if (typeof value === "string") return `instead of a text write ${asUser(value, "[", "]")}`
+  if (isRecord(value)) {
+    if ("role" in value) return "instead of one message write a list: [message]"
+    if ("messages" in value) return messagesAdvice(value["messages"])
+  }
+  if (!Array.isArray(value)) return `write a list of messages, for example ${asUser("Hello", "[", "]")}`
+  if (value.length === 0) return `write at least one message, for example ${asUser("Hello", "[", "]")}`
+  const index = value.findIndex((said) => typeof said === "string")
+  return index < 0 ? undefined : `instead of the text at messages.${index} write ${asUser(String(value[index]))}`
+}
+
+const shownCharacters = 40
+
+const asUser = (said: string, before = "", after = ""): string =>
+  `${before}user(${JSON.stringify(shortened(said, shownCharacters))})${after}, with import { user } from "@troupe/chat"`

@@ -191,7 +191,10 @@ export interface ChatOptions extends StepOptions {
  * What a turn may use before it must stop sending requests.
  *
  * **Units and defaults**: `tokens` are the reported tokens of all requests of the turn, prompts included; `cost` is in the
- * currency of the price list that computed it; `timeMs` are milliseconds since the turn began. By default none has a bound.
+ * currency of the engine's `prices`; `timeMs` are milliseconds since the turn began. By default none has a bound.
+ *
+ * **Details**: a request with tokens and without a known cost uses up `cost`; `metadata.unpriced` of the result names its
+ * model.
  */
 export interface Budget {
   readonly tokens?: number | undefined

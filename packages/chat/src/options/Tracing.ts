@@ -1,5 +1,5 @@
 /**
- * Spans of chats, steps, model requests and tool calls.
+ * Spans and metrics of chats, steps, model requests and tool calls.
  *
  * | span                  | kind     | covers                                                                        |
  * | --------------------- | -------- | ----------------------------------------------------------------------------- |
@@ -10,28 +10,94 @@
  *
  * Each span is a child of the span above that it belongs to. Names and attributes are those of OpenTelemetry's conventions
  * for generative AI. A span of a failed operation ends with an error (`error.type` names it). A span of an operation that
- * was cancelled, or whose reader left, ends interrupted.
+ * was cancelled, or whose reader left, ends interrupted (`troupe.interrupted`).
  *
  * @module
  * @source OpenTelemetry, semantic conventions for generative AI
  */
 import type * as Tracer from "effect/Tracer"
+import type { Attributes, Metric } from "./genAi.ts"
+import {
+  type ContextApi,
+  type MeterProvider,
+  OpenTelemetryTracer,
+  recorder,
+  type TracerProvider
+} from "./openTelemetry.ts"
+
+/** An agent, as traces name it; `name` is also the name of its spans. */
+interface Agent {
+  readonly name: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
+  readonly version?: string | undefined
+}
+
+/** What {@link Tracing} and its OpenTelemetry form have in common. */
+interface TraceOptions {
+  readonly parent?: Tracer.AnySpan | undefined
+  readonly agent?: string | Agent | undefined
+  readonly content?: boolean | undefined
+}
 
 /**
- * Where spans are sent.
+ * Where spans and measurements are sent.
  *
- * - `tracer`: creates them; an Effect tracer, so that all of its exporters work
+ * - `tracer`: creates spans; an Effect tracer, so that all of its exporters work
+ * - `record`: called with each measurement of a metric
  * - `parent`: the parent span, if there is one
- * - `agent`: the agent's name, `gen_ai.agent.name`
- * - `content`: whether spans include messages, arguments and results
+ * - `agent`: the agent's name, `gen_ai.agent.name`; or its name, id, description and version
+ * - `content`: whether spans include messages, arguments, results and the texts of errors
  *
  * **Units and defaults**: `content` is `false`: messages stay out of traces. Without tracing there is no cost.
  *
- * **Gotchas**: exceptions of a tracer are swallowed.
+ * **Gotchas**: exceptions of a tracer, and of `record`, are swallowed.
  */
-export interface Tracing {
+export interface Tracing extends TraceOptions {
   readonly tracer: Tracer.Tracer
-  readonly parent?: Tracer.AnySpan | undefined
-  readonly agent?: string | undefined
-  readonly content?: boolean | undefined
+  readonly record?: ((metric: Metric, value: number, attributes: Attributes) => void) | undefined
 }
+
+/**
+ * Options of {@link openTelemetry}, beside those of tracing.
+ *
+ * - `metrics`: the meter provider; without it there are no metrics
+ * - `context`: the `context` of `@opentelemetry/api`. The active span is then the parent of a turn's span, and a handler's
+ *   span is the active span while it runs
+ */
+interface OpenTelemetryOptions extends TraceOptions {
+  readonly metrics?: MeterProvider | undefined
+  readonly context?: ContextApi | undefined
+}
+
+const openTelemetry = (
+  provider: TracerProvider,
+  { metrics, context, ...options }: OpenTelemetryOptions = {}
+): Tracing => ({
+  ...options,
+  tracer: new OpenTelemetryTracer(provider, context),
+  record: metrics === undefined ? undefined : recorder(metrics)
+})
+
+/**
+ * Tracing with OpenTelemetry: `Tracing.openTelemetry(provider)` sends spans to a tracer provider, and metrics to the meter
+ * provider `metrics`.
+ *
+ * **Details**: the providers are those of OpenTelemetry's SDK, or of `@opentelemetry/api`. The option `context` is the
+ * `context` of that API: with it the active span is the parent of a turn's span, and the span of a tool call is the active
+ * span of its handler.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import { Tracing } from "@troupe/chat/observe"
+ * import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
+ *
+ * const exporter = new InMemorySpanExporter()
+ * const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+ * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }), model: "m1" })
+ * await Chat.run(engine, [user("Hello")], { tracing: Tracing.openTelemetry(provider) })
+ * exporter.getFinishedSpans().map(({ name }) => name) // => ["chat m1", "step", "invoke_agent"]
+ * ```
+ */
+export const Tracing = { openTelemetry }

@@ -2,7 +2,7 @@
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
 export type { Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
-export { EngineOptions } from "./Engine.ts"
+export { EngineOptions } from "./engineOptions.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
 export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FixedOptions, RunOptions } from "./resolveOptions.ts"

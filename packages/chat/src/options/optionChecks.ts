@@ -23,6 +23,7 @@ import {
 } from "../errors/index.ts"
 import { hooks, permissions, requestParams } from "../gate/index.ts"
 import { RetryOptions } from "../adapter/index.ts"
+import { repeatedTool, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
 
 const timeout = passing(
@@ -35,7 +36,18 @@ const policy = passing(
   "must_be continue, halt or a function of the call and its error"
 )
 
-const tools = z.array(having("a tool, as Tool.make makes them", "parse"), "must_be_a_list of tools")
+const isTool = (value: unknown): value is Tool => isObject(value) && typeof Reflect.get(value, "parse") === "function"
+
+const tools = z.unknown().superRefine((value, context) => {
+  const report = (path: ReadonlyArray<number>, message: string): void =>
+    context.addIssue({ code: "custom", path: [...path], message })
+  if (!Array.isArray(value)) return report([], `must_be_a_list of tools; ${toolListAdvice(value)}`)
+  value.forEach((item: unknown, index) => {
+    if (!isTool(item)) report([index], `must_be a tool, as Tool.make makes them; ${toolAdvice(item)}`)
+  })
+  const again = value.every(isTool) ? repeatedTool(value) : undefined
+  if (again !== undefined) report([again.index], `duplicate_name; ${again.advice}`)
+})
 
 const positiveAmount = (what: string): z.ZodType =>
   passing((value) => isMilliseconds(value) && value > 0, `must_be${what}, more than 0`)
@@ -85,7 +97,7 @@ const types = {
   system: having("a system, as System.make makes them", "make").optional(),
   tracing: passing(
     (value) => isRecord(value) && isObject(value["tracer"]),
-    "must_be { tracer } with Effect's tracer"
+    "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
   ).optional(),
   maxTurns: positiveInteger.optional(),
   haltWhen: functionType.optional(),

@@ -2,7 +2,7 @@
 import { System } from "@troupe/otp"
 import type { ChatOptions, Schedule } from "./ChatOptions.ts"
 import { EngineError, type Finding, isRecord, ValidationError } from "../errors/index.ts"
-import { resolveTools } from "./callOverlay.ts"
+import { resolveModel, resolveParams, resolveTools } from "./callOverlay.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
 import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../toolResult/index.ts"
@@ -68,7 +68,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
 
 /** The options of one run. */
 export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOptions, "sessionId">): RunOptions => {
-  const { system, tracing } = fixed
+  const { system, tracing, engine, responseFormat } = fixed
   const sessionId = fixed.sessionId ?? living?.sessionId
   return {
     ...fixed,
@@ -76,7 +76,26 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     requestId: fixed.requestId ?? System.uuid(system, "requests"),
     toolSlots: living?.toolSlots,
     chat: living?.chat,
-    trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
+    trace:
+      tracing === undefined
+        ? undefined
+        : new Trace(tracing, system.clock, {
+            conversation: sessionId,
+            adapter: engine.adapter,
+            model: resolveModel(engine, fixed.model),
+            responseFormat,
+            ...sampledBy(resolveParams(engine, fixed))
+          })
+  }
+}
+
+/** The parameters of a run as its spans have them. */
+const sampledBy = (options: Readonly<Record<string, unknown>>) => {
+  const { temperature, maxTokens } = options
+  return {
+    temperature: typeof temperature === "number" ? temperature : undefined,
+    maxTokens: typeof maxTokens === "number" ? maxTokens : undefined,
+    options
   }
 }
 

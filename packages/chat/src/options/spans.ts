@@ -1,11 +1,13 @@
 /**
- * The spans of one run: of a chat, of a step, of a batch of tools.
+ * The spans and measurements of one run: of a chat, of a step, of a batch of tools.
  *
  * Owns: the open spans. Does not own the traced operations, which report their beginning and end.
  *
  * TRACE1. A span ends once: with its operation, or interrupted when the run ends before.
  * TRACE2. Children end before their parents.
  * TRACE3. Exceptions of a tracer do not affect the run.
+ * TRACE4. Without `content`, no span has the text of a message, of arguments, of a result or of an error.
+ * TRACE5. The duration of an operation is measured once, and is that of its span.
  */
 import type { Clock } from "@troupe/otp"
 import * as Context from "effect/Context"
@@ -13,22 +15,53 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
+import type { Adapter } from "../adapter/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import type { Request, Response, ToolCall, ToolMessage } from "../model/index.ts"
+import * as Usage from "../model/Usage.ts"
 import type { Tracing } from "./Tracing.ts"
 import type { ToolEvent } from "../events/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
+import {
+  agentDuration,
+  argumentsContent,
+  type Attributes,
+  finishReasons,
+  inputContent,
+  type Metric,
+  outputContent,
+  providerName,
+  requestDuration,
+  responseAttributes,
+  resultContent,
+  type Sampling,
+  samplingAttributes,
+  timeToFirstChunk,
+  tokenUsage,
+  toolDuration,
+  usageAttributes
+} from "./genAi.ts"
+import { OpenTelemetryTracer } from "./openTelemetry.ts"
 
-type Attributes = Readonly<Record<string, unknown>>
+/** The duration of a span as a measurement: its metric, and the attributes beside the error. */
+interface Timed {
+  readonly metric: Metric
+  readonly attributes: Attributes
+}
 
 /** An open span. */
 interface Open {
   readonly span: Tracer.Span
+  readonly timed: Timed | undefined
+  /** When it began, in milliseconds. */
+  readonly from: number
 }
 
 /** Ends the span of a request. */
 export interface TracedRequest {
+  /** The first event was read. */
+  readonly begun: () => void
   readonly exhausted: (response: Response) => void
   readonly refused: (error: unknown) => void
   readonly abandoned: () => void
@@ -40,11 +73,19 @@ interface TracedOutcome {
   readonly message: ToolMessage
 }
 
+/** A run, as its spans describe it. */
+export interface TracedRun extends Sampling {
+  readonly conversation: string | undefined
+  readonly adapter: Adapter | undefined
+  readonly model: string | undefined
+}
+
 /** The spans of one run. */
 export class Trace {
   readonly #tracing: Tracing
   readonly #clock: Clock.Clock
-  readonly #conversation: string | undefined
+  readonly #run: TracedRun
+  readonly #agent: string | undefined
   /** The open spans, each after its parent. */
   readonly #open = new Set<Open>()
   /** The spans of running calls, by call id. */
@@ -52,26 +93,49 @@ export class Trace {
   #chat: Open | undefined
   #step: Open | undefined
   #steps = 0
+  /** The first request of the run. */
+  #first: Request | undefined
 
-  constructor(tracing: Tracing, clock: Clock.Clock, conversation: string | undefined) {
+  constructor(tracing: Tracing, clock: Clock.Clock, run: TracedRun) {
     this.#tracing = tracing
     this.#clock = clock
-    this.#conversation = conversation
+    this.#run = run
+    this.#agent = typeof tracing.agent === "object" ? tracing.agent.name : tracing.agent
   }
 
   chatBegan(): void {
-    const { agent } = this.#tracing
-    this.#chat = this.#begin(agent === undefined ? "invoke_agent" : `invoke_agent ${agent}`, "internal", undefined, {
+    const { adapter, model, conversation } = this.#run
+    const name = this.#agent === undefined ? "invoke_agent" : `invoke_agent ${this.#agent}`
+    const { id, description, version } = typeof this.#tracing.agent === "object" ? this.#tracing.agent : {}
+    const attributes = {
       "gen_ai.operation.name": "invoke_agent",
-      "gen_ai.agent.name": agent,
-      "gen_ai.conversation.id": this.#conversation
-    })
+      "gen_ai.provider.name": providerName(adapter),
+      "gen_ai.request.model": adapter?.model ?? model,
+      "gen_ai.agent.name": this.#agent,
+      "gen_ai.agent.id": id,
+      "gen_ai.agent.description": description,
+      "gen_ai.agent.version": version,
+      "gen_ai.conversation.id": conversation,
+      ...samplingAttributes(this.#run)
+    }
+    const timed = { metric: agentDuration, attributes: { "gen_ai.agent.name": this.#agent } }
+    this.#chat = this.#begin(name, "internal", undefined, attributes, timed)
   }
 
-  chatEnded({ haltedReason, steps, metadata }: ChatResult): void {
+  chatEnded({ haltedReason, steps, finalResponse, metadata }: ChatResult): void {
     const chat = this.#chat
     this.#chat = undefined
-    const attributes = { "troupe.halted_reason": haltedReason, "troupe.steps": steps.length }
+    const first = this.#first
+    const attributes = {
+      "gen_ai.response.finish_reasons": finishReasons(finalResponse?.finishReason ?? null),
+      ...usageAttributes(steps.map(({ response }) => response.usage).reduce(Usage.add, Usage.empty)),
+      "troupe.halted_reason": haltedReason,
+      "troupe.steps": steps.length,
+      ...this.#content(() => ({
+        ...(first === undefined ? {} : inputContent(first)),
+        ...(finalResponse === undefined ? {} : outputContent(finalResponse))
+      }))
+    }
     if (haltedReason === "cancelled") this.#interrupt(chat, attributes)
     else this.#end(chat, attributes, haltedReason === "error" ? metadata["error"] : undefined)
   }
@@ -83,7 +147,10 @@ export class Trace {
   stepEnded({ response, halt, error }: StepResult): void {
     const step = this.#step
     this.#step = undefined
-    const attributes = { "gen_ai.response.finish_reasons": finishReasons(response), "troupe.halt": halt?.type }
+    const attributes = {
+      "gen_ai.response.finish_reasons": finishReasons(response.finishReason),
+      "troupe.halt": halt?.type
+    }
     const failure = error ?? (halt?.type === "tool_error" ? halt.error : errorOf(response))
     if (halt?.type === "cancelled") this.#interrupt(step, attributes)
     else this.#end(step, attributes, failure)
@@ -97,57 +164,78 @@ export class Trace {
   }
 
   /** Begins the span of one attempt of a request. */
-  request(request: Request, provider: string): TracedRequest {
-    const { model, temperature, maxTokens, responseFormat, messages } = request
-    const span = this.#begin(model === undefined ? "chat" : `chat ${model}`, "client", this.#step ?? this.#chat, {
+  request(request: Request, adapter: Adapter): TracedRequest {
+    this.#first ??= request
+    const from = this.#clock.now()
+    const model = adapter.model ?? request.model
+    const described = {
       "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": provider,
-      "gen_ai.conversation.id": this.#conversation,
-      "gen_ai.request.model": model,
-      "gen_ai.request.temperature": temperature,
-      "gen_ai.request.max_tokens": maxTokens,
-      "gen_ai.output.type": responseFormat === undefined || responseFormat.type === "text" ? "text" : "json",
-      ...this.#content({ "gen_ai.input.messages": () => describe(messages) })
-    })
+      "gen_ai.provider.name": providerName(adapter),
+      "gen_ai.request.model": model
+    }
+    const attributes = {
+      ...described,
+      "gen_ai.conversation.id": this.#run.conversation,
+      "gen_ai.request.stream": true,
+      ...samplingAttributes(request),
+      ...this.#content(() => inputContent(request))
+    }
+    const parent = this.#step ?? this.#chat
+    const timed = { metric: requestDuration, attributes: described }
+    const span = this.#begin(model === undefined ? "chat" : `chat ${model}`, "client", parent, attributes, timed)
+    let firstAfter: number | undefined
     return {
-      exhausted: (response) => this.#end(span, this.#answer(response), errorOf(response)),
+      begun: () => {
+        firstAfter = inSeconds(this.#clock.now() - from)
+        this.#record(timeToFirstChunk, firstAfter, described)
+      },
+      exhausted: (response) => {
+        const answer = {
+          ...responseAttributes(response),
+          "gen_ai.response.time_to_first_chunk": firstAfter,
+          ...this.#content(() => outputContent(response))
+        }
+        const answered = { "gen_ai.response.model": response.model }
+        this.#countTokens(response, { ...described, ...answered })
+        this.#end(span, answer, errorOf(response), answered)
+      },
       refused: (error) => this.#end(span, {}, error),
       abandoned: () => this.#interrupt(span, {})
     }
   }
 
-  #answer(response: Response): Attributes {
-    const { id, model, usage, message, outputText } = response
-    return {
-      "gen_ai.response.id": id,
-      "gen_ai.response.model": model,
-      "gen_ai.response.finish_reasons": finishReasons(response),
-      "gen_ai.usage.input_tokens": usage.inputTokens,
-      "gen_ai.usage.output_tokens": usage.outputTokens,
-      "gen_ai.usage.cache_read.input_tokens": usage.cachedInputTokens,
-      "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteInputTokens,
-      ...this.#content({ "gen_ai.output.messages": () => describe([message ?? outputText]) })
+  #countTokens({ usage }: Response, attributes: Attributes): void {
+    const counts = { input: usage.inputTokens, output: usage.outputTokens }
+    for (const [type, count] of Object.entries(counts)) {
+      if (count !== undefined) this.#record(tokenUsage, count, { ...attributes, "gen_ai.token.type": type })
     }
   }
 
   /** Begins the span of a handler; the returned function ends the span with the call's outcome. */
   tool(toolCall: ToolCall, tool: Tool): (outcome: TracedOutcome) => void {
-    const span = this.#begin(`execute_tool ${toolCall.name}`, "internal", this.#step ?? this.#chat, {
+    const described = { "gen_ai.tool.name": toolCall.name, "gen_ai.tool.type": "function" }
+    const attributes = {
       "gen_ai.operation.name": "execute_tool",
-      "gen_ai.tool.name": toolCall.name,
-      "gen_ai.tool.type": "function",
+      ...described,
       "gen_ai.tool.call.id": toolCall.id,
       "gen_ai.tool.description": tool.description === "" ? undefined : tool.description,
-      ...this.#content({ "gen_ai.tool.call.arguments": () => describe(toolCall.arguments) })
-    })
+      ...this.#content(() => argumentsContent(toolCall))
+    }
+    const timed = { metric: toolDuration, attributes: { ...described, "gen_ai.agent.name": this.#agent } }
+    const parent = this.#step ?? this.#chat
+    const span = this.#begin(`execute_tool ${toolCall.name}`, "internal", parent, attributes, timed)
     if (span !== undefined) this.#tools.set(toolCall.id, span)
     return ({ events: [, completed], message }) => {
       this.#tools.delete(toolCall.id)
-      const said = this.#content({ "gen_ai.tool.call.result": () => message.content })
       const result = completed.type === "tool_execution_completed" ? completed.result : undefined
-      if (result?.type !== "error") this.#end(span, said, undefined)
-      else if (reasonOf(result.reason) === "cancelled") this.#interrupt(span, said)
-      else this.#end(span, said, result.reason ?? "failed")
+      if (result?.type !== "error")
+        this.#end(
+          span,
+          this.#content(() => resultContent(message)),
+          undefined
+        )
+      else if (reasonOf(result.reason) === "cancelled") this.#interrupt(span, {})
+      else this.#end(span, {}, result.reason ?? "failed")
     }
   }
 
@@ -169,69 +257,107 @@ export class Trace {
     this.#tools.clear()
   }
 
-  /** The content as text; `describe` never throws. */
-  #content(attributes: Readonly<Record<string, () => unknown>>): Attributes {
-    if (this.#tracing.content !== true) return {}
-    return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, value()]))
+  /** The attributes with content, for a host that opts in (TRACE4). */
+  #content(attributes: () => Attributes): Attributes {
+    return this.#tracing.content === true ? attributes() : {}
   }
 
-  #begin(name: string, kind: Tracer.SpanKind, parent: Open | undefined, attributes: Attributes): Open | undefined {
+  #begin(
+    name: string,
+    kind: Tracer.SpanKind,
+    parent: Open | undefined,
+    attributes: Attributes,
+    timed?: Timed
+  ): Open | undefined {
     const { tracer } = this.#tracing
     const above = parent?.span ?? this.#tracing.parent
+    const from = this.#clock.now()
     try {
-      const span = tracer.span({
+      const options = {
         name,
         parent: Option.fromUndefinedOr(above),
         annotations: Context.empty(),
         links: [],
-        startTime: nanoseconds(this.#clock),
+        startTime: nanoseconds(from),
         kind,
         root: above === undefined,
         sampled: above?.sampled ?? true
-      })
-      const open = { span }
+      }
+      const span = beginSpan(tracer, options, known(attributes))
+      const open = { span, timed, from }
       this.#open.add(open)
-      write(span, attributes)
       return open
     } catch {
       return undefined
     }
   }
 
-  #end(open: Open | undefined, attributes: Attributes, error: unknown): void {
-    const failed = error === undefined ? {} : { "error.type": reasonOf(error) ?? "_OTHER" }
-    this.#finish(open, { ...attributes, ...failed }, error === undefined ? Exit.void : Exit.fail(asError(error)))
+  #end(open: Open | undefined, attributes: Attributes, error: unknown, measured: Attributes = {}): void {
+    if (error === undefined) return this.#finish(open, attributes, Exit.void, measured)
+    const type = { "error.type": reasonOf(error) ?? "_OTHER" }
+    const shown = this.#tracing.content === true ? asError(error) : withoutText(error, type["error.type"])
+    this.#finish(open, { ...attributes, ...type }, Exit.fail(shown), { ...measured, ...type })
   }
 
   #interrupt(open: Open | undefined, attributes: Attributes): void {
-    this.#finish(open, attributes, Exit.interrupt())
+    this.#finish(open, { ...attributes, "troupe.interrupted": true }, Exit.interrupt(), {})
   }
 
-  #finish(open: Open | undefined, attributes: Attributes, exit: Exit.Exit<unknown, unknown>): void {
+  #finish(
+    open: Open | undefined,
+    attributes: Attributes,
+    exit: Exit.Exit<unknown, unknown>,
+    measured: Attributes
+  ): void {
     if (open === undefined || !this.#open.delete(open)) return
+    const { span, timed, from } = open
+    const now = this.#clock.now()
     try {
-      write(open.span, attributes)
-      open.span.end(nanoseconds(this.#clock), exit)
+      write(span, known(attributes))
+      span.end(nanoseconds(now), exit)
     } catch {
       // Exceptions of a tracer are swallowed (TRACE3).
+    }
+    if (timed !== undefined) this.#record(timed.metric, inSeconds(now - from), { ...timed.attributes, ...measured })
+  }
+
+  #record(metric: Metric, value: number, attributes: Attributes): void {
+    try {
+      this.#tracing.record?.(metric, value, known(attributes))
+    } catch {
+      // Exceptions of a meter are swallowed (TRACE3).
     }
   }
 }
 
-const write = (span: Tracer.Span, attributes: Attributes): void => {
-  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) span.attribute(key, value)
+type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
+
+/** Begins a span. A tracer of OpenTelemetry samples by the attributes that it begins with. */
+const beginSpan = (tracer: Tracer.Tracer, options: SpanOptions, attributes: Attributes): Tracer.Span => {
+  if (tracer instanceof OpenTelemetryTracer) return tracer.begin(options, attributes)
+  const span = tracer.span(options)
+  write(span, attributes)
+  return span
 }
+
+/** The attributes that have a value. */
+const known = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+
+const write = (span: Tracer.Span, attributes: Attributes): void => {
+  for (const [key, value] of Object.entries(attributes)) span.attribute(key, value)
+}
+
+const msPerSecond = 1_000
+
+const inSeconds = (ms: number): number => ms / msPerSecond
 
 const nanosecondsPerMs = 1_000_000
 
-const nanoseconds = (clock: Clock.Clock): bigint => {
-  const now = clock.now()
+const nanoseconds = (now: number): bigint => {
   const whole = Math.floor(now)
   return BigInt(whole) * BigInt(nanosecondsPerMs) + BigInt(Math.round((now - whole) * nanosecondsPerMs))
 }
-
-const finishReasons = ({ finishReason }: Response): ReadonlyArray<string> | undefined =>
-  finishReason === null ? undefined : [finishReason]
 
 const errorOf = ({ finishReason, metadata }: Response): unknown =>
   finishReason === "error" ? (metadata["error"] ?? "error") : undefined
@@ -244,3 +370,11 @@ const reasonOf = (error: unknown): string | undefined => {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(describe(error)))
+
+/** An error with the type in place of its text and its stack (TRACE4). */
+const withoutText = (error: unknown, type: string): Error => {
+  const shown = new Error(type)
+  shown.name = error instanceof Error ? error.name : "Error"
+  shown.stack = `${shown.name}: ${type}`
+  return shown
+}

@@ -15,10 +15,14 @@ import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions }
 import { answeredBy, type Attempt } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
+import { RequestCost } from "./requestCost.ts"
+import type { Engine } from "../tool/index.ts"
 
 /** The inputs of a request. */
 export interface RequestParts {
-  readonly options: PassedOptions & SourceOptions & Pick<RunOptions, "trace">
+  readonly options: PassedOptions &
+    SourceOptions &
+    Pick<RunOptions, "trace"> & { readonly engine: Pick<Engine, "prices"> }
   readonly collector: StreamCollector
   readonly outlet: Outlet
 }
@@ -40,6 +44,7 @@ export class AdapterRequest {
   #opening: IdleTimeout | undefined
   #releaseHold: (() => void) | undefined
   #traced: TracedRequest | undefined
+  #cost: RequestCost | undefined
 
   constructor(parts: RequestParts, listener: RequestListener) {
     this.#parts = parts
@@ -49,9 +54,11 @@ export class AdapterRequest {
   /** Sends the request; after a refusal, again. */
   open({ adapter, request, answerer }: Attempt): void {
     if (this.#released) return
-    const abort = new LazyAbortController(this.#parts.options.system)
+    const { engine, system } = this.#parts.options
+    const abort = new LazyAbortController(system)
+    this.#cost = engine.prices === undefined ? undefined : new RequestCost(engine.prices, adapter, request, system)
     this.#abort = abort
-    this.#traced = this.#parts.options.trace?.request(request, adapter.name)
+    this.#traced = this.#parts.options.trace?.request(request, adapter)
     let opening: AdapterStream | Promise<AdapterStream>
     let isPromised: boolean
     try {
@@ -106,17 +113,20 @@ export class AdapterRequest {
     let source: AdapterSource
     try {
       const stream = answerer === undefined ? opened : answeredBy(opened, answerer)
-      source = new AdapterSource(stream, collector, options, this.#abort, {
+      const traced = this.#traced
+      const listener = {
+        begun: () => traced?.begun(),
         done: () => {
           this.#free()
           this.#traced?.exhausted(collector.toResponse())
           this.#listener.exhausted()
         },
-        refused: (error) => {
+        refused: (error: unknown) => {
           this.#free()
           this.#refused(error)
         }
-      })
+      }
+      source = new AdapterSource(stream, collector, options, this.#abort, listener, this.#cost)
     } catch (error) {
       this.#free()
       this.#refused(error)

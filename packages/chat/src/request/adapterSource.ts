@@ -3,7 +3,7 @@
  *
  * Owns: the iterator, the rest of the array that it yielded, the abort signal of the request, the filters. Does not own the collector of its events.
  *
- * ASRC1. Every event is added to the collector, then passed to `onEvent`, then filtered.
+ * ASRC1. Every event gets the cost of its usage, is added to the collector, then passed to `onEvent`, then filtered.
  * ASRC2. The transport is released once: at its end, after an event that cannot be read, or by `release`. The latter two
  *        abort the signal and call the iterator's `return` without waiting for a pending `next`.
  * ASRC3. An exception of the iterator, and an end without `message_completed`, become an `error` event, and the end.
@@ -23,11 +23,14 @@ import { AdapterError, type PreflightError, StreamError } from "../errors/index.
 import { type AdapterEvent, type Outlet, type Source, storableEvent, type StreamCollector } from "../events/index.ts"
 import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
+import type { RequestCost } from "./requestCost.ts"
 import type { RunOptions } from "../options/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** The callbacks for an end of the stream without an event. */
+/** The callbacks for the first event, and for an end of the stream without an event. */
 export interface SourceListener {
+  /** The first event was read. */
+  readonly begun?: () => void
   readonly done: () => void
   readonly refused: (error: AdapterError) => void
 }
@@ -53,6 +56,7 @@ export class AdapterSource implements Source {
   readonly #abort: LazyAbortController
   readonly #listener: SourceListener
   readonly #bounds: ReplyBounds
+  readonly #cost: RequestCost | undefined
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
   #begun = false
@@ -66,8 +70,10 @@ export class AdapterSource implements Source {
     collector: StreamCollector,
     options: SourceOptions,
     abort: LazyAbortController,
-    listener: SourceListener
+    listener: SourceListener,
+    cost?: RequestCost
   ) {
+    this.#cost = cost
     this.#iterator = stream[Symbol.asyncIterator]()
     this.#collector = collector
     this.#options = options
@@ -154,9 +160,11 @@ export class AdapterSource implements Source {
     try {
       const reading = this.#bounds.read(value)
       if (reading === undefined) return outlet.skip(this)
+      if (!this.#begun) this.#listener.begun?.()
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
       event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
+      if (this.#cost !== undefined) event = this.#cost.priced(event)
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {

@@ -1,7 +1,7 @@
 /** The checks before a first request: thread, adapter, request, in this order. */
 import type { Adapter } from "../adapter/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
-import type { Request, Thread } from "../model/index.ts"
+import { messagesAdvice, type Request, type Thread } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 import { type RequestOptions, requestOf } from "./buildRequest.ts"
 import type { RunOptions } from "../options/index.ts"
@@ -24,7 +24,8 @@ export const preflight = (engine: CheckedEngine, thread: Thread, options: Checke
 export const preflightRequest = (engine: CheckedEngine, thread: Thread, options: CheckedOptions): Request => {
   checkAdapter(engine)
   if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
-    throw new ValidationError("invalid_request", [{ field: ["messages"], reason: "must_be_a_list of messages" }])
+    const found = [{ field: ["messages"], reason: "must_be_a_list of messages" }]
+    throw new ValidationError("invalid_request", found, { advice: messagesAdvice(thread) })
   }
   const request = requestOf({ engine, thread, options })
   const { structuredFinalize } = options

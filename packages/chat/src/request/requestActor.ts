@@ -1,6 +1,7 @@
 /** The actor that makes one attempt of a model request. */
 import { StateMachine } from "@troupe/otp"
 import type { EventObject } from "xstate"
+import { boundEnvironment } from "../errors/index.ts"
 import { AdapterRequest } from "./adapterRequest.ts"
 import { attemptOf, refused } from "./retryAttempts.ts"
 import type { RequestEnv } from "./requestEnv.ts"
@@ -14,7 +15,7 @@ type Sent = Extract<AdapterStreamEvent, { readonly type: "request.opened" | "req
  */
 export const request = StateMachine.fromCallback<AttemptPlace, RequestEnv, EventObject, Sent>(
   ({ input: place, env, send }) => {
-    const sent = env.request()
+    const sent = boundEnvironment(env).request()
     const running = new AdapterRequest(sent, {
       opened: () => send({ type: "request.opened" }),
       refused: (error) => send(refused(sent, place, error)),

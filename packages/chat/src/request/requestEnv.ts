@@ -9,7 +9,7 @@ import type { PassedOptions, SourceOptions } from "./adapterSource.ts"
 /** The options of a request: how it is opened, retried and read. The engine has the fallbacks. */
 type StreamOptions = PassedOptions &
   SourceOptions &
-  Pick<RunOptions, "retry" | "onRetry" | "trace"> & { readonly engine: Pick<Engine, "fallbacks"> }
+  Pick<RunOptions, "retry" | "onRetry" | "trace"> & { readonly engine: Pick<Engine, "fallbacks" | "prices"> }
 
 /** A model request to send. */
 export interface RunnableRequest {

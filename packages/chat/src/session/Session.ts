@@ -25,7 +25,14 @@ import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
-import { answered, type Message, type ToolMessage, type UserInput, userMessage } from "../model/index.ts"
+import {
+  answered,
+  type Message,
+  messagesAdvice,
+  type ToolMessage,
+  type UserInput,
+  userMessage
+} from "../model/index.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
@@ -473,7 +480,10 @@ const conversationOf = (input: SessionInput): ChatRecord => {
   const isConversation = isRecord(input) && "thread" in input
   const thread = isConversation ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {
-    throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }])
+    const advice = messagesAdvice(thread)
+    throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }], {
+      advice
+    })
   }
   return isConversation ? input : { ...blank, thread: Thread.from(input) }
 }

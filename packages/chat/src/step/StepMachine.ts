@@ -23,6 +23,7 @@ import { StateMachine } from "@troupe/otp"
 import { type DoneActorEvent, type ErrorActorEvent, type EventObject, setup } from "xstate"
 import { batchMachine, type ToolBatchResult } from "../batch/index.ts"
 import { chart } from "../chart/index.ts"
+import { boundEnvironment } from "../errors/index.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
 import { adapterStreamMachine, type AdapterStreamOutput } from "../request/index.ts"
 import { type Held, held } from "../values/index.ts"
@@ -44,7 +45,7 @@ const dataOf = ({ context }: { readonly context: StepContext }): StepData => {
 
 /** Begins a step. */
 const begin = StateMachine.fromCallback<StepStart, StepEnv, EventObject, Of<"step.began">>(({ input, env, send }) =>
-  send(env.beginStep(input).began)
+  send(boundEnvironment(env).beginStep(input).began)
 )
 
 /** Finds the live side of a step, for the request or the batch that starts next. */

@@ -3,10 +3,15 @@ import * as z from "zod"
 import {
   dictionary,
   findingsFor,
+  isObject,
   isRecord,
   milliseconds,
+  nameAdvice,
   nameProblem,
   passing,
+  quoted,
+  repeatedIndex,
+  repeatedName,
   unknownName,
   ValidationError,
   wordOf
@@ -21,13 +26,13 @@ const parameters = passing(
   "must_be a zod schema, any Standard Schema, or a JSON Schema object"
 )
 
-const name = z.unknown().superRefine((value, context) => {
+const validName = z.unknown().superRefine((value, context) => {
   const message = nameProblem(value)
   if (message !== undefined) context.addIssue({ code: "custom", message })
 })
 
 const described = {
-  name,
+  name: validName,
   description: z.string("not_a_string").nullish(),
   parameters: parameters.nullish(),
   jsonSchema: dictionary.nullish(),
@@ -55,5 +60,30 @@ export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
   const found = findingsFor(type, { name: undefined, ...given }, (part) => unknownName(part, Object.keys(type.shape)))
   const isMissing = runBy === "execute" && given["execute"] === undefined && given["manual"] !== true
   const missing = { field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" }
-  if (found.length > 0 || isMissing) throw new ValidationError("invalid_tool", isMissing ? [...found, missing] : found)
+  if (found.length === 0 && !isMissing) return
+  const advice = nameProblem(given["name"]) === undefined ? undefined : nameAdvice(given["name"])
+  throw new ValidationError("invalid_tool", isMissing ? [...found, missing] : found, { advice })
+}
+
+/** What to write instead of a value that is no list of tools; an object of tools is one by mistake. */
+export const toolListAdvice = (value: unknown): string => {
+  const [name = "weather"] = isRecord(value) ? Object.keys(value) : []
+  return `write tools: [${example(name)}]${isRecord(value) ? ", a list instead of an object" : ""}`
+}
+
+/** What to write instead of a value that is no tool. */
+export const toolAdvice = (value: unknown): string => {
+  const name: unknown = isObject(value) ? Reflect.get(value, "name") : undefined
+  return `write ${example(typeof name === "string" ? name : "weather")}`
+}
+
+const example = (name: string): string => `tool({ name: "${quoted(name)}", description, parameters, execute })`
+
+/** The second tool of a list that has the name of an earlier tool, and what to write. */
+export const repeatedTool = (
+  tools: ReadonlyArray<{ readonly name: string }>
+): { readonly index: number; readonly advice: string } | undefined => {
+  const names = tools.map(({ name }) => name)
+  const index = repeatedIndex(names)
+  return index < 0 ? undefined : { index, advice: repeatedName(names[index], names.indexOf(names[index] ?? ""), index) }
 }

@@ -2,7 +2,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Effect from "effect/Effect"
-import type { Adapter, Fallback, RetryOptions } from "../adapter/index.ts"
+import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall, UserInput } from "../model/index.ts"
@@ -136,6 +136,7 @@ export interface Engine {
   readonly adapter?: Adapter | undefined
   readonly fallbacks?: ReadonlyArray<Adapter | Fallback> | undefined
   readonly retry?: RetryOptions | false | undefined
+  readonly prices?: Prices | undefined
   readonly model?: string | undefined
   readonly tools: ReadonlyArray<Tool>
   readonly toolExecutor?: ToolExecutor | undefined

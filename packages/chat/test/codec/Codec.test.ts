@@ -297,6 +297,13 @@ test("a tool's handler is given back by the tool's name; a tool that is not give
   })
 })
 
+test("the prices of an engine are not encoded, and are given back when it is decoded", () => {
+  const prices = Engine.prices({ m: { input: 1, output: 1 } })
+  const text = Codec.encode("Engine", Engine.make({ model: "m", prices }))
+  expect(Codec.decode("Engine", text).prices).toBeUndefined()
+  expect(Codec.decode("Engine", text, { prices }).prices).toBe(prices)
+})
+
 test("a tool that reads says so in its JSON; its key is a function, and stays here", () => {
   const reading = make({ name: "t", effect: "read", key: () => "a" })
   expect(JSON.parse(Codec.encode("Tool", reading))).toMatchObject({ data: { effect: "read" } })

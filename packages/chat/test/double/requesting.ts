@@ -3,6 +3,7 @@ import { type Clock, StateMachine, type System } from "@troupe/otp"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
+import type { EngineOptions } from "../../src/options/engineOptions.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { adapterIn } from "../../src/request/preflight.ts"
@@ -16,7 +17,7 @@ import { hi } from "./scripts.ts"
 /** A request whose events are read off its outlet. */
 export const startRequest = (
   { system, clock }: { readonly system: System.System; readonly clock: Clock.TestClock },
-  parts: Engine.EngineOptions,
+  parts: EngineOptions,
   given: ChatOptions
 ) => {
   const engine = Engine.make(parts)

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
+import type { EngineOptions } from "../../src/options/engineOptions.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 
-const resolved = (options: object, engine: Engine.EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
+const resolved = (options: object, engine: EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
 
 describe("options", () => {
   test("have defaults", () => {
@@ -157,7 +158,7 @@ describe("options", () => {
   })
 
   test("an engine refuses what it does not know, and what is no tool", () => {
-    expect(() => Engine.make({ modle: "x" } as Engine.EngineOptions)).toThrow("modle")
+    expect(() => Engine.make({ modle: "x" } as EngineOptions)).toThrow("modle")
     expect(() => Engine.make({ tools: [{} as never] })).toThrow("tools")
   })
 

@@ -75,7 +75,7 @@ test("a span covers the real time of what it is about, streams too", async () =>
   expect(spans.ms("chat m1")).toBe(100)
 })
 
-test("attributes are those of the conventions, and say nothing of what was said unless asked to", async () => {
+test("the attributes of a request are those of the conventions, without content by default", async () => {
   await clock.run(Chat.run(engine(twoSteps.slice(1)), hi, options({ temperature: 0.5, maxTokens: 9, sessionId: "s1" })))
   expect(spans.attributes("chat m1")).toEqual({
     "gen_ai.operation.name": "chat",
@@ -84,7 +84,8 @@ test("attributes are those of the conventions, and say nothing of what was said 
     "gen_ai.request.model": "m1",
     "gen_ai.request.temperature": 0.5,
     "gen_ai.request.max_tokens": 9,
-    "gen_ai.output.type": "text",
+    "gen_ai.request.stream": true,
+    "gen_ai.response.time_to_first_chunk": 0,
     "gen_ai.response.finish_reasons": ["stop"],
     "gen_ai.usage.input_tokens": 7,
     "gen_ai.usage.output_tokens": 3

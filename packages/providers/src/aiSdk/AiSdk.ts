@@ -79,6 +79,8 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
   const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
   return {
     name,
+    provider: model.provider,
+    model: model.modelId,
     stream: async (request, adapterOptions) => {
       const { signal } = adapterOptions
       if (signal.aborted) return nothing

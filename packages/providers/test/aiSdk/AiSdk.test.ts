@@ -358,7 +358,7 @@ describe("MODEL1 what is no model is refused where it is passed, and the error s
   test("a bare model as an engine's adapter", () => {
     const model = createOpenAI({ apiKey: "none" })("gpt-5.5")
     expect(() => Engine.make({ adapter: model as never })).toThrow(
-      "make an adapter of an AI SDK model with aiSdk(model) of @troupe/providers"
+      'write aiSdk(model), with import { aiSdk } from "@troupe/providers"'
     )
   })
 })

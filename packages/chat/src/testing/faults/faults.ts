@@ -80,6 +80,8 @@ export class Injector {
   adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
+      provider: adapter.provider,
+      model: adapter.model,
       stream: (request, options) => {
         const fault = this.next("adapter", adapter.name)
         if (fault === undefined) return adapter.stream(request, options)

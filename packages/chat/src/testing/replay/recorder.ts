@@ -70,6 +70,8 @@ export class Recorder {
   adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
+      provider: adapter.provider,
+      model: adapter.model,
       stream: (request, options) => {
         const asked = this.ask("adapter", { name: adapter.name, request })
         let opening: ReturnType<Adapter["stream"]>

@@ -101,6 +101,8 @@ export class Replay extends Recorder {
   override adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
+      provider: adapter.provider,
+      model: adapter.model,
       stream: (request) => {
         const asked = this.ask("adapter", { name: adapter.name, request })
         const first = this.#answers.get(keyOf(asked))?.[0]

@@ -11,12 +11,13 @@ export interface UsageMetersProps {
 }
 
 /**
- * The tokens of a chat, and their cost if prices are given. Without prices, a cost that the model reported is shown, or
- * none.
+ * The tokens of a chat, and their cost if prices are given. Without prices, the cost in the usage is shown, or none; `≥`
+ * marks a cost that lacks requests without a price.
  */
 export const UsageMeters = ({ usage, prices }: UsageMetersProps) => {
   const tokens = tokensOf(usage)
-  const cost = prices === undefined ? usage.totalCost : costOf(tokens, prices)
+  const unpriced = prices === undefined ? (usage.unpricedRequests ?? 0) : 0
+  const cost = prices === undefined ? (usage.totalCost ?? (unpriced === 0 ? undefined : 0)) : costOf(tokens, prices)
   const parts = [
     { name: "Input", kind: "fresh", value: tokens.freshInput },
     { name: "Cached", kind: "cached", value: tokens.cachedInput },
@@ -45,7 +46,9 @@ export const UsageMeters = ({ usage, prices }: UsageMetersProps) => {
         {cost !== undefined && (
           <div data-kind="cost">
             <dt>Cost</dt>
-            <dd>{money(cost)}</dd>
+            <dd title={unpriced === 0 ? undefined : `${count(unpriced)} requests have no price`}>
+              {unpriced === 0 ? money(cost) : `≥ ${money(cost)}`}
+            </dd>
           </div>
         )}
       </dl>

@@ -1,0 +1,140 @@
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createGoogle } from "@ai-sdk/google"
+import { createOpenAI } from "@ai-sdk/openai"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { Chat, Engine, user } from "@troupe/chat"
+import { expect, test } from "vitest"
+import { aiSdk, type AiSdkModel } from "../../src/index.ts"
+import { finish, modelV4, streamOf } from "../loopback/scriptedModel.ts"
+
+/** A `fetch` that answers with these events. */
+const answering = (events: ReadonlyArray<object>) => async () =>
+  new Response(
+    events
+      .map((event) => `event: ${"type" in event ? event.type : "message"}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(""),
+    {
+      headers: { "content-type": "text/event-stream" }
+    }
+  )
+
+const key = { apiKey: "k" }
+
+const openAi = createOpenAI({
+  ...key,
+  fetch: answering([
+    { type: "response.created", response: { id: "r1", created_at: 1, model: "gpt-5.5-2026-01-15" } },
+    { type: "response.output_item.added", output_index: 0, item: { type: "message", id: "m1" } },
+    { type: "response.output_text.delta", item_id: "m1", delta: "Hi" },
+    { type: "response.output_item.done", output_index: 0, item: { type: "message", id: "m1" } },
+    {
+      type: "response.completed",
+      response: {
+        usage: {
+          input_tokens: 1000,
+          input_tokens_details: { cached_tokens: 600 },
+          output_tokens: 200,
+          output_tokens_details: { reasoning_tokens: 50 }
+        }
+      }
+    }
+  ])
+})
+
+const anthropic = createAnthropic({
+  ...key,
+  fetch: answering([
+    {
+      type: "message_start",
+      message: {
+        id: "m1",
+        type: "message",
+        role: "assistant",
+        model: "claude-opus-5-20260115",
+        content: [],
+        stop_reason: null,
+        usage: { input_tokens: 300, cache_read_input_tokens: 600, cache_creation_input_tokens: 100, output_tokens: 1 }
+      }
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 200 } },
+    { type: "message_stop" }
+  ])
+})
+
+const google = createGoogle({
+  ...key,
+  fetch: answering([
+    {
+      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP", index: 0 }],
+      usageMetadata: {
+        promptTokenCount: 1000,
+        cachedContentTokenCount: 600,
+        candidatesTokenCount: 150,
+        thoughtsTokenCount: 50,
+        totalTokenCount: 1200
+      }
+    }
+  ])
+})
+
+const compatible = createOpenAICompatible({
+  name: "local",
+  baseURL: "http://localhost:1/v1",
+  includeUsage: true,
+  fetch: answering([
+    { id: "c1", model: "small", choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }] },
+    {
+      id: "c1",
+      model: "small",
+      choices: [],
+      usage: { prompt_tokens: 1000, completion_tokens: 200, prompt_tokens_details: { cached_tokens: 600 } }
+    }
+  ])
+})
+
+const prices = Engine.prices({
+  "gpt-5.5": { input: 2, cachedInput: 0.5, output: 10, reasoning: 20 },
+  "claude-opus-5": { input: 5, cachedInput: 0.5, cacheWriteInput: 6.25, output: 25 },
+  "google/gemini-3": { input: 2, cachedInput: 0.2, output: 12 },
+  "local/small": { input: 1, output: 1 },
+  "scripted/four": { input: 1, cachedInput: 0, cacheWriteInput: 2, output: 1, reasoning: 3 }
+})
+
+const scripted = modelV4(() =>
+  streamOf([
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta: "Hi" },
+    { type: "text-end", id: "t" },
+    finish()
+  ])
+)
+
+test.each<[string, AiSdkModel, number, number]>([
+  ["OpenAI Responses", openAi("gpt-5.5"), 400 * 2 + 600 * 0.5, 150 * 10 + 50 * 20],
+  ["Anthropic", anthropic("claude-opus-5"), 300 * 5 + 600 * 0.5 + 100 * 6.25, 200 * 25],
+  ["Google", google("gemini-3"), 400 * 2 + 600 * 0.2, 200 * 12],
+  ["an OpenAI-compatible server", compatible("small"), 1000, 200],
+  ["a scripted model", scripted, 12 + 3 * 2, 7 + 2 * 3]
+])(
+  "the usage of %s has its cost, cached tokens and reasoning at prices of their own",
+  async (_, model, input, output) => {
+    const engine = Engine.make({ adapter: aiSdk(model), prices })
+    const { outputText, usage } = await Chat.generate(engine, [user("Hello")])
+    expect(outputText).toBe("Hi")
+    expect(usage.inputCost).toBeCloseTo(input / 1e6, 12)
+    expect(usage.outputCost).toBeCloseTo(output / 1e6, 12)
+    expect(usage.totalCost).toBeCloseTo((input + output) / 1e6, 12)
+    expect(usage.unpricedRequests).toBeUndefined()
+  }
+)
+
+test("an adapter has the provider and the name of its model", () => {
+  expect(aiSdk(openAi("gpt-5.5"), { name: "mine" })).toMatchObject({
+    name: "mine",
+    provider: "openai.responses",
+    model: "gpt-5.5"
+  })
+})
