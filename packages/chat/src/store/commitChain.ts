@@ -4,7 +4,7 @@ import { isConflict } from "../errors/index.ts"
 import type { Saved } from "./sessionStore.ts"
 
 /** The place of a save: the entry before it, and the waiting inputs that it takes. */
-export interface Place {
+interface Place {
   readonly after: number
   readonly takes: ReadonlyArray<string>
 }
