@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
 import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { queries } from "./double/queries.ts"
 import { recordOf } from "./double/records.ts"
 
 let server: PostgresServer
@@ -96,13 +97,71 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
   })
 })
 
+/** Bytes of each waiting input. */
+const inputBytes = 95_000
+
+const inputOf = (at: number) =>
+  ({ id: `i${at}`, named: true, whenBusy: "queue", message: user(`${at} `.padEnd(inputBytes, "x")) }) as const
+
+/** The bytes of the rows of waiting inputs, and of everything else that grows. */
+const sizes: Readonly<Record<string, (where: string) => Promise<number>>> = {
+  SQLite: async (path) => statSync(path).size + statSync(`${path}-wal`).size,
+  PostgreSQL: async (schema) => {
+    const tables = ["chats", "commits", "items", "inbox"].map(
+      (table) => `pg_total_relation_size('"${schema}".${table}')`
+    )
+    const [row] = await queries(server.url, [`SELECT ${tables.join(" + ")} AS bytes`])
+    return Number(row?.["bytes"])
+  }
+}
+
+describe("SQLBOX1. a thousand waiting inputs of 95 kB", () => {
+  /** Accepts inputs; returns the milliseconds of processor time of each. */
+  const cost = async (store: Store.SessionStore, from: number, to: number): Promise<number> => {
+    const { user: begun, system } = process.cpuUsage()
+    for (let at = from; at < to; at++) await store.accept("a", inputOf(at))
+    const { user: done, system: later } = process.cpuUsage()
+    return (done - begun + later - system) / 1_000 / (to - from)
+  }
+
+  test.each(Object.keys(stores))("cost what was sent, in size and time (%s)", { timeout: 240_000 }, async (name) => {
+    const where = name === "SQLite" ? folder.file() : `growth_${process.pid}_${++schemas}`
+    const store =
+      name === "memory"
+        ? Store.memory()
+        : name === "SQLite"
+          ? sqlite(where, { durability: "process" })
+          : postgres(server.url, { schema: where, maxConnections: 2 })
+    await store.save(recordOf("a", [user("Hello")]), { writer: "w", after: 0, keeps: { messages: 0, known: 0 } })
+    await cost(store, 0, 100)
+    const early = await cost(store, 100, 300)
+    await cost(store, 300, 800)
+    const late = await cost(store, 800, 1_000)
+    expect(late).toBeLessThan(2 * early + 1)
+    const size = await sizes[name]?.(where)
+    if (size !== undefined) expect(size).toBeLessThan(3 * 1_000 * inputBytes)
+    const record = await store.load("a")
+    expect(record?.inbox?.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => `i${at}`))
+    // Entries do not carry the inputs that wait.
+    for (let after = 1; after < 60; after++) {
+      const messages = [user("Hello"), ...Array.from({ length: after }, (_, at) => user(`${at}`))]
+      const keeps = { messages: after, known: 0 }
+      await store.save(recordOf("a", messages), { writer: "w", after, keeps, takes: [`i${after - 1}`] })
+    }
+    const grown = await sizes[name]?.(where)
+    if (size !== undefined && grown !== undefined) expect(grown - size).toBeLessThan(20 * inputBytes)
+    expect((await store.list({ running: true })).chats[0]?.waiting).toBe(941)
+    await store.close()
+  })
+})
+
 /** A model that never answers, so that every input waits. */
 const silent: Adapter.Adapter = {
   name: "silent",
   stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) })
 }
 
-describe("SQLBOX1 the inputs that wait in a busy chat", () => {
+describe("SQLBOX1. the inputs that wait behind a running turn", () => {
   test("write what was sent: 1,000 inputs of 95 kB", { timeout: 120_000 }, async () => {
     const large = "x".repeat(95_000)
     const sizeOf = async (count: number): Promise<number> => {

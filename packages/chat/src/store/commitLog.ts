@@ -2,8 +2,9 @@
  * The log of a conversation: what an entry adds to the entry before, and the record of a list of entries.
  *
  * LOG1. The record of an entry is the saved record without its `inbox`, and its `version` is the entry's number.
- * LOG2. An entry holds additions only: messages and known ids that are in the same place as before are left out. Elements
- *       that are the same object cost one comparison; elements of equal value count as the same.
+ * LOG2. An entry holds additions only: messages and known ids that are in the same place as before are left out. A save
+ *       names them, and its store compares nothing. Otherwise elements that are the same object cost one comparison;
+ *       elements of equal value count as the same.
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
@@ -53,10 +54,23 @@ export type Commit = z.infer<typeof Commit>
 /** The content of an entry. */
 export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
 
+/** How many messages and known ids of the record before stay at the beginning of a record. */
+export interface Keeps {
+  readonly messages: number
+  readonly known: number
+}
+
+/** What a record keeps of the one before. LOG2 */
+export const keepsOf = (before: ChatRecord | undefined, { thread, known }: ChatRecord): Keeps => ({
+  messages: sharedPrefix(before?.thread.messages ?? none, thread.messages),
+  known: sharedPrefix(before?.known ?? none, known ?? none)
+})
+
 /**
  * The additions of a record to the one before; the whole record, if there is none before. Waiting inputs are no part of it.
  *
- * **Details**: a message that is the same object as before costs one comparison of references.
+ * **Details**: a message that is the same object as before costs one comparison of references. `keeps` names the beginning that stays; nothing is
+ * compared then.
  *
  * @example
  * ```ts import.meta.vitest
@@ -73,26 +87,25 @@ export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
  * change.messages // => [user("Again")]
  * ```
  */
-export const commitOf = (before: ChatRecord | undefined, record: ChatRecord): Change => {
+export const commitOf = (
+  before: ChatRecord | undefined,
+  record: ChatRecord,
+  keeps: Keeps = keepsOf(before, record)
+): Change => {
   const { id: _, thread, version: __, known, inbox: ___, ...state } = record
   const { messages, metadata } = thread
-  const kept = sharedPrefix(before?.thread.messages ?? none, messages)
+  const kept = keeps.messages
   const isStep = record.open === undefined
   const change = { kept, messages: kept === 0 ? messages : messages.slice(kept), state, isStep }
   if (known === undefined && metadata === undefined) return change
   return {
     ...change,
-    ...(known === undefined ? {} : { known: knownOf(before?.known ?? none, known) }),
+    ...(known === undefined ? {} : { known: { kept: keeps.known, added: known.slice(keeps.known) } }),
     ...(metadata === undefined ? {} : { metadata })
   }
 }
 
 const none: ReadonlyArray<never> = []
-
-const knownOf = (before: ReadonlyArray<string>, known: ReadonlyArray<string>) => {
-  const kept = sharedPrefix(before, known)
-  return { kept, added: known.slice(kept) }
-}
 
 /** The length of the equal beginning of two lists (LOG2). */
 const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
@@ -183,10 +196,13 @@ export const blank = (id: string): ChatRecord => ({
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode.
  */
 export const forked = (
-  { inbox: _, version: __, permissionMode: ___, ...kept }: ChatRecord,
+  record: ChatRecord,
   id: string,
   { permissionMode }: Pick<ChatRecord, "permissionMode">
-): ChatRecord => (permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode })
+): ChatRecord => {
+  const { inbox: _, version: __, permissionMode: ___, ...kept } = record
+  return permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode }
+}
 
 /** The record of an entry with the inputs that wait now. */
 export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord => {

@@ -67,9 +67,10 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     record: ChatRecord,
     kind: Commit["kind"],
     from?: Commit["from"],
-    writer?: string
+    precondition?: Precondition
   ): ChatRecord => {
-    const change = commitOf(log?.record, record)
+    const { writer, after, keeps } = precondition ?? {}
+    const change = commitOf(log?.record, record, after === (log?.commits.length ?? 0) ? keeps : undefined)
     const seq = (log?.commits.length ?? 0) + 1
     const at = Math.floor(clock.now())
     const entry = { seq, at, kind, ...change }
@@ -144,7 +145,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       checkFence(precondition?.fence)
       check(id, log, precondition)
       checkConversation(record, log, precondition)
-      const { version = 0 } = add(log, record, "saved", undefined, precondition?.writer)
+      const { version = 0 } = add(log, record, "saved", undefined, precondition)
       const waiting = known(id).inbox
       if (precondition === undefined) waiting.clear()
       for (const input of inbox) if (!waiting.has(input.id)) waiting.set(input.id, input)
@@ -181,7 +182,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       checkFence(precondition?.fence)
       check(id, log, precondition)
       const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
-      const entry = add(log, forked(earlier, id, log.record), "rewound", { id, seq: to }, precondition?.writer)
+      const rewinding = precondition === undefined ? undefined : { ...precondition, keeps: undefined }
+      const entry = add(log, forked(earlier, id, log.record), "rewound", { id, seq: to }, rewinding)
       return withInbox(entry, Array.from(log.inbox.values()))
     },
     list: (options) => {

@@ -27,13 +27,16 @@ export interface Store {
  * `writer`. A writer is one running Troupe.
  *
  * **Details**: `takes` are the ids of the waiting inputs that a saved entry has in its thread. They wait no longer once the
- * entry is stored. An id that does not wait is ignored.
+ * entry is stored. An id that does not wait is ignored. `keeps` names what the record adds: how many messages and known ids
+ * of the entry `after` it begins with; the others are new. A store does not check this. Without it, or if the newest entry
+ * is not `after`, the store compares the record with the newest one.
  */
 export interface Precondition {
   readonly writer: string
   readonly after: number
   readonly takes?: ReadonlyArray<string> | undefined
   readonly fence?: Fence | undefined
+  readonly keeps?: { readonly messages: number; readonly known: number } | undefined
 }
 
 /**

@@ -2,7 +2,16 @@
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused } from "../errors/index.ts"
-import type { Accepted, ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
+import type {
+  Accepted,
+  ChatList,
+  HistoryOptions,
+  ListOptions,
+  Precondition,
+  Saved,
+  SessionStore,
+  Store
+} from "./sessionStore.ts"
 
 /** A call of a store. */
 export type StoreCall =
@@ -12,12 +21,13 @@ export type StoreCall =
   | { readonly type: "delete"; readonly id: string }
   | LogCall
 
-/** A save after the entry of this number, and the ids of the inputs that it takes. */
-export interface SaveCall {
+/** A save after the entry of this number, and the names of what it takes and keeps. */
+interface SaveCall {
   readonly type: "save"
   readonly record: ChatRecord
   readonly after?: number
-  readonly takes?: ReadonlyArray<string>
+  readonly takes?: Precondition["takes"]
+  readonly keeps?: Precondition["keeps"]
 }
 
 /** Appends an input to the waiting inputs. */
@@ -87,7 +97,7 @@ export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown
     case "save":
       return call.after === undefined
         ? store.save(call.record)
-        : store.save(call.record, { writer, after: call.after, takes: call.takes })
+        : store.save(call.record, { writer, after: call.after, takes: call.takes, keeps: call.keeps })
     case "accept":
       return store.accept(call.id, call.input)
     case "delete":

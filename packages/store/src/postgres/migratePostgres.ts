@@ -24,6 +24,8 @@ export function* migratePostgres({
   readonly now: number
 }): Asking<void> {
   const { prefix } = postgresDialect(schema)
+  // A migration of many conversations takes its time.
+  yield* rowsOf("SET LOCAL statement_timeout = 0")
   yield* rowsOf("SELECT pg_advisory_xact_lock(hashtextextended('troupe ' || ?, 0))", schema)
   // A user without the right to create schemas may still use an existing one.
   const existing = yield* rowsOf("SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)

@@ -4,7 +4,7 @@
  * Owns: the pool, from the first query to `close`. Does not own the rows.
  *
  * PG1. The first operation opens the pool and migrates the schema. If that fails, the next operation tries again.
- * PG2. A write is one transaction, and resolves after its commit. When the connection is lost during the commit, the result
+ * PG2. A write is one statement or one transaction, and resolves after its commit. When the connection is lost during the commit, the result
  *      is unknown, and the write rejects.
  * PG3. `close` waits for pending operations, and releases every connection.
  */
@@ -28,6 +28,9 @@ export interface Reaching {
   readonly schema: string
   readonly maxConnections: number
   readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  readonly idleTransactionTimeoutMs: number
+  readonly keepAliveMs: number
   readonly now: () => number
 }
 
@@ -69,6 +72,15 @@ export class PostgresDatabase implements Database {
     return this.#during(({ client }) => this.#drive(client, ask))
   }
 
+  /** PG2: PostgreSQL commits a statement outside of a transaction at its end. */
+  atOnce<A>(ask: () => Asking<A | undefined>, otherwise: () => Asking<A>): Promise<A> {
+    return this.#during(({ client }) =>
+      Effect.flatMap(this.#drive(client, ask), (written) =>
+        written === undefined ? client.withTransaction(this.#drive(client, otherwise)) : Effect.succeed(written)
+      )
+    )
+  }
+
   /** PG2 */
   write<A>(ask: () => Asking<A>): Promise<A> {
     return this.#during(({ client }) => client.withTransaction(this.#drive(client, ask)))
@@ -105,13 +117,15 @@ export class PostgresDatabase implements Database {
   }
 
   async #open(): Promise<Pool> {
-    const { url, schema, maxConnections, connectTimeoutMs, now } = this.#reaching
+    const { url, schema, maxConnections, connectTimeoutMs, keepAliveMs, now } = this.#reaching
     const scope = Scope.makeUnsafe()
     const opening = Effect.gen({ self: this }, function* () {
       const client = yield* PgClient.make({
         url: Redacted.make(url),
         maxConnections,
         connectTimeout: connectTimeoutMs,
+        keepAlive: keepAliveMs,
+        startupParameters: sessionLimits(this.#reaching),
         maxMessageSize,
         applicationName: "troupe"
       })
@@ -154,6 +168,15 @@ export class PostgresDatabase implements Database {
     return text
   }
 }
+
+/** The server's settings of each connection; a limit of 0 is left to the server. */
+const sessionLimits = ({ statementTimeoutMs, idleTransactionTimeoutMs }: Reaching): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries({
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: idleTransactionTimeoutMs
+    }).flatMap(([name, ms]) => (ms === 0 ? [] : [[name, String(Math.ceil(ms))]]))
+  )
 
 const next = <A>(asking: Asking<A>, rows: ReadonlyArray<Row>) =>
   Effect.try({ try: () => asking.next(rows), catch: (reason) => new Refusal(reason) })

@@ -6,6 +6,7 @@ import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   "3D000": ["cannot_open", "does not exist; create it, or give another"],
   "25006": ["read_only", "may only be read, as a standby is; give the address of the primary"],
+  "25P03": ["busy", "ended a transaction that this program left waiting; try again, or raise idleTransactionTimeoutMs"],
   "53100": ["full", "has no room left on its disk; make some, nothing that was kept is lost"],
   "53300": ["busy", "has no connection left; lower maxConnections, or let it take more"]
 }
@@ -15,7 +16,7 @@ const byKind: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   AuthenticationError: ["refused", "does not let this user in; look at the user and the password"],
   AuthorizationError: ["refused", "does not allow this user that; grant the rights to the schema"],
   LockTimeoutError: ["busy", "is locked by another program; try again later"],
-  StatementTimeoutError: ["busy", "took too long; try again, or raise statement_timeout"]
+  StatementTimeoutError: ["busy", "took too long; try again, or raise statementTimeoutMs"]
 }
 
 const codeOf = ({ reason }: SqlError): string => {

@@ -1,6 +1,7 @@
 /** The tables in PostgreSQL, version by version, and the SQL of PostgreSQL. */
 import type { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
+import { saveAtOnce } from "./postgresSave.ts"
 import {
   type AddedItems,
   type Addition,
@@ -21,6 +22,7 @@ import {
 /** The SQL of PostgreSQL, for tables in this schema. */
 export const postgresDialect = (schema: string): Dialect => {
   const prefix = `"${schema}".`
+  const atOnce = saveAtOnce(prefix)
   const addItems = `INSERT INTO ${prefix}items (chat, list, position, seq, body, words)
     SELECT ?::bigint, ?::integer, ?::integer + place - 1, ?::bigint, body, nullif(words, '')
     FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS added (body, words, place)`
@@ -31,6 +33,7 @@ export const postgresDialect = (schema: string): Dialect => {
     hold: "FOR UPDATE",
     share: "FOR SHARE",
     nextWrite: `nextval('${prefix}writes')`,
+    saveAtOnce: (save) => atOnce(save, save.said.map(wordsOf)),
     addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
       const words = bodies.map((_, index) => wordsOf(messages[index]))
       yield* rowsOf(addItems, chat, list, from, seq, bodies, words)

@@ -15,6 +15,29 @@ export interface AddedItems {
   readonly messages: ReadonlyArray<Message.Message>
 }
 
+/** An encoded entry of a save, and the columns of its conversation. */
+export interface EntrySave {
+  readonly body: string
+  readonly messages: ReadonlyArray<string>
+  readonly known: ReadonlyArray<string>
+  readonly id: string
+  readonly after: number
+  readonly writer: string
+  /** The conversation that the messages belong to, as far as this program knows. */
+  readonly knownKey: number | undefined
+  readonly fence: { readonly key: string; readonly epoch: number } | undefined
+  readonly title: string
+  readonly count: number
+  readonly running: number
+  readonly now: number
+  readonly isStep: number
+  readonly kept: number
+  readonly knownKept: number
+  readonly said: ReadonlyArray<Message.Message>
+  /** The keys of the inputs that the entry takes. */
+  readonly takes: ReadonlyArray<string>
+}
+
 /** The SQL of one database where the databases differ. */
 export interface Dialect {
   /** The prefix of a table's name. */
@@ -27,6 +50,11 @@ export interface Dialect {
   readonly nextWrite: string
   /** Adds items. */
   readonly addItems: (added: AddedItems) => Asking<void>
+  /**
+   * Saves an entry with one statement, and returns the key of its conversation, or `undefined` if nothing was written.
+   * Without it, each save is a transaction.
+   */
+  readonly saveAtOnce?: (save: EntrySave) => Asking<number | undefined>
   /** A condition on `key`: the indexed conversations that have a message with this text. */
   readonly having: (search: string) => Query
   /** The conversations of these keys that have a message with this text. The cost is proportional to their messages. */

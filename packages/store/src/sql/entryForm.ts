@@ -143,12 +143,13 @@ export const writtenInput = (input: Input): string => {
   return JSON.stringify(inbox[0])
 }
 
+const holdingNone = Codec.toJson("ChatRecord", Store.blank("")).data as Readonly<Record<string, unknown>>
+
 /** Decodes a waiting input. **Errors**: as {@link commitOf}. */
 export const inputOf = (origin: Origin, body: string): Input =>
   whole(origin, () => {
-    const { data } = Codec.toJson("ChatRecord", holding([]))
     const inbox: unknown = [JSON.parse(body)]
-    const [input] = Codec.fromJson("ChatRecord", { ...(data as object), inbox }).inbox ?? []
+    const [input] = Codec.fromJson("ChatRecord", { ...holdingNone, inbox }).inbox ?? []
     if (input === undefined) throw new RangeError("The input is missing")
     return input
   })

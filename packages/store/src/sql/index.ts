@@ -1,6 +1,6 @@
 /** Conversations in SQL, for every database: log, list, queries, migrations and errors. */
 export { lists } from "./dialect.ts"
-export type { AddedItems, Dialect } from "./dialect.ts"
+export type { AddedItems, Dialect, EntrySave } from "./dialect.ts"
 export { searchedText } from "./entryForm.ts"
 export { LazyDatabase } from "./lazyDatabase.ts"
 export { countWaiting } from "./inboxRows.ts"

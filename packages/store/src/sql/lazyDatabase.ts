@@ -24,6 +24,11 @@ export class LazyDatabase implements Database {
     return (await this.#loaded()).write(ask)
   }
 
+  async atOnce<A>(ask: () => Asking<A | undefined>, otherwise: () => Asking<A>): Promise<A> {
+    const database = await this.#loaded()
+    return database.atOnce === undefined ? database.write(otherwise) : database.atOnce(ask, otherwise)
+  }
+
   async close(): Promise<void> {
     await (await this.#loading)?.close()
   }

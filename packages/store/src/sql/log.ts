@@ -24,7 +24,7 @@ import { Fences } from "./fences.ts"
 import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
-import { checkedId, readable } from "./storedText.ts"
+import { checkedId, readable, storedKey } from "./storedText.ts"
 
 type Chat = ChatRecord
 
@@ -35,8 +35,9 @@ interface Head {
   readonly writer: string | undefined
   /** The last entry whose waiting inputs have rows (SQLBOX2). */
   readonly moved: number
-  /** How many inputs wait. */
+  /** How many inputs wait, and how many messages the newest entry has. */
   readonly waiting: number
+  readonly messages: number
 }
 
 /** The page of a history. */
@@ -46,6 +47,7 @@ type Page = ReturnType<typeof Store.historyOptions>
 interface Entry {
   readonly kind: Store.Commit["kind"]
   readonly from?: Store.Commit["from"]
+  readonly keeps?: Store.Precondition["keeps"]
   readonly writer: string | undefined
 }
 
@@ -57,7 +59,8 @@ const headIn = (row: Row | undefined): Head | undefined =>
         seq: numberIn(row, "seq"),
         writer: maybeTextIn(row, "writer"),
         moved: numberIn(row, "moved"),
-        waiting: numberIn(row, "waiting")
+        waiting: numberIn(row, "waiting"),
+        messages: numberIn(row, "messages")
       }
 
 /** The number of expired conversations, and the key to continue after. */
@@ -145,13 +148,45 @@ export class Log {
     return row === undefined ? undefined : draftOf(this.#origin(id), textIn(row, "body"))
   }
 
+  /**
+   * Saves an entry with one statement; `undefined` if nothing was written. Then `save` writes the entry or refuses it.
+   */
+  *saveAtOnce(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing | undefined> {
+    const { saveAtOnce } = this.#dialect
+    if (saveAtOnce === undefined || precondition?.keeps === undefined || record.inbox !== undefined) return undefined
+    const { writer, after, takes = [], fence, keeps } = precondition
+    const now = Math.floor(this.#clock.now())
+    const change = Store.commitOf(undefined, record, keeps)
+    const newest = { ...record, version: after + 1 }
+    const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
+    const key = yield* saveAtOnce({
+      ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
+      id: checkedId(record.id),
+      after,
+      writer,
+      knownKey: this.#standings.keyOf(record),
+      fence: fence === undefined ? undefined : { ...fence, key: storedKey(fence.key) },
+      title: readable(title),
+      count,
+      running: newest.running ? 1 : 0,
+      now,
+      isStep: change.isStep ? 1 : 0,
+      kept: change.kept,
+      knownKept: change.known?.kept ?? 0,
+      said: change.messages,
+      takes: takes.map(storedKey)
+    })
+    return key === undefined ? undefined : { key, record: newest }
+  }
+
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
     yield* this.#fences.check(precondition?.fence)
     for (;;) {
       const head = yield* this.#held(record.id)
       check(record.id, head, precondition)
       this.#checkConversation(record, head, precondition)
-      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer })
+      const keeps = precondition?.after === (head?.seq ?? 0) ? precondition.keeps : undefined
+      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps })
       if (saved === undefined) continue
       yield* this.#saveInbox(saved.key, record, head?.waiting ?? 0, precondition)
       return saved
@@ -305,15 +340,16 @@ export class Log {
   }
 
   /**
-   * Adds an entry; `undefined` when another program created the conversation meanwhile. The items that stay are known for a
-   * live chat, and read otherwise (SQLLOG1).
+   * Adds an entry; `undefined` when another program created the conversation meanwhile. The caller may name the items that
+   * stay. Otherwise they are known for a live chat, or read (SQLLOG1).
    */
-  *#add(head: Head | undefined, record: Chat, { kind, from, writer }: Entry): Asking<Standing | undefined> {
+  *#add(head: Head | undefined, record: Chat, { kind, from, writer, keeps }: Entry): Asking<Standing | undefined> {
     const sql = this.#sql
     const now = Math.floor(this.#clock.now())
-    const before = head === undefined || head.seq === 0 ? undefined : yield* this.#before(head, record)
+    const isFirst = head === undefined || head.seq === 0
+    const before = isFirst || keeps !== undefined ? undefined : yield* this.#before(head, record)
     const seq = (head?.seq ?? 0) + 1
-    const change = Store.commitOf(before, record)
+    const change = Store.commitOf(before, record, keeps)
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
     const newest = { ...withInbox(record, []), version: seq }
@@ -326,10 +362,11 @@ export class Log {
     if (row === undefined) return undefined
     const chat = numberIn(row, "key")
     const knownKept = change.known?.kept ?? 0
-    if (change.kept < (before?.thread.messages.length ?? 0)) {
+    if (!isFirst && change.kept < head.messages) {
       yield* rowsOf(sql.supersede, seq, chat, lists.messages, change.kept)
     }
-    if (knownKept < (before?.known?.length ?? 0)) yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
+    if (!isFirst && (before === undefined || knownKept < (before.known?.length ?? 0)))
+      yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
     yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
     const item = { chat, seq }
     const said = { ...item, list: lists.messages, from: change.kept, bodies: messages, messages: change.messages }
@@ -360,8 +397,8 @@ const check = (id: string, head: Head | undefined, precondition: Store.Precondit
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {
-    head: `SELECT key, seq, writer, moved, waiting FROM ${chats} WHERE id = ?`,
-    held: `SELECT key, seq, writer, moved, waiting FROM ${chats} WHERE id = ? ${hold}`,
+    head: `SELECT key, seq, writer, moved, waiting, messages FROM ${chats} WHERE id = ?`,
+    held: `SELECT key, seq, writer, moved, waiting, messages FROM ${chats} WHERE id = ? ${hold}`,
     entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
     newestStep: `SELECT seq, is_step FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
     items: `SELECT list, position, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)

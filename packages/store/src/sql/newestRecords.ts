@@ -57,6 +57,12 @@ export class NewestRecords {
     return isKnown
   }
 
+  /** The key of the conversation of its id that the record continues, as far as that is known. */
+  keyOf(record: ChatRecord): number | undefined {
+    for (const known of this.#knownBackwards(record)) if (known.id === record.id) return known.key
+    return undefined
+  }
+
   /** The noted record of that entry (STAND2), if the next one continues it. */
   before(next: ChatRecord, key: number, seq: number): ChatRecord | undefined {
     for (const known of this.#knownBackwards(next)) {

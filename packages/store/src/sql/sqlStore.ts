@@ -31,6 +31,11 @@ export interface Database {
   readonly dialect: Dialect
   readonly read: <A>(ask: () => Asking<A>) => Answer<A>
   readonly write: <A>(ask: () => Asking<A>) => Promise<A>
+  /**
+   * Writes with one statement, which is a transaction of its own. When that returns `undefined`, `otherwise` writes in a
+   * transaction. Without it, each write runs in `write`.
+   */
+  readonly atOnce?: <A>(ask: () => Asking<A | undefined>, otherwise: () => Asking<A>) => Promise<A>
   readonly close: () => Answer<void>
 }
 
@@ -78,8 +83,14 @@ export class SqlStore implements Store.SessionStore {
     return draft === undefined ? standing.record : { ...standing.record, draft }
   }
 
+  /** With one statement if the database can, else in a transaction. */
   async save(record: ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
-    const { version = 0 } = await this.#add(record.id, () => this.#log.save(record, precondition))
+    const { id } = record
+    const [log, database] = [this.#log, this.#database]
+    this.#open(id)
+    const save = () => log.save(record, precondition)
+    const saving = database.atOnce?.(() => log.saveAtOnce(record, precondition), save) ?? database.write(save)
+    const { version = 0 } = this.#noted(await saving)
     return { seq: version }
   }
 
@@ -167,7 +178,10 @@ export class SqlStore implements Store.SessionStore {
 
   /** STAND1: the added record is noted after the commit. */
   async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord> {
-    const standing = await this.#write(id, ask)
+    return this.#noted(await this.#write(id, ask))
+  }
+
+  #noted(standing: Standing): ChatRecord {
     this.#standings.note(standing)
     return standing.record
   }

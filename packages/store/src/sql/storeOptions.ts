@@ -24,6 +24,11 @@ const types = {
       .optional(),
     maxConnections: z.custom((value) => isCountFrom(1, value), "must_be_a_positive_integer").optional(),
     connectTimeoutMs: milliseconds,
+    statementTimeoutMs: milliseconds,
+    idleTransactionTimeoutMs: milliseconds,
+    keepAliveMs: z
+      .custom((value) => isCountFrom(1_000, value), "must_be_whole_milliseconds, at least 1,000")
+      .optional(),
     ttlMs: milliseconds,
     clock
   })

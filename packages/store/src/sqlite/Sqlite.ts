@@ -17,7 +17,7 @@ import { checkedOptions, SqlStore } from "../sql/index.ts"
  *   disk each time. `"process"`: the end of the program, `kill -9` too. When the machine loses power or its system crashes,
  *   the last moments may be lost, and the rest is intact
  *
- * **Units and defaults**: `durability` is `"power"`. `ttlMs` is how long after its newest entry a conversation is kept, in
+ * **Units and defaults**: `durability` is `"power"`. `ttlMs` is how long after its newest entry or input a conversation is kept, in
  * milliseconds; by default for ever. `busyTimeoutMs` is how long a write waits for another program's write, 2,000; the wait
  * blocks this program. `clock` is the host's.
  */

@@ -3,12 +3,14 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import type { Fake, Troupe } from "@troupe/chat"
+import type { postgres, sqlite } from "../../src/index.ts"
 import type { Folder } from "./folder.ts"
 
 /** What a test uses of the previous build. Its stores have no waiting inputs and no fences. */
 export interface PreviousBuild {
-  readonly chat: Pick<typeof import("@troupe/chat"), "Fake" | "Troupe">
-  readonly store: Pick<typeof import("../../src/index.ts"), "postgres" | "sqlite">
+  readonly chat: { readonly Fake: typeof Fake; readonly Troupe: typeof Troupe }
+  readonly store: { readonly postgres: typeof postgres; readonly sqlite: typeof sqlite }
 }
 
 const packages = ["otp", "chat", "store"] as const

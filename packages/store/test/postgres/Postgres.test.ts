@@ -1,6 +1,10 @@
+import { Fake, Troupe, user } from "@troupe/chat"
 import { Testing } from "@troupe/chat/testing"
+import { Clock } from "@troupe/otp"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"
+import type { Asking } from "../../src/sql/query.ts"
+import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { expectMigrated } from "../double/migrated.ts"
 import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
@@ -48,6 +52,99 @@ describe("the store in PostgreSQL", () => {
       await expect(check()).resolves.toBeUndefined()
     }
   )
+})
+
+describe("ONESAVE1", () => {
+  test("each save of a chat's turn is one statement outside of a transaction", async () => {
+    const { PostgresDatabase } = await import("../../src/postgres/postgresDatabase.ts")
+    const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 0, idleTransactionTimeoutMs: 0, keepAliveMs: 1_000 }
+    const reaching = { url: server.url, schema: fresh(), maxConnections: 2, ...limits, now: () => 0 }
+    const database = new PostgresDatabase(reaching)
+    const counts = { statements: 0, transactions: 0 }
+    function* counted<A>(asking: Asking<A>): Asking<A> {
+      let step = asking.next()
+      while (step.done !== true) {
+        counts.statements += 1
+        step = asking.next(yield step.value)
+      }
+      return step.value
+    }
+    const counting: Database = {
+      name: database.name,
+      dialect: database.dialect,
+      read: (ask) => database.read(ask),
+      write: (ask) => database.write(ask),
+      atOnce: (ask, otherwise) => {
+        const inTransaction = () => {
+          counts.transactions += 1
+          return otherwise()
+        }
+        return database.atOnce(() => counted(ask()), inTransaction)
+      },
+      close: () => database.close()
+    }
+    const store = new SqlStore(counting, { clock: Clock.live, ttlMs: undefined })
+    const adapter = Fake.make({ respond: () => [{ text: "Yes." }, { finish: "stop" }] })
+    const troupe = await Troupe.start({ adapter, store })
+    const chat = await troupe.chat("a")
+    for (const text of ["one", "two", "three"]) await chat.send(text).result()
+    await troupe.stop()
+    const again = await Troupe.start({ adapter, store })
+    await (await again.chat("a")).send("four").result()
+    await again.stop()
+    const entries = (await store.history("a")).length
+    expect(entries).toBeGreaterThanOrEqual(8)
+    expect(counts).toEqual({ statements: entries, transactions: 0 })
+    await store.close()
+  })
+
+  test("a save under a claimed fence that takes an input is done; a key that nobody has claimed is no obstacle", async () => {
+    const store = open(fresh())
+    const keeps = { messages: 0, known: 0 }
+    await store.claim("k", 1)
+    for (const key of ["k", "new"]) {
+      await store.accept(key, { id: "i1", whenBusy: "queue", message: user("1") })
+      const fence = { key, epoch: 1 }
+      expect(await store.save(said(key, "1"), { writer: "w1", after: 0, keeps, takes: ["i1"], fence })).toEqual({
+        seq: 1
+      })
+      expect(await store.load(key)).toEqual({ ...said(key, "1"), version: 1 })
+    }
+    await store.close()
+  })
+})
+
+describe("the limits of a connection", () => {
+  test("a statement that runs too long is ended by the server, and the store goes on", async () => {
+    const schema = fresh()
+    const store = open(schema, { statementTimeoutMs: 300, maxConnections: 1 })
+    await store.save(said("a", "one"))
+    const locked = queries(server.url, [
+      "BEGIN",
+      `SELECT key FROM "${schema}".chats FOR UPDATE`,
+      "SELECT pg_sleep(2)",
+      "COMMIT"
+    ])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const watch = async (): Promise<void> => {
+      const held = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(2)%'"
+      const [row] = await queries(server.url, [held])
+      return row?.["count"] === 0 ? watch() : resolve()
+    }
+    void watch()
+    await promise
+    expect((await failureOf(store.save(said("a", "two")))).reason).toBe("busy")
+    await locked
+    expect(await store.save(said("a", "two"))).toEqual({ seq: 2 })
+    await store.close()
+  })
+
+  test("are left to the server when they are 0, and checked", async () => {
+    const store = open(fresh(), { statementTimeoutMs: 0, idleTransactionTimeoutMs: 0, keepAliveMs: 1_000 })
+    expect(await store.list()).toEqual({ chats: [] })
+    await store.close()
+    expect(() => open(fresh(), { keepAliveMs: 1 })).toThrow(expect.objectContaining({ reason: "invalid_options" }))
+  })
 })
 
 describe("PG1", () => {

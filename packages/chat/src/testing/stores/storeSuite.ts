@@ -3,6 +3,7 @@ import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
 import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
+import { keepsLaws } from "./storeKeepsSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
 import { conversation, inputOf, recordWith, said } from "./storeSamples.ts"
@@ -14,6 +15,7 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...writerLaws(make),
   ...inboxLaws(make),
   ...fenceLaws(make),
+  ...keepsLaws(make),
   ...forkLaws(make),
   ...rewindLaws(make),
   ...lifeLaws(make),

@@ -1,0 +1,73 @@
+/**
+ * A save in PostgreSQL: one statement, which is a transaction of its own.
+ *
+ * ONESAVE1. The statement writes the entry, its items and the row of the conversation, and removes the inputs that the entry
+ *           takes, or nothing.
+ * ONESAVE2. It writes nothing unless the entry before is still the newest one when the row of the conversation is locked, and
+ *           nothing while a newer epoch of its fence is claimed. Then the save runs in a transaction, which finds the reason.
+ *
+ * A save that waits for the row of its conversation, while another program writes it:
+ *   1. the statement sees the row as it was at its beginning, and waits for the lock.
+ *   2. the other program commits. PostgreSQL checks the condition again on the new row.
+ *   3. if the number of the newest entry is still the same, the items that the statement sees are those of that entry.
+ */
+import { type Asking, type EntrySave, lists, numberIn, rowsOf } from "../sql/index.ts"
+
+/** Saves the entry, and returns the key of its conversation; `undefined` if nothing was written. */
+export const saveAtOnce = (prefix: string) => {
+  const [chats, commits, items, inbox, fences] = ["chats", "commits", "items", "inbox", "fences"].map(
+    (table) => prefix + table
+  )
+  const statement = `WITH given AS MATERIALIZED (
+      SELECT ?::text AS id, ?::bigint AS after, ?::text AS writer, ?::bigint AS known_key, ?::text AS fence,
+        ?::bigint AS epoch, ?::text AS title, ?::integer AS messages, ?::integer AS running, ?::bigint AS now,
+        ?::integer AS is_step, ?::text AS body, ?::integer AS kept, ?::integer AS known_kept
+    ), fence AS MATERIALIZED (
+      SELECT epoch FROM ${fences} WHERE key = (SELECT fence FROM given) FOR SHARE
+    ), allowed AS MATERIALIZED (
+      SELECT given.* FROM given WHERE fence IS NULL OR (SELECT epoch FROM fence) <= given.epoch
+    ), head AS MATERIALIZED (
+      SELECT key FROM ${chats} WHERE id = (SELECT id FROM allowed) AND seq = (SELECT after FROM allowed) AND moved >= seq
+        AND (writer = (SELECT writer FROM given) OR key = (SELECT known_key FROM given)
+          OR (SELECT known_key FROM given) IS NULL)
+      FOR UPDATE
+    ), taken AS (
+      DELETE FROM ${inbox} USING head WHERE chat = head.key AND ${inbox}.id = ANY (?::text[]) RETURNING 1
+    ), begun AS (
+      INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, written)
+      SELECT 1, writer, title, messages, running, now, 1, now, id, nextval('${prefix}writes') FROM allowed
+      WHERE after = 0 AND NOT EXISTS (SELECT FROM head) ON CONFLICT (id) DO NOTHING RETURNING key
+    ), continued AS (
+      UPDATE ${chats} SET seq = after + 1, writer = given.writer, title = given.title, messages = given.messages,
+        running = given.running, updated_at = now, moved = after + 1, written = nextval('${prefix}writes'),
+        waiting = waiting - (SELECT count(*) FROM taken)
+      FROM head, given WHERE ${chats}.key = head.key RETURNING ${chats}.key
+    ), saved AS MATERIALIZED (
+      SELECT key FROM begun UNION ALL SELECT key FROM continued
+    ), entry AS (
+      INSERT INTO ${commits} (chat, seq, is_step, body) SELECT key, after + 1, is_step, body FROM saved, given
+    ), superseded AS (
+      UPDATE ${items} SET until = after + 1 FROM head, given
+      WHERE chat = head.key AND list = ${lists.messages} AND position >= kept AND until IS NULL
+    ), forgotten AS (
+      UPDATE ${items} SET until = after + 1 FROM head, given
+      WHERE chat = head.key AND list = ${lists.known} AND position >= known_kept AND until IS NULL
+    ), said AS (
+      INSERT INTO ${items} (chat, list, position, seq, body, words)
+      SELECT saved.key, ${lists.messages}, kept + place - 1, after + 1, added.body, nullif(words, '')
+      FROM saved, given, unnest(?::text[], ?::text[]) WITH ORDINALITY AS added (body, words, place)
+    ), learned AS (
+      INSERT INTO ${items} (chat, list, position, seq, body)
+      SELECT saved.key, ${lists.known}, known_kept + place - 1, after + 1, added.body
+      FROM saved, given, unnest(?::text[]) WITH ORDINALITY AS added (body, place)
+    )
+    SELECT key FROM saved`
+
+  return function* (save: EntrySave, words: ReadonlyArray<string>): Asking<number | undefined> {
+    const { id, after, writer, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } = save
+    const lock = [id, after, writer, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null] as const
+    const entry = [title, count, running, now, isStep, body, kept, knownKept] as const
+    const [row] = yield* rowsOf(statement, ...lock, ...entry, save.takes, save.messages, words, save.known)
+    return row === undefined ? undefined : numberIn(row, "key")
+  }
+}
