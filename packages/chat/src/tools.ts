@@ -4,7 +4,7 @@
  * @module
  */
 export { runToolCalls, streamToolCalls } from "./batch/ToolRunner.ts"
-export type { Hook, HookAnswer, Hooks } from "./gate/Hooks.ts"
+export type { HookAnswer, Hooks } from "./gate/Hooks.ts"
 export * as Permissions from "./gate/Permissions.ts"
 export { Decision, PendingApproval } from "./record/Approval.ts"
 export { toolOptions as checkToolOptions } from "./model/Validate.ts"

@@ -22,7 +22,7 @@ import { isInput, type TurnData } from "./turnData.ts"
  * - `taken`: it is in the thread, and the store does not have that yet
  * - `delivered`: the stored thread has it; the next commit removes its row
  */
-export type WaitStatus = "held" | "failed" | "doubted" | "waiting" | "taken" | "delivered"
+type WaitStatus = "held" | "failed" | "doubted" | "waiting" | "taken" | "delivered"
 
 /** A turn in the inbox. */
 export interface WaitingTurn extends TurnData {

@@ -20,7 +20,7 @@ import { isInput, type TurnData } from "./turnData.ts"
 type Ids = ReadonlyArray<string>
 
 /** The state before the chat took the inputs of the running commit (ARR1). */
-export interface Before {
+interface Before {
   readonly thread: Thread
   readonly interrupted: { readonly text: string } | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>

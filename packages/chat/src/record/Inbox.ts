@@ -33,9 +33,9 @@ export interface SendOptions {
  * The delivery status of an input.
  *
  * - `delivered`: it is in the stored thread
- * - `pending`: it is in the stored inbox, and not in the thread yet; it is not lost. Also used when the store gave no
+ * - `pending`: the store has its row, and it is not in the thread yet; it is not lost. Also used when the store gave no
  *   answer in time: the input may be stored, and the chat holds it until its next input
- * - `rejected`: it is not in the thread, and only `retry` still sends it; `error` is the reason. It may be sent again, also
+ * - `rejected`: it is not stored, and only `retry` still sends it; `error` is the reason. It may be sent again, also
  *   under the same id. The receipt does not change: if `retry` sent the input, sending it again under its id reports that
  *   it was delivered
  */

@@ -22,8 +22,8 @@ export type StoreCall =
   | DraftedCall
   | LogCall
 
-/** A save; a store with a log gets the number of the entry before it, and the names of what it takes and adds. */
-export interface SaveCall {
+/** A save after the entry of this number, and the names of what it takes and keeps. */
+interface SaveCall {
   readonly type: "save"
   readonly record: ChatRecord
   readonly after?: number

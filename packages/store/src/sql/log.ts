@@ -294,17 +294,8 @@ export class Log {
    * Deletes a portion of those without an entry since `end`, after the key `after`. Returns the key to continue after, if
    * there may be more.
    */
-  *expire(end: number, isKept: (id: string) => boolean, after: number): Asking<Expired> {
-    const over = yield* rowsOf(this.#sql.over, end, after, atOnce)
-    let count = 0
-    for (const row of over) {
-      const id = textIn(row, "id")
-      if (isKept(id)) continue
-      // The conversation may have been written since the query.
-      const deleted = yield* rowsOf(this.#sql.deleteOver, id, end)
-      count += deleted.length
-    }
-    return { count, next: over.length < atOnce ? undefined : numberIn(over.at(-1), "key") }
+  expire(end: number, isKept: (id: string) => boolean, after: number): Asking<Expired> {
+    return expired(this.#sql, { end, isKept, after })
   }
 
   *#head(id: string): Asking<Head | undefined> {
@@ -406,6 +397,26 @@ export class Log {
   *#before(head: Head, record: Chat): Asking<Chat | undefined> {
     return this.#standings.before(record, head.key, head.seq) ?? (yield* this.#record(record.id, head, head.seq))
   }
+}
+
+/** The end of the time of expired conversations, those that are kept, and the key to continue after. */
+interface Expiry {
+  readonly end: number
+  readonly isKept: (id: string) => boolean
+  readonly after: number
+}
+
+function* expired(sql: ReturnType<typeof statements>, { end, isKept, after }: Expiry): Asking<Expired> {
+  const over = yield* rowsOf(sql.over, end, after, atOnce)
+  let count = 0
+  for (const row of over) {
+    const id = textIn(row, "id")
+    if (isKept(id)) continue
+    // The conversation may have been written since the query.
+    const deleted = yield* rowsOf(sql.deleteOver, id, end)
+    count += deleted.length
+  }
+  return { count, next: over.length < atOnce ? undefined : numberIn(over.at(-1), "key") }
 }
 
 const isEntry = ({ seq }: Head, number: number): boolean => Number.isSafeInteger(number) && number > 0 && number <= seq
