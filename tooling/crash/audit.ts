@@ -10,7 +10,7 @@
  *        stored one.
  */
 import { Message } from "@troupe/chat/messages"
-import type { ChatRecord, Store } from "@troupe/chat/store"
+import type { Conversation, Store } from "@troupe/chat/store"
 import type { Line } from "./lines.ts"
 
 /** The acknowledgements of all lives so far. */
@@ -24,7 +24,7 @@ export interface Promised {
 export const nothingPromised = (): Promised => ({ accepted: new Map(), answered: new Map(), forked: new Set() })
 
 /** The state of each conversation, for the life that loads it. */
-export type Found = Map<string, { readonly record: ChatRecord; readonly audited: number }>
+export type Found = Map<string, { readonly record: Conversation; readonly audited: number }>
 
 /** Adds the lines of a life. The conversations it loaded are compared with the stored state (KILL6). */
 export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Found): ReadonlyArray<string> =>
@@ -53,7 +53,7 @@ export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Fo
 
 const wrongPhase = (
   { chat, phase, partial }: Extract<Line, { readonly type: "revived" }>,
-  record: ChatRecord | undefined
+  record: Conversation | undefined
 ): ReadonlyArray<string> => {
   const asks = record?.open?.calls.some(({ state }) => state === "intended" || state === "waiting") ?? false
   const expected = asks ? "awaitingApproval" : record?.running === true ? "interrupted" : "idle"
@@ -98,7 +98,7 @@ const allOf = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> 
 /** KILL3, for the entries that were not checked yet */
 const wrongEntries = async (
   store: Store.SessionStore,
-  { id, version = 0 }: ChatRecord,
+  { id, version = 0 }: Conversation,
   from: number
 ): Promise<ReadonlyArray<string>> => {
   const wrong: Array<string> = []
@@ -119,7 +119,7 @@ const wrongEntries = async (
 const times = (list: ReadonlyArray<string>, one: string): number => list.filter((other) => other === one).length
 
 /** KILL1 */
-const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord, { accepted }: Promised) => {
+const wrongInputs = ({ id, thread, inbox = [] }: Conversation, { accepted }: Promised) => {
   const said = thread.messages.filter(({ role }) => role === "user").map(Message.text)
   const inputs = [...said, ...inbox.map(({ message }) => Message.text(message))]
   const counts = new Map<string, number>()
@@ -133,7 +133,7 @@ const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord, { accepted }: Promi
 }
 
 /** KILL2 */
-const wrongAnswers = ({ id, thread }: ChatRecord, { answered }: Promised): ReadonlyArray<string> => {
+const wrongAnswers = ({ id, thread }: Conversation, { answered }: Promised): ReadonlyArray<string> => {
   const given = thread.messages.filter(({ role }) => role === "assistant").map(Message.text)
   const answers = given.filter((text) => text.includes("The answer to"))
   const doubled = new Set(answers.filter((text, at) => answers.indexOf(text) !== at))

@@ -5,7 +5,7 @@
  *         the caller. A call that is in no record any more has not written.
  * AUDIT2. Every input is in a stored thread once.
  */
-import type { ChatRecord, Store } from "@troupe/chat/store"
+import type { Conversation, Store } from "@troupe/chat/store"
 import type { Ledger } from "./ledger.ts"
 
 interface Seen {
@@ -19,7 +19,7 @@ interface Seen {
 export class AuditedStore implements Store.Store {
   readonly #ledger: Ledger
   readonly #hasWritten: (toolCallId: string) => boolean
-  readonly #records = new Map<string, ChatRecord>()
+  readonly #records = new Map<string, Conversation>()
   readonly #seen = new Map<string, Seen>()
 
   /** `hasWritten` returns whether the handler of a call that writes was started. */
@@ -28,11 +28,11 @@ export class AuditedStore implements Store.Store {
     this.#hasWritten = hasWritten
   }
 
-  load(id: string): ChatRecord | undefined {
+  load(id: string): Conversation | undefined {
     return this.#records.get(id)
   }
 
-  save(record: ChatRecord): void {
+  save(record: Conversation): void {
     this.#records.set(record.id, record)
     this.#look(record)
   }
@@ -57,7 +57,7 @@ export class AuditedStore implements Store.Store {
     for (const id of this.#seen.keys()) this.retire(id)
   }
 
-  #look({ id, open: step, pendingToolCalls, thread }: ChatRecord): void {
+  #look({ id, open: step, pendingToolCalls, thread }: Conversation): void {
     this.#ledger.add("saves")
     const seen: Seen = this.#seen.get(id) ?? {
       calls: new Set(),

@@ -4,5 +4,5 @@
  * @module
  */
 export * as Codec from "./codec/Codec.ts"
-export { ChatRecord } from "./record/ChatRecord.ts"
+export { Conversation } from "./record/Conversation.ts"
 export * as Store from "./store/Store.ts"

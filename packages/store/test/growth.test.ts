@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import { type LocalChatRef, Troupe, user } from "@troupe/chat"
 import { Thread } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
-import { type ChatRecord, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
@@ -60,7 +60,7 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
   test("grows by the text of what is added, however long the conversation is", { timeout: 120_000 }, async () => {
     const store = open()
     let thread = Thread.empty
-    let record: ChatRecord = recordOf("a", [])
+    let record: Conversation = recordOf("a", [])
     const grow = async (to: number): Promise<number> => {
       for (let after = thread.messages.length; after < to; after++) {
         thread = Thread.append(thread, user(textOf(after)))

@@ -1,6 +1,6 @@
 import { Fake, Troupe, user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import type { ChatRecord, Store } from "@troupe/chat/store"
+import type { Conversation, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { says } from "./double/conversations.ts"
@@ -54,7 +54,7 @@ const closed = async ({ before, now }: Both): Promise<void> => {
 
 const inputOf = (id: string) => ({ id, named: true, whenBusy: "queue", message: user(`input ${id}`) }) as const
 
-const textsOf = (record: ChatRecord | undefined): ReadonlyArray<string> =>
+const textsOf = (record: Conversation | undefined): ReadonlyArray<string> =>
   record?.thread.messages.map((message) => Message.text(message)) ?? []
 
 const waiting = async (store: Store.SessionStore, id: string): Promise<ReadonlyArray<string>> =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { user } from "@troupe/chat"
 import { Usage } from "@troupe/chat/messages"
-import { type ChatRecord, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { audited, nothingPromised, takeUp } from "../../crash/audit.ts"
 import { crash, type Crashed } from "../../crash/crash.ts"
 
@@ -39,7 +39,7 @@ describe("a program that is killed at any moment", () => {
   )
 })
 
-const recordOf = (id: string, ...texts: ReadonlyArray<string>): ChatRecord => ({
+const recordOf = (id: string, ...texts: ReadonlyArray<string>): Conversation => ({
   id,
   thread: { messages: texts.map((text) => user(text)) },
   usage: Usage.empty,

@@ -7,7 +7,7 @@
 import * as z from "zod"
 import type { Adapter } from "../adapter/index.ts"
 import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "../errors/index.ts"
-import { ChatRecord, ChatResult, statusOf, StepResult } from "../record/index.ts"
+import { Conversation, ChatResult, statusOf, StepResult } from "../record/index.ts"
 import { ContentPart, Message, Request, Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { EngineOptions } from "../options/index.ts"
@@ -116,10 +116,10 @@ const filled = <A extends object>(data: unknown, defaults: A): A => {
   return missing.length === 0 ? (data as A) : { ...(data as A), ...Object.fromEntries(missing) }
 }
 
-const conversation: Row<ChatRecord> = {
-  schema: ChatRecord,
+const conversation: Row<Conversation> = {
+  schema: Conversation,
   shed: same,
-  restore: (data) => filled<Partial<ChatRecord>>(data, { id: "", usage: {}, running: false }) as ChatRecord
+  restore: (data) => filled<Partial<Conversation>>(data, { id: "", usage: {}, running: false }) as Conversation
 }
 
 /** A session, also one that was stored without the parts of a record. Its status is the stored one. */

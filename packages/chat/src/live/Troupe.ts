@@ -11,7 +11,7 @@
 import { System } from "@troupe/otp"
 import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
-import type { ChatRecord } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
@@ -160,7 +160,7 @@ export class RunningTroupe {
   }
 
   /** The record of an entry, or `undefined`. **Errors**: as for {@link history}. */
-  at(id: string, seq: number): Promise<ChatRecord | undefined> {
+  at(id: string, seq: number): Promise<Conversation | undefined> {
     return this.#conversations.at(id, seq)
   }
 
@@ -209,7 +209,7 @@ export class RunningTroupe {
    *
    * **Errors**: as for {@link fork}, and `busy` while a turn runs or waits, unless `cancel` is set.
    */
-  rewind(id: string, seq: number, options: RewindOptions = {}): Promise<ChatRecord> {
+  rewind(id: string, seq: number, options: RewindOptions = {}): Promise<Conversation> {
     return this.#conversations.rewind(id, seq, options.cancel === true)
   }
 

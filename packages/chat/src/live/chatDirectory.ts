@@ -17,7 +17,7 @@ import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMach
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
 import { isRecord, SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
@@ -183,7 +183,7 @@ export class ChatDirectory {
         await otherTasks(record)
         checkRecord(id, record)
         await otherTasks(record)
-        let loaded: { readonly record: ChatRecord | undefined } | undefined = { record }
+        let loaded: { readonly record: Conversation | undefined } | undefined = { record }
         return await DynamicSupervisor.startChild(chats, {
           id,
           restart: "transient",
@@ -213,7 +213,7 @@ export class ChatDirectory {
     return "ignore"
   }
 
-  #start(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
+  #start(parent: Pid, id: string, record: Conversation | undefined): ChatPid | "ignore" {
     const { tree, engine, system, suspension, inspect } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
@@ -268,7 +268,7 @@ export class ChatDirectory {
     const { system, tree } = this.#parts
     return new Promise((resolve) => {
       const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (answer: { readonly record: ChatRecord | undefined } | undefined) => {
+      const answered = (answer: { readonly record: Conversation | undefined } | undefined) => {
         system.clock.clearTimeout(timer)
         resolve(answer)
       }
@@ -280,7 +280,7 @@ export class ChatDirectory {
   }
 
   /** Loads the record of the chat. */
-  async load(id: string): Promise<ChatRecord | undefined> {
+  async load(id: string): Promise<Conversation | undefined> {
     try {
       return await this.#parts.tree.ask({ type: "load", id })
     } catch (cause) {
@@ -314,7 +314,7 @@ class ChatLife extends CommitChain {
   readonly #tree: SupervisionTree
   pid: ChatPid | undefined
 
-  constructor(chat: LiveChat, { engine, system, tree }: ChatParts, record: ChatRecord | undefined) {
+  constructor(chat: LiveChat, { engine, system, tree }: ChatParts, record: Conversation | undefined) {
     super(record)
     this.engine = engine
     this.clock = system.clock
@@ -323,7 +323,7 @@ class ChatLife extends CommitChain {
     this.#tree = tree
   }
 
-  protected saveAt(record: ChatRecord, place: Place): Promise<Saved | undefined> {
+  protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
     return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place }))
   }
 

@@ -8,7 +8,7 @@
  *        the result. No other process of the chat starts in between.
  */
 import { refused, SessionError, ValidationError } from "../errors/index.ts"
-import type { ChatRecord } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import { describe } from "../toolResult/index.ts"
@@ -38,7 +38,7 @@ export class Conversations {
     return this.#asked({ type: "history", id, options })
   }
 
-  at(id: string, seq: number): Promise<ChatRecord | undefined> {
+  at(id: string, seq: number): Promise<Conversation | undefined> {
     return this.#asked({ type: "at", id, seq })
   }
 
@@ -58,11 +58,11 @@ export class Conversations {
     return to
   }
 
-  async rewind(id: string, seq: number, cancel: boolean): Promise<ChatRecord> {
+  async rewind(id: string, seq: number, cancel: boolean): Promise<Conversation> {
     const chat = this.#home.living(id)
     if (chat === undefined) return this.#asked({ type: "rewind", id, seq })
     await this.#checkStep(id, seq)
-    const { promise, resolve, reject } = Promise.withResolvers<ChatRecord>()
+    const { promise, resolve, reject } = Promise.withResolvers<Conversation>()
     await this.#home.between(id, async () => {
       try {
         await chat.endBetweenTurns(cancel)

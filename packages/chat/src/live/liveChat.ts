@@ -22,7 +22,7 @@
 import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
 import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
-import type { ChatRecord, InboxEntry, Mode } from "../record/index.ts"
+import type { Conversation, InboxEntry, Mode } from "../record/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
@@ -54,7 +54,7 @@ export interface ChatHome {
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (id: string, input: InboxEntry) => Promise<Accepted>
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
-  readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: ChatRecord | undefined } | undefined>
+  readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
 }
 
 /** The options of a turn beside its messages. */
@@ -292,13 +292,13 @@ export class LiveChat {
   }
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
-  recall(record: ChatRecord | undefined): ChatRecord | undefined {
+  recall(record: Conversation | undefined): Conversation | undefined {
     if (this.#leaving !== undefined) this.rest.unstored(undefined)
     return this.#startsAnew ? record : this.rest.recalled(record, this.#env)
   }
 
   /** The text of the previous process's reply that the record does not have. */
-  cutOff(record: ChatRecord | undefined): string | undefined {
+  cutOff(record: Conversation | undefined): string | undefined {
     const known = record === undefined || this.#startsAnew ? undefined : this.context
     return record === undefined || known === undefined ? undefined : cutOffBy(known, this.view.said(), record)
   }

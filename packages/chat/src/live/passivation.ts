@@ -20,7 +20,7 @@
  */
 import type { Clock } from "@troupe/otp"
 import { type ChatEnv, recalledBy } from "../loop/index.ts"
-import type { ChatRecord } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import { inBackground } from "../async/index.ts"
 
 /** A chat that can be unloaded. */
@@ -175,7 +175,7 @@ export class RestWatch {
   }
 
   /** A record with what the process before knew of its running calls, by its environment. */
-  recalled(record: ChatRecord | undefined, env: ChatEnv | undefined): ChatRecord | undefined {
+  recalled(record: Conversation | undefined, env: ChatEnv | undefined): Conversation | undefined {
     if (record === undefined || env === undefined) return record
     const recalled = recalledBy(env, record)
     this.unstored(recalled === record ? undefined : recalled)

@@ -14,7 +14,7 @@ import { SparseMap } from "../async/index.ts"
 import { type InboxLimits, InboxTally, isInput as hasInput, dataOf, isUnanswered, refusalOf } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
 import { SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -247,7 +247,7 @@ const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.deliver
  */
 export const settleReceipts = async (
   turns: ReadonlyArray<LiveTurn>,
-  kept: (withinMs: number) => Promise<{ readonly record: ChatRecord | undefined } | undefined>
+  kept: (withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
 ): Promise<void> => {
   const open = turns.filter((turn) => turn.status === "sent" && !turn.over)
   const [first] = open

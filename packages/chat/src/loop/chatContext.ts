@@ -2,7 +2,7 @@
 import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type {
-  ChatRecord,
+  Conversation,
   ChatResult,
   HaltedReason,
   Mode,
@@ -197,7 +197,7 @@ export interface ChatContext extends InboxState {
   /** The permission mode of calls, if it differs from the options. */
   readonly standing: ModeStanding | undefined
   /** The parts of the conversation that belong to the caller: no turn changes them. */
-  readonly caller: Pick<ChatRecord, "context" | "metadata">
+  readonly caller: Pick<Conversation, "context" | "metadata">
   /** The text of the reply that streams, under a bare actor. */
   readonly partial: { readonly text: string }
   /** The time of the last event that has one. */

@@ -11,7 +11,7 @@
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { ChatRecord, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
+import type { Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit, type Event } from "../events/index.ts"
@@ -84,7 +84,7 @@ export interface StepsToJudge {
 
 /** A record, and the ids of the inputs that it takes into its thread. */
 export interface Saving {
-  readonly record: ChatRecord
+  readonly record: Conversation
   readonly takes?: ReadonlyArray<string> | undefined
 }
 
@@ -377,7 +377,7 @@ export class ChatEnv implements StepEnv {
     return (this.#mode ??= new PermissionMode(standing))
   }
 
-  #complete({ record }: Saving): ChatRecord {
+  #complete({ record }: Saving): Conversation {
     const permissionMode = this.#mode === undefined ? record.permissionMode : this.#mode.standing
     const now = this.#journal?.journalled
     if (now !== undefined) {

@@ -1,7 +1,7 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
 import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
-import type { ChatRecord, OpenCall } from "../record/index.ts"
+import type { Conversation, OpenCall } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
@@ -24,7 +24,7 @@ export interface ChatOrigin {
   readonly id: string
   readonly engine: Engine
   readonly clock?: Clock.Clock | undefined
-  readonly record?: ChatRecord | undefined
+  readonly record?: Conversation | undefined
   readonly cutOff?: string | undefined
   readonly stores?: boolean | undefined
   readonly suspendedTtlMs?: number | undefined
@@ -41,13 +41,13 @@ export const chatStart = (origin: ChatOrigin): ChatInput => {
 }
 
 /** The record of a chat that starts from a record: without a turn in the middle, and without a wait that has expired. */
-export const started = (record: ChatRecord, engine: Engine, clock: Clock.Clock): ChatRecord =>
+export const started = (record: Conversation, engine: Engine, clock: Clock.Clock): Conversation =>
   recordOf(initialContext({ input: chatStart({ id: record.id, engine, clock, record }) }))
 
 type From = Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs"> & { readonly now: number }
 
 /** An expired wait is over. `committed` is false if the store does not have the new state yet. */
-const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: From): ChatStart => {
+const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, now }: From): ChatStart => {
   const { thread, open: left, pendingQuestion, pendingToolCalls } = revived(record, engine, now)
   const open = boundedBy({ suspendedTtlMs, now }, left)
   const interrupted = interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff)
@@ -76,9 +76,9 @@ const startOf = (record: ChatRecord, { engine, cutOff, suspendedTtlMs, now }: Fr
 }
 
 /** A late write can leave the row of an input that the thread has. */
-const inboxOf = ({ inbox = [], inputs = [], known = [] }: ChatRecord): Inbox.Inbox =>
+const inboxOf = ({ inbox = [], inputs = [], known = [] }: Conversation): Inbox.Inbox =>
   inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
-const callersOf = ({ context, metadata }: ChatRecord): ChatStart["caller"] => ({
+const callersOf = ({ context, metadata }: Conversation): ChatStart["caller"] => ({
   ...(context === undefined ? {} : { context }),
   ...(metadata === undefined ? {} : { metadata })
 })

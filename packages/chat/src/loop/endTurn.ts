@@ -2,7 +2,7 @@
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
-import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
+import type { Conversation, ChatResult, OpenStep, StepResult } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
@@ -199,7 +199,7 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
 })
 
 /** The record of a chat, without its waiting inputs, and without what only its environment knows of a running step. */
-export const recordOf = (context: RecordState): ChatRecord => ({
+export const recordOf = (context: RecordState): Conversation => ({
   id: context.id,
   thread: context.thread,
   usage: context.usage,

@@ -12,12 +12,12 @@ import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Journal } from "../step/index.ts"
 import { original } from "../values/index.ts"
-import { type ChatRecord, isWaiting, type ModeStanding } from "../record/index.ts"
+import { type Conversation, isWaiting, type ModeStanding } from "../record/index.ts"
 import type { TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */
 export const interruptionOf = (
-  record: ChatRecord | undefined,
+  record: Conversation | undefined,
   standing: Pick<ChatContext, "open" | "pendingQuestion" | "pendingToolCalls">,
   cutOff: string | undefined
 ): Interruption | undefined => {
@@ -37,7 +37,7 @@ export const interruptionOf = (
 export const cutOffBy = (
   { inputs, thread, steps, interrupted }: Pick<ChatContext, "inputs" | "thread" | "steps" | "interrupted">,
   streamed: string,
-  record: ChatRecord
+  record: Conversation
 ): string | undefined => {
   if (!record.running || record.open !== undefined || record.inputs?.at(-1) !== inputs.at(-1)) return undefined
   const known = record.thread.messages.length
@@ -74,7 +74,7 @@ export interface Recalled {
 }
 
 /** The record with what the process before knew of its running calls and of its permission mode; the same record when it has all. */
-export const recalledBy = ({ journal, standing }: Recalled, record: ChatRecord): ChatRecord => {
+export const recalledBy = ({ journal, standing }: Recalled, record: Conversation): Conversation => {
   const recalled = journal?.recall(record) ?? record
   const isKept = standing === undefined || Equal.equals(standing, record.permissionMode)
   return isKept ? recalled : { ...recalled, permissionMode: standing }

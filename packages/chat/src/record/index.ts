@@ -1,6 +1,6 @@
 /** The stored data of a conversation: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export { Decision, PendingApproval } from "./Approval.ts"
-export { ChatRecord, ConversationStatus, statusOf } from "./ChatRecord.ts"
+export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"
 export { ChatResult } from "./ChatResult.ts"
 export type { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 export type { InboxEntry, Receipt, SendOptions, WhenBusy } from "./Inbox.ts"

@@ -37,7 +37,7 @@ import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
 import { type Engine, submittedContent } from "../tool/index.ts"
-import { ChatRecord, type Decision, type StepResult } from "../record/index.ts"
+import { Conversation, type Decision, type StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
 import { errorText, json } from "../toolResult/index.ts"
@@ -52,11 +52,13 @@ export type { SessionStream } from "./sessionStream.ts"
 
 /** The fields of a new session; every field has a default. */
 type SessionFields = {
-  readonly [Field in keyof ChatRecord]?: (Field extends "thread" ? Thread.ThreadInput : ChatRecord[Field]) | undefined
+  readonly [Field in keyof Conversation]?:
+    | (Field extends "thread" ? Thread.ThreadInput : Conversation[Field])
+    | undefined
 }
 
 /** The start of a session: a conversation, a thread, or messages. */
-type SessionInput = ChatRecord | Thread.ThreadInput
+type SessionInput = Conversation | Thread.ThreadInput
 
 /** The options of a turn that answers. */
 interface ReplyOptions extends ChatOptions {
@@ -67,7 +69,7 @@ interface ReplyOptions extends ChatOptions {
   readonly answer?: AnswerForm | undefined
 }
 
-const known = ChatRecord.unwrap().strict()
+const known = Conversation.unwrap().strict()
 
 /**
  * Makes a session; without fields it is idle and empty.
@@ -108,7 +110,7 @@ export const make = (fields: SessionFields = {}): Session => {
  *
  * **Errors**: throws a `ValidationError` (`invalid_message`) for an invalid message.
  */
-export const append = (session: ChatRecord, ...added: ReadonlyArray<Message>): Session => {
+export const append = (session: Conversation, ...added: ReadonlyArray<Message>): Session => {
   for (const message of added) {
     const invalid = Validate.message(message)
     if (invalid !== undefined) throw invalid
@@ -143,7 +145,7 @@ export const append = (session: ChatRecord, ...added: ReadonlyArray<Message>): S
  * result.finalResponse?.outputText // => "Charged."
  * ```
  */
-export const submitToolResult = (session: ChatRecord, toolCallId: string, result: unknown): Session => {
+export const submitToolResult = (session: Conversation, toolCallId: string, result: unknown): Session => {
   requireLegal(session, "submitToolResult")
   return submitted(session, [[toolCallId, result]])
 }
@@ -160,7 +162,7 @@ export const submitToolResult = (session: ChatRecord, toolCallId: string, result
  * none.
  */
 export const submitToolResults = (
-  session: ChatRecord,
+  session: Conversation,
   results: Iterable<readonly [toolCallId: string, result: unknown]>
 ): Session => {
   const given = [...results]
@@ -169,7 +171,7 @@ export const submitToolResults = (
   return submitted(session, given)
 }
 
-const submitted = (session: ChatRecord, results: ReadonlyArray<readonly [string, unknown]>): Session => {
+const submitted = (session: Conversation, results: ReadonlyArray<readonly [string, unknown]>): Session => {
   const waiting = [...session.pendingToolCalls]
   const messages = results.map(([toolCallId, result]): ToolMessage => {
     const at = waiting.findIndex(({ id }) => id === toolCallId)
@@ -181,7 +183,7 @@ const submitted = (session: ChatRecord, results: ReadonlyArray<readonly [string,
 }
 
 /** The conversation with these results. In an open step they follow their message in the order of its calls. */
-const withAnswers = (session: ChatRecord, messages: ReadonlyArray<ToolMessage>): ChatRecord => {
+const withAnswers = (session: Conversation, messages: ReadonlyArray<ToolMessage>): Conversation => {
   const { thread, open: step } = session
   if (step === undefined) return { ...session, thread: messages.reduce(answered, thread) }
   return { ...session, ...withCallersResults({ thread, open: step }, messages) }
@@ -196,7 +198,7 @@ const withAnswers = (session: ChatRecord, messages: ReadonlyArray<ToolMessage>):
  *
  * **Errors**: throws a `SessionError` (`session_in_error_state`).
  */
-export const cancel = (session: ChatRecord): Session => {
+export const cancel = (session: Conversation): Session => {
   requireLegal(session, "cancel")
   const { status } = sessionFrom(session)
   if (!status.startsWith("awaiting")) return sessionFrom(session)
@@ -252,7 +254,7 @@ export const cancel = (session: ChatRecord): Session => {
  * session.status // => "completed"
  * ```
  */
-export const recover = (session: ChatRecord): Session => {
+export const recover = (session: Conversation): Session => {
   requireLegal(session, "recover")
   const { thread } = session
   const last = Thread.last(thread)
@@ -303,7 +305,7 @@ export const start = (engine: Engine, input: SessionInput, options: ChatOptions 
  */
 export const reply = (
   engine: Engine,
-  session: ChatRecord,
+  session: Conversation,
   said: UserInput,
   options: ReplyOptions = {}
 ): Promise<SessionTurn> => runChat(streamReply(engine, session, said, options))
@@ -316,7 +318,7 @@ export const reply = (
  */
 const continueWith = (
   engine: Engine,
-  session: ChatRecord,
+  session: Conversation,
   message: Message | null = null,
   options: ReplyOptions = {}
 ): Promise<SessionTurn> => runChat(streamContinue(engine, session, message, options))
@@ -329,7 +331,7 @@ export { continueWith as continue }
  */
 export const step = (
   engine: Engine,
-  session: ChatRecord,
+  session: Conversation,
   options: StepOptions = {}
 ): Promise<SessionTurn<StepResult>> => runStep(streamStep(engine, session, options))
 
@@ -368,7 +370,7 @@ export const step = (
  */
 export const approve = (
   engine: Engine,
-  session: ChatRecord,
+  session: Conversation,
   toolCallId: string,
   decision: Decision,
   options: ChatOptions = {}
@@ -409,7 +411,7 @@ export const streamStart = async (
 /** The events of {@link reply}; see {@link streamStart}. */
 export const streamReply = async (
   engine: Engine,
-  conversation: ChatRecord,
+  conversation: Conversation,
   said: UserInput,
   options: ReplyOptions = {}
 ): Promise<SessionStream> => {
@@ -421,7 +423,7 @@ export const streamReply = async (
 /** The events of {@link continueWith}; see {@link streamStart}. */
 export const streamContinue = async (
   engine: Engine,
-  conversation: ChatRecord,
+  conversation: Conversation,
   message: Message | null = null,
   options: ReplyOptions = {}
 ): Promise<SessionStream> => {
@@ -438,7 +440,7 @@ export const streamContinue = async (
  */
 export const streamStep = async (
   engine: Engine,
-  conversation: ChatRecord,
+  conversation: Conversation,
   options: StepOptions = {}
 ): Promise<SessionStream<"step">> => {
   const session = present(engine, conversation, options)
@@ -449,7 +451,7 @@ export const streamStep = async (
 /** The events of {@link approve}; see {@link streamStart}. */
 export const streamApprove = async (
   engine: Engine,
-  conversation: ChatRecord,
+  conversation: Conversation,
   toolCallId: string,
   decision: Decision,
   options: ChatOptions = {}
@@ -476,7 +478,7 @@ const answering = (
 }
 
 /** The conversation to start with. Its messages are checked before the request. */
-const conversationOf = (input: SessionInput): ChatRecord => {
+const conversationOf = (input: SessionInput): Conversation => {
   const isConversation = isRecord(input) && "thread" in input
   const thread = isConversation ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {

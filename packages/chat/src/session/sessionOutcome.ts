@@ -7,7 +7,7 @@
  * SOUT4. `lastOutcome` is replaced, never merged. After an error it has the error itself.
  */
 import { AdapterError, ToolError, ValidationError } from "../errors/index.ts"
-import type { ChatRecord, ChatResult, OpenCall, OpenStep, StepResult } from "../record/index.ts"
+import type { Conversation, ChatResult, OpenCall, OpenStep, StepResult } from "../record/index.ts"
 import type { StreamCollector } from "../events/index.ts"
 import { firstExpiry } from "../step/index.ts"
 import { chatResult, type Terminal, terminalCondition } from "../stopConditions/index.ts"
@@ -62,7 +62,7 @@ export interface SessionTurn<Result = ChatResult> {
  * ```
  */
 export const after = <Mode extends SessionMode>(
-  session: ChatRecord,
+  session: Conversation,
   mode: Mode,
   collector: StreamCollector
 ): SessionTurn<ResultOf[Mode]> => {
@@ -96,7 +96,7 @@ export const resultOf = (collector: StreamCollector): ChatResult => {
 
 /** The session after a result; `open` is the step whose calls are open. The usage of the result's steps is added. */
 export const afterResult = (
-  session: ChatRecord,
+  session: Conversation,
   result: ChatResult | StepResult,
   open: OpenStep | undefined = openIn(result)
 ): Session => {
@@ -121,7 +121,7 @@ export const afterResult = (
 export const outcomeOf = ({
   haltedReason,
   metadata: { error, ...metadata }
-}: Pick<ChatResult, "haltedReason" | "metadata">): NonNullable<ChatRecord["lastOutcome"]> => ({
+}: Pick<ChatResult, "haltedReason" | "metadata">): NonNullable<Conversation["lastOutcome"]> => ({
   haltedReason,
   metadata,
   ...(haltedReason === "error" || haltedReason === "tool_error"

@@ -1,5 +1,5 @@
 /** A session as data: a conversation whose status is written in it. */
-import type { ChatRecord, ConversationStatus } from "../record/index.ts"
+import type { Conversation, ConversationStatus } from "../record/index.ts"
 import { statusOf } from "../record/index.ts"
 
 /**
@@ -10,10 +10,10 @@ import { statusOf } from "../record/index.ts"
  * belongs to the caller only. `submitToolResults` answers `pendingToolCalls`, `reply` answers `pendingQuestion`, `approve`
  * decides about the waiting calls of `open`.
  */
-export interface Session extends ChatRecord {
+export interface Session extends Conversation {
   readonly status: ConversationStatus
-  readonly context: NonNullable<ChatRecord["context"]>
-  readonly metadata: NonNullable<ChatRecord["metadata"]>
+  readonly context: NonNullable<Conversation["context"]>
+  readonly metadata: NonNullable<Conversation["metadata"]>
 }
 
 /** The parts of a conversation without a message. */
@@ -29,7 +29,7 @@ export const blank: Session = {
 }
 
 /** The session of a conversation: a field that is `undefined` is left out, and the status is computed. */
-export const sessionFrom = (conversation: ChatRecord): Session => {
+export const sessionFrom = (conversation: Conversation): Session => {
   const { status, context, metadata } = conversation
   const now = statusOf(conversation)
   if (status === now && context !== undefined && metadata !== undefined) return conversation as Session
@@ -38,5 +38,5 @@ export const sessionFrom = (conversation: ChatRecord): Session => {
 }
 
 /** The session with these fields changed; its status is that of the result, whatever it was before. */
-export const changed = (session: ChatRecord, changes: Partial<ChatRecord>): Session =>
+export const changed = (session: Conversation, changes: Partial<Conversation>): Session =>
   sessionFrom({ ...session, status: undefined, ...changes })

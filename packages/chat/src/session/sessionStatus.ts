@@ -5,7 +5,7 @@
  * LEGAL2. Any other refusal because of the status is `invalid_status_for_operation`, and lists the allowed operations.
  */
 import { SessionError } from "../errors/index.ts"
-import { type ChatRecord, type ConversationStatus, statusOf } from "../record/index.ts"
+import { type Conversation, type ConversationStatus, statusOf } from "../record/index.ts"
 
 /** The operations of a session that depend on its status; all others are always allowed. */
 export type SessionOperation =
@@ -33,7 +33,7 @@ const legal: Readonly<Record<ConversationStatus, ReadonlyArray<SessionOperation>
 }
 
 /** Throws when the status does not allow the operation. */
-export const requireLegal = (session: ChatRecord, operation: SessionOperation): void => {
+export const requireLegal = (session: Conversation, operation: SessionOperation): void => {
   const status = statusOf(session)
   const now = Object.hasOwn(legal, status) ? legal[status] : []
   if (now.includes(operation)) return
@@ -46,7 +46,7 @@ export const requireLegal = (session: ChatRecord, operation: SessionOperation): 
 }
 
 /** Throws when `continue` is not allowed: an open question requires a user message. */
-export const requireContinuable = (session: ChatRecord, role: string | undefined): void => {
+export const requireContinuable = (session: Conversation, role: string | undefined): void => {
   requireLegal(session, "continue")
   if (role === "user" || statusOf(session) !== "awaiting_user") return
   const operation = role === undefined ? "continue without a message" : `continue with a message of ${role}`

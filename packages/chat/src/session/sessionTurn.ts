@@ -7,7 +7,7 @@ import { refusalOf } from "../inbox/index.ts"
 import { type Message, type Thread, type ToolMessage, unpaired } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
-import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
+import type { Conversation, ChatResult, OpenStep, StepResult } from "../record/index.ts"
 import { preflight } from "../request/index.ts"
 import { checkedDecision, type Decided, withResults } from "../step/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
@@ -24,7 +24,7 @@ export interface TurnInput {
 }
 
 /** The session at the present time: its interrupted calls and an expired wait are settled, as when a chat is loaded. */
-export const present = (engine: Engine, conversation: ChatRecord, options: StepOptions): Session => {
+export const present = (engine: Engine, conversation: Conversation, options: StepOptions): Session => {
   const { running, expiresAt = Infinity } = conversation
   const { clock } = options.system ?? defaultSystem()
   if (!running && expiresAt > clock.now()) return sessionFrom(conversation)

@@ -15,7 +15,7 @@ import type { Clock } from "@troupe/otp"
 import { type Event, StreamCollector } from "../events/index.ts"
 import { type ChatEnv, recalledBy, started } from "../loop/index.ts"
 import type { Thread } from "../model/index.ts"
-import { type ChatRecord, type ChatResult, type OpenStep, statusOf, type StepResult } from "../record/index.ts"
+import { type Conversation, type ChatResult, type OpenStep, statusOf, type StepResult } from "../record/index.ts"
 import type { StepWatcher } from "../step/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { afterResult, outcomeOf, resultOf, type SessionMode } from "./sessionOutcome.ts"
@@ -42,8 +42,8 @@ export class TurnProgress implements StepWatcher {
   readonly #collector: StreamCollector
   #env: ChatEnv | undefined
   /** The last commit while the turn ran, and the commit of its end. */
-  #committed: ChatRecord
-  #ended: ChatRecord | undefined
+  #committed: Conversation
+  #ended: Conversation | undefined
   #stepEnded: StepEnded | undefined
   /** The step whose end was read, and that is not committed yet. */
   #read: StepEnded | undefined
@@ -60,7 +60,7 @@ export class TurnProgress implements StepWatcher {
   }
 
   /** Called with each record of the turn. */
-  readonly commit = (record: ChatRecord): void => {
+  readonly commit = (record: Conversation): void => {
     if (!record.running) this.#ended = record
     else {
       this.#committed = record
@@ -109,7 +109,7 @@ export class TurnProgress implements StepWatcher {
   }
 
   /** A record with the parts that belong to the caller. */
-  #own(record: ChatRecord): ChatRecord {
+  #own(record: Conversation): Conversation {
     const { id, version } = this.#parts.session
     return { ...record, id, version }
   }

@@ -14,7 +14,7 @@
  * JOUR6. An outcome that is not stored yet survives the death of the chat's process, but not the end of the program.
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
-import type { ChatRecord, OpenCall, OpenStep, StepHalt } from "../record/index.ts"
+import type { Conversation, OpenCall, OpenStep, StepHalt } from "../record/index.ts"
 import type { ToolMessage, Usage } from "../model/index.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
@@ -130,7 +130,7 @@ export class Journal {
   }
 
   /** The record with the outcomes that came after its save (JOUR6). */
-  recall(record: ChatRecord): ChatRecord {
+  recall(record: Conversation): Conversation {
     const { open, thread } = record
     const own = this.#entry?.open
     if (open === undefined || own?.at !== open.at || own.id !== open.id) return record

@@ -8,7 +8,7 @@
  *          continues.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
  */
-import { type ChatRecord, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
+import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
 import { json } from "../toolResult/index.ts"
 import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCalls.ts"
@@ -39,7 +39,7 @@ export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall |
 
 /** The state of a chat that starts from a record. */
 export const revived = (
-  record: ChatRecord,
+  record: Conversation,
   engine: Pick<Engine, "tools" | "toolResultEncoder">,
   now: number
 ): Standing => {

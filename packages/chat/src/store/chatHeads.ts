@@ -8,7 +8,7 @@
  *         operation waits for it. A late draft has the number of an older entry, and the store drops it.
  * STORE9. For chats without a process only the operations that the store has not answered are kept.
  */
-import type { ChatRecord } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
 import type { Saved, SessionStore, Store } from "./sessionStore.ts"
@@ -45,7 +45,7 @@ export class NewestEntries {
     const id = idOf(call)
     const number: unknown =
       call.type === "load" || call.type === "rewind"
-        ? (value as ChatRecord | undefined)?.version
+        ? (value as Conversation | undefined)?.version
         : call.type === "save" || call.type === "accept"
           ? (value as Partial<Saved> | undefined)?.seq
           : undefined

@@ -1,6 +1,6 @@
 /** The summaries in a list of conversations, and the options of a list. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { type ChatRecord, isInjected, isNudge } from "../record/index.ts"
+import { type Conversation, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ChatSummary, Fence, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
@@ -11,7 +11,7 @@ const isSaid = (message: Messages.Message): boolean =>
   message.role === "user" && !isInjected(message) && !isNudge(message)
 
 /** The beginning of the first user message, in one line. */
-const titleOf = ({ thread }: ChatRecord): string => {
+const titleOf = ({ thread }: Conversation): string => {
   const first = thread.messages.find(isSaid)
   if (first === undefined) return ""
   const line = Messages.text(first)
@@ -24,7 +24,7 @@ const titleOf = ({ thread }: ChatRecord): string => {
 
 /** The summary of the newest record of a conversation. */
 export const summaryOf = (
-  record: ChatRecord,
+  record: Conversation,
   written: { readonly createdAt: number; readonly updatedAt: number }
 ): ChatSummary => ({
   id: record.id,

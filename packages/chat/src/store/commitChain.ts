@@ -1,5 +1,5 @@
 /** Chains the records of one process of a chat by their entry numbers. */
-import type { ChatRecord } from "../record/index.ts"
+import type { Conversation } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
 import { type Keeps, keepsOf } from "./commitLog.ts"
 import type { Saved } from "./sessionStore.ts"
@@ -17,21 +17,21 @@ const none: ReadonlyArray<string> = []
 export abstract class CommitChain {
   #version: number
   /** The record of that entry. */
-  #base: ChatRecord | undefined
+  #base: Conversation | undefined
 
-  constructor(record: ChatRecord | undefined) {
+  constructor(record: Conversation | undefined) {
     this.#version = record?.version ?? 0
     this.#base = record
   }
 
   /** Saves a record at this place. */
-  protected abstract saveAt(record: ChatRecord, place: Place): Promise<Saved | undefined>
+  protected abstract saveAt(record: Conversation, place: Place): Promise<Saved | undefined>
 
   /** Called when another program has written since. */
   protected abstract conflicted(): void
 
   /** Saves the chat's record, which takes these inputs; the next phase waits for it. */
-  async commit(record: ChatRecord, takes = none): Promise<void> {
+  async commit(record: Conversation, takes = none): Promise<void> {
     try {
       const saved = await this.saveAt(record, { after: this.#version, keeps: keepsOf(this.#base, record), takes })
       if (saved !== undefined && saved.seq > this.#version) {
@@ -46,4 +46,4 @@ export abstract class CommitChain {
 }
 
 /** Saves a chat's record, which takes these inputs; the next phase waits for it. */
-export type SaveRecord = (record: ChatRecord, takes?: ReadonlyArray<string>) => void | Promise<void>
+export type SaveRecord = (record: Conversation, takes?: ReadonlyArray<string>) => void | Promise<void>

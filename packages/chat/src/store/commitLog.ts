@@ -8,7 +8,7 @@
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { ChatRecord, type InboxEntry } from "../record/index.ts"
+import { Conversation, type InboxEntry } from "../record/index.ts"
 import { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -45,7 +45,7 @@ export const Commit = z
       .readonly()
       .optional(),
     metadata: Threads.Thread.unwrap().shape.metadata,
-    state: ChatRecord.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
+    state: Conversation.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
     isStep: z.boolean()
   })
   .readonly()
@@ -61,7 +61,7 @@ export interface Keeps {
 }
 
 /** What a record keeps of the one before. LOG2 */
-export const keepsOf = (before: ChatRecord | undefined, { thread, known }: ChatRecord): Keeps => ({
+export const keepsOf = (before: Conversation | undefined, { thread, known }: Conversation): Keeps => ({
   messages: sharedPrefix(before?.thread.messages ?? none, thread.messages),
   known: sharedPrefix(before?.known ?? none, known ?? none)
 })
@@ -88,8 +88,8 @@ export const keepsOf = (before: ChatRecord | undefined, { thread, known }: ChatR
  * ```
  */
 export const commitOf = (
-  before: ChatRecord | undefined,
-  record: ChatRecord,
+  before: Conversation | undefined,
+  record: Conversation,
   keeps: Keeps = keepsOf(before, record)
 ): Change => {
   const { id: _, thread, version: __, known, inbox: ___, ...state } = record
@@ -139,7 +139,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
  * Store.recordOf("a", [commit]) // => { ...record, version: 1 }
  * ```
  */
-export const recordOf = (id: string, newestFirst: Iterable<Commit>): ChatRecord => {
+export const recordOf = (id: string, newestFirst: Iterable<Commit>): Conversation => {
   let newest: Commit | undefined
   let messages: Backwards<Message> | undefined
   let known: Backwards<string> | undefined
@@ -182,7 +182,7 @@ const tooFew = (id: string): RangeError =>
   new RangeError(`The entries of the chat ${id} do not reach back to all of its messages: give those before them too`)
 
 /** The record of an empty conversation, to which a rewind to entry 0 leads. */
-export const blank = (id: string): ChatRecord => ({
+export const blank = (id: string): Conversation => ({
   id,
   thread: Threads.empty,
   usage: Usage.empty,
@@ -196,16 +196,16 @@ export const blank = (id: string): ChatRecord => ({
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode.
  */
 export const forked = (
-  record: ChatRecord,
+  record: Conversation,
   id: string,
-  { permissionMode }: Pick<ChatRecord, "permissionMode">
-): ChatRecord => {
+  { permissionMode }: Pick<Conversation, "permissionMode">
+): Conversation => {
   const { inbox: _, version: __, permissionMode: ___, ...kept } = record
   return permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode }
 }
 
 /** The record of an entry with the inputs that wait now. */
-export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<InboxEntry>): ChatRecord => {
+export const withInbox = (record: Conversation, waiting: ReadonlyArray<InboxEntry>): Conversation => {
   if (waiting.length > 0) return { ...record, inbox: waiting }
   const { inbox: _, ...rest } = record
   return rest

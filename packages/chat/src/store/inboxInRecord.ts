@@ -7,14 +7,14 @@
  * PLAIN2. A late write does not change what later writes are made of.
  */
 import { isPromiseLike } from "../async/index.ts"
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import { blank } from "./commitLog.ts"
 import { checkRecord } from "./recordChecks.ts"
 import type { Accepted, Precondition, Saved, Store } from "./sessionStore.ts"
 
 /** The newest record of a chat, and the number of the write that stored it. */
 interface Newest {
-  record: ChatRecord | undefined
+  record: Conversation | undefined
   write: number
 }
 
@@ -29,14 +29,14 @@ export class InboxInRecord implements Store {
     this.#store = store
   }
 
-  load(id: string): Answer<ChatRecord | undefined> {
+  load(id: string): Answer<Conversation | undefined> {
     return after(this.#store.load(id), (record) => {
       this.#keep(id, record)
       return record
     })
   }
 
-  save(record: ChatRecord, precondition?: Precondition): Answer<void | Saved> {
+  save(record: Conversation, precondition?: Precondition): Answer<void | Saved> {
     const newest = this.#newest.get(record.id) ?? this.#keep(record.id, record)
     const takes = new Set(precondition?.takes)
     const inbox = (newest.record?.inbox ?? []).filter(({ id }) => !takes.has(id))
@@ -72,13 +72,13 @@ export class InboxInRecord implements Store {
     })
   }
 
-  #keep(id: string, record: ChatRecord | undefined): Newest {
+  #keep(id: string, record: Conversation | undefined): Newest {
     const newest = { record, write: this.#writes }
     this.#newest.set(id, newest)
     return newest
   }
 
-  #write(newest: Newest, record: ChatRecord): Answer<void | Saved> {
+  #write(newest: Newest, record: Conversation): Answer<void | Saved> {
     const write = ++this.#writes
     return after(this.#store.save(record), (saved) => {
       if (write > newest.write) Object.assign(newest, { record, write })

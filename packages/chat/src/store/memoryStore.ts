@@ -11,7 +11,7 @@
  *          chat, references them.
  */
 import type { Clock } from "@troupe/otp"
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
@@ -28,7 +28,7 @@ interface Log {
   readonly inbox: Map<string, InboxEntry>
   readonly createdAt: number
   updatedAt: number
-  record: ChatRecord
+  record: Conversation
   writer: string | undefined
   written: number
   draft: string | undefined
@@ -64,11 +64,11 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
 
   const add = (
     log: Log | undefined,
-    record: ChatRecord,
+    record: Conversation,
     kind: Commit["kind"],
     from?: Commit["from"],
     precondition?: Precondition
-  ): ChatRecord => {
+  ): Conversation => {
     const { writer, after, keeps } = precondition ?? {}
     const change = commitOf(log?.record, record, after === (log?.commits.length ?? 0) ? keeps : undefined)
     const seq = (log?.commits.length ?? 0) + 1
@@ -109,7 +109,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
 
   /** MEMORY1, except for the writer of the newest entry, whose order is known. */
   const checkConversation = (
-    record: ChatRecord,
+    record: Conversation,
     log: Log | undefined,
     precondition: Precondition | undefined
   ): void => {
@@ -243,7 +243,7 @@ const stepAt = (id: string, { commits }: Log, seq: number | undefined): Commit =
   return commit
 }
 
-const recordAt = (id: string, { commits }: Log, seq: number): ChatRecord => recordOf(id, backwards(commits, seq))
+const recordAt = (id: string, { commits }: Log, seq: number): Conversation => recordOf(id, backwards(commits, seq))
 
 function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Commit, void> {
   for (let at = seq - 1; at >= 0; at--) {
@@ -264,7 +264,7 @@ const summarized = ({ record, inbox, createdAt, updatedAt }: Log): ChatSummary =
 }
 
 /** The record as if the input was in its thread. */
-const begun = (record: ChatRecord, { message }: InboxEntry): ChatRecord => ({
+const begun = (record: Conversation, { message }: InboxEntry): Conversation => ({
   ...record,
   thread: { messages: [message] }
 })

@@ -1,6 +1,6 @@
 /** Checks the record that a store returned for a chat. */
 import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
-import { ChatRecord } from "../record/index.ts"
+import { Conversation } from "../record/index.ts"
 import {
   answered,
   isPlainMessage,
@@ -16,28 +16,32 @@ import { type Opened, openToolCalls, withResults } from "../step/index.ts"
 export const checkRecord = (id: string, record: unknown): void => {
   if (record === undefined) return
   const { success, data, error } = withoutPlainMessages(record)
-  const invalid = success ? (otherChat(id, data) ?? invalidMessages(record as ChatRecord)) : error
+  const invalid = success ? (otherChat(id, data) ?? invalidMessages(record as Conversation)) : error
   if (invalid === undefined) return
-  throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
-    cause: invalid
-  })
+  throw new SessionError(
+    "invalid_record",
+    `The store's record of the chat ${id} is no Conversation; delete or mend it`,
+    {
+      cause: invalid
+    }
+  )
 }
 
 /** Parses a record; plain messages fit the schema, and are left out (PLAINMSG1). */
-const withoutPlainMessages = (record: unknown): ReturnType<typeof ChatRecord.safeParse> => {
+const withoutPlainMessages = (record: unknown): ReturnType<typeof Conversation.safeParse> => {
   if (isRecord(record) && isRecord(record["thread"]) && Array.isArray(record["thread"]["messages"])) {
     const messages = record["thread"]["messages"].filter((message) => !isPlainMessage(message))
-    const shorter = ChatRecord.safeParse({ ...record, thread: { ...record["thread"], messages } })
+    const shorter = Conversation.safeParse({ ...record, thread: { ...record["thread"], messages } })
     if (shorter.success) return shorter
   }
-  return ChatRecord.safeParse(record)
+  return Conversation.safeParse(record)
 }
 
-const otherChat = (id: string, record: ChatRecord): Error | undefined =>
+const otherChat = (id: string, record: Conversation): Error | undefined =>
   record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
 
 /** The error of invalid messages, or of calls without a result that will get none. */
-const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
+const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: Conversation): Error | undefined =>
   invalidList(thread.messages) ??
   invalidList(inbox.map(({ message }) => message)) ??
   (open === undefined

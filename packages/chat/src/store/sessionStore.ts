@@ -1,6 +1,6 @@
 /** The ports of stores: their operations, values and errors. */
 
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
 
 /**
@@ -17,8 +17,8 @@ import type { Commit } from "./commitLog.ts"
  * store keeps a log ({@link SessionStore}).
  */
 export interface Store {
-  readonly load: (id: string) => ChatRecord | undefined | Promise<ChatRecord | undefined>
-  readonly save: (record: ChatRecord, precondition?: Precondition) => void | Saved | Promise<void | Saved>
+  readonly load: (id: string) => Conversation | undefined | Promise<Conversation | undefined>
+  readonly save: (record: Conversation, precondition?: Precondition) => void | Saved | Promise<void | Saved>
   readonly delete: (id: string) => void | Promise<void>
 }
 
@@ -153,13 +153,13 @@ export interface ChatList {
 export interface SessionStore extends Store {
   /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
-  readonly save: (record: ChatRecord, precondition?: Precondition) => Answer<Saved>
+  readonly save: (record: Conversation, precondition?: Precondition) => Answer<Saved>
   readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
   readonly claim: (key: string, epoch: number) => Answer<void>
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
-  readonly at: (id: string, seq: number) => Answer<ChatRecord | undefined>
-  readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<ChatRecord>
-  readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<ChatRecord>
+  readonly at: (id: string, seq: number) => Answer<Conversation | undefined>
+  readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<Conversation>
+  readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<Conversation>
   readonly list: (options?: ListOptions) => Answer<ChatList>
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>

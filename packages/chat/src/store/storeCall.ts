@@ -1,5 +1,5 @@
 /** The calls of a store, as plain values, and how they are performed. */
-import type { ChatRecord, InboxEntry } from "../record/index.ts"
+import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused } from "../errors/index.ts"
 import type {
@@ -25,7 +25,7 @@ export type StoreCall =
 /** A save after the entry of this number, and the names of what it takes and keeps. */
 interface SaveCall {
   readonly type: "save"
-  readonly record: ChatRecord
+  readonly record: Conversation
   readonly after?: number
   readonly takes?: Precondition["takes"]
   readonly keeps?: Precondition["keeps"]
@@ -54,15 +54,15 @@ type LogCall =
 
 /** The result of each call. */
 export interface StoreValues {
-  readonly load: ChatRecord | undefined
+  readonly load: Conversation | undefined
   readonly save: Saved | undefined
   readonly accept: Accepted
   readonly delete: undefined
   readonly drafted: undefined
   readonly history: ReadonlyArray<Commit>
-  readonly at: ChatRecord | undefined
-  readonly fork: ChatRecord
-  readonly rewind: ChatRecord
+  readonly at: Conversation | undefined
+  readonly fork: Conversation
+  readonly rewind: Conversation
   readonly list: ChatList
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
@@ -27,7 +27,7 @@ const unanswered = (messages: ReadonlyArray<Message>) => {
 /** A store whose saves wait until they are let through. */
 const gatedStore = () => {
   const waiting: Array<() => void> = []
-  const saved: Array<ChatRecord> = []
+  const saved: Array<Conversation> = []
   const store: Store = {
     load: () => undefined,
     save: (record) =>

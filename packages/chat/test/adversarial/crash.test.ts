@@ -1,6 +1,6 @@
 import { Process, Sys, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { SessionError } from "../../src/errors/ChatError.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
@@ -306,7 +306,7 @@ describe("a store that fails", () => {
     const inner = memory()
     const store: Store = {
       ...inner,
-      save: (record: ChatRecord) => {
+      save: (record: Conversation) => {
         if (left-- > 0) throw new Error("disk")
         return inner.save(record)
       }

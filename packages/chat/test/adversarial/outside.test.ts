@@ -3,7 +3,7 @@ import { Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
@@ -99,7 +99,7 @@ describe("STORE1 a slow store", () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const store: Store = {
       ...inner,
-      save: async (record: ChatRecord) => {
+      save: async (record: Conversation) => {
         await gates[kept.length]?.promise
         kept.push(record.thread.messages.length)
       }
@@ -220,7 +220,7 @@ describe("STORE1 a slow store", () => {
     ]
   ])("that gives something else than a record is a typed error: %s", async (_what, odd) => {
     const record = { id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [], ...odd }
-    const store: Store = { ...memory(), load: () => record as unknown as ChatRecord }
+    const store: Store = { ...memory(), load: () => record as unknown as Conversation }
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
     await expect(troupe.chat("c")).rejects.toMatchObject({ reason: "invalid_record" })
   })

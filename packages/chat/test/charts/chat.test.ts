@@ -4,7 +4,7 @@ import { AdapterError } from "../../src/errors/ChatError.ts"
 import { chatMachine } from "../../src/loop/ChatMachine.ts"
 import { chatStart } from "../../src/loop/chatStart.ts"
 import type { ChatContext, ChatInput, TurnFacts, TurnStart, Verdict } from "../../src/loop/chatContext.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { dueHooks } from "../../src/loop/lifecycleHooks.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { assistant, user } from "../../src/model/Message.ts"
@@ -195,7 +195,7 @@ const always = ["begun", ...Object.keys(judgements)]
 /** How a walk begins, beside its chart's input. */
 interface Begin extends Partial<ChatInput> {
   readonly facts?: Partial<TurnFacts>
-  readonly record?: ChatRecord
+  readonly record?: Conversation
 }
 
 const walk = (name: string, { facts, record, ...input }: Begin, ...kinds: ReadonlyArray<string>): Walk => {
@@ -220,7 +220,7 @@ const stores = true
 const turn = { id: "own", messages: hi }
 
 /** A chat that is started from a record of what waits; its time is over soon, and its timer is late. */
-const late = (name: string, waiting: Partial<ChatRecord>, ...kinds: ReadonlyArray<string>): Walk => {
+const late = (name: string, waiting: Partial<Conversation>, ...kinds: ReadonlyArray<string>): Walk => {
   const thread = { messages: [...hi, assistant("", [call])] }
   const record = { id: "c", thread, usage: {}, running: false, pendingToolCalls: [], expiresAt: 2, ...waiting }
   return walk(name, { stores, record }, ...kinds)

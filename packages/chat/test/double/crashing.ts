@@ -1,6 +1,6 @@
 /** A store of texts that a program can leave behind, and programs that live from it. */
 import * as Codec from "../../src/codec/Codec.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 
 /** What the program that ends leaves behind: after `halt` nothing is kept, as if it were gone. */
@@ -8,7 +8,7 @@ export interface DiskStore extends Store {
   /** How often something was kept. */
   readonly saves: number
   /** The record as it is kept now. */
-  readonly record: () => ChatRecord | undefined
+  readonly record: () => Conversation | undefined
   /** A store over what is kept now; this one keeps nothing any more. */
   readonly leave: () => DiskStore
 }

@@ -1,5 +1,5 @@
 /** A store that numbers its entries and takes drafts, each as the test says. */
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Saved, Store } from "../../src/store/sessionStore.ts"
 
 /** What it was given. */
@@ -10,22 +10,22 @@ export interface GivenDraft {
 
 export interface DraftStore extends Store {
   readonly drafts: ReadonlyArray<GivenDraft>
-  readonly saved: ReadonlyArray<ChatRecord>
+  readonly saved: ReadonlyArray<Conversation>
   readonly keepDraft: (id: string, text: string, after: number) => void | Promise<void>
 }
 
 /** Makes one for one chat; `take` says what becomes of a draft, `save` how long an entry takes. */
 export const draftStore = (
   take: (given: GivenDraft) => void | Promise<void> = () => {},
-  save: (record: ChatRecord) => void | Promise<void> = () => {}
+  save: (record: Conversation) => void | Promise<void> = () => {}
 ): DraftStore => {
   const drafts: Array<GivenDraft> = []
-  const saved: Array<ChatRecord> = []
+  const saved: Array<Conversation> = []
   let draft: string | undefined
   const keep = (text: string, after: number) => {
     if (after === saved.length) draft = text
   }
-  const add = (record: ChatRecord): Saved => {
+  const add = (record: Conversation): Saved => {
     draft = undefined
     saved.push(record)
     return { seq: saved.length }

@@ -1,5 +1,5 @@
 /** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { said } from "./scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
@@ -11,12 +11,12 @@ export const userLines = (messages: ReadonlyArray<Message>): ReadonlyArray<strin
 /** A store that fails while `failing`, and notes what it kept. */
 export interface MoodyStore extends Store {
   failing: boolean
-  readonly saved: ReadonlyArray<ChatRecord>
+  readonly saved: ReadonlyArray<Conversation>
 }
 
 export const moodyStore = (): MoodyStore => {
-  const records = new Map<string, ChatRecord>()
-  const saved: Array<ChatRecord> = []
+  const records = new Map<string, Conversation>()
+  const saved: Array<Conversation> = []
   const store: MoodyStore = {
     failing: false,
     saved,

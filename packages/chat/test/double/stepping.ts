@@ -4,7 +4,7 @@ import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { ChatEnv } from "../../src/loop/chatEnv.ts"
 import { chatMachine } from "../../src/loop/ChatMachine.ts"
 import { chatStart } from "../../src/loop/chatStart.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { SaveRecord } from "../../src/store/commitChain.ts"
 import type { ChatInput } from "../../src/loop/chatContext.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
@@ -69,7 +69,7 @@ const unheld = <A>(data: Held<A> | undefined): A | undefined => (data === undefi
 
 /** What a chat's chart starts with in a test: a record, a thread or a turn of its own. */
 interface Start extends Partial<Pick<ChatInput, "thread" | "suspendedTtlMs">> {
-  readonly record?: ChatRecord
+  readonly record?: Conversation
   readonly turn?: Turn
   readonly commit?: SaveRecord
 }

@@ -26,7 +26,7 @@ import {
 } from "./arbitrary.ts"
 import type { OpenStep } from "../../src/record/OpenStep.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import { ConversationStatus } from "../../src/record/ChatRecord.ts"
+import { ConversationStatus } from "../../src/record/Conversation.ts"
 
 const metadata: Gen<Record<string, unknown>> = mapOf(anything)
 const errors = errorsOf(valueOf(1))

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { user } from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -8,7 +8,7 @@ import { dearer, type Measured } from "./cost.ts"
 
 const rounds = 7
 
-const recordOf = (thread: Thread.Thread): ChatRecord => ({
+const recordOf = (thread: Thread.Thread): Conversation => ({
   id: "c",
   thread,
   usage: {},
@@ -19,7 +19,7 @@ const recordOf = (thread: Thread.Thread): ChatRecord => ({
 const messages = (count: number): ReadonlyArray<Message> => Array.from({ length: count }, (_, at) => user(`said ${at}`))
 
 /** A conversation that is saved again and again, one message longer each time. */
-const growing = (count: number, saves: number, save: (record: ChatRecord) => unknown): Measured => ({
+const growing = (count: number, saves: number, save: (record: Conversation) => unknown): Measured => ({
   run: () => {
     let thread = Thread.from(messages(count))
     save(recordOf(thread))

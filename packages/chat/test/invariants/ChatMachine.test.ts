@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { user } from "../../src/model/Message.ts"
@@ -50,7 +50,7 @@ test("CHAT2 CHAT12 the beginning is committed before the first request, the inte
     }
   }
   const parts: Parts = { adapter, tools: [echo] }
-  const commit = async ({ thread, running, lastHaltedReason }: ChatRecord) => {
+  const commit = async ({ thread, running, lastHaltedReason }: Conversation) => {
     await Promise.resolve()
     order.push(`commit ${thread.messages.length} ${running} ${lastHaltedReason}`)
   }
@@ -149,7 +149,7 @@ test("CHAT5 whose first request is refused, it is done with the refusal, and say
 test("a chat lives on from its record: its thread, its usage, what it waits for", async () => {
   const { system } = check.system()
   const call = { id: "c0", name: "m", arguments: {} }
-  const record: ChatRecord = {
+  const record: Conversation = {
     id: "c",
     thread: { messages: hi },
     usage: { inputTokens: 3 },

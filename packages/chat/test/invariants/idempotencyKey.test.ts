@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { idempotencyKey } from "../../src/tool/idempotencyKey.ts"
@@ -76,7 +76,7 @@ test("KEY1. Calls of two chats of one session id, and of two runs of one session
   expect(new Set(keys).size).toBe(4)
 })
 
-const inPlace = (open: ChatRecord["open"]): ChatRecord => ({
+const inPlace = (open: Conversation["open"]): Conversation => ({
   id: "c",
   thread: Thread.from([...hi, assistant("", [{ id: "c0", name: "pay", arguments: {} }])]),
   usage: Usage.empty,

@@ -1,7 +1,7 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import { askUser, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
@@ -29,8 +29,8 @@ const shown = (chat: LocalChatRef) => {
 const said = (chat: LocalChatRef) => chat.thread.messages.map(({ content }) => content)
 
 /** A store of whole records, and all it was asked to keep. */
-const records = (...first: ReadonlyArray<ChatRecord>) => {
-  const saved: Array<ChatRecord> = [...first]
+const records = (...first: ReadonlyArray<Conversation>) => {
+  const saved: Array<Conversation> = [...first]
   const store: Store = {
     load: (id) => {
       const record = saved.findLast((one) => one.id === id)
@@ -42,7 +42,7 @@ const records = (...first: ReadonlyArray<ChatRecord>) => {
   return { store, saved }
 }
 
-const cutShort: ChatRecord = {
+const cutShort: Conversation = {
   id: "c",
   thread: { messages: [Message.user("go")] },
   usage: {},
@@ -103,7 +103,7 @@ describe("INT1 a chat that is started in the middle of a turn", () => {
 
   test("waits for a decision, where a call of its open step does", async () => {
     const call = { id: "c0", name: "pay", arguments: {}, rawArguments: "{}" }
-    const open: ChatRecord["open"] = { at: 1, calls: [{ state: "intended" }] }
+    const open: Conversation["open"] = { at: 1, calls: [{ state: "intended" }] }
     const messages = [Message.user("go"), Message.assistant("", [call])]
     const { draft: _, ...before } = cutShort
     const { store } = records({ ...before, thread: { messages }, open })

@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { askUser, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { ToolMessage } from "../../src/model/messageShapes.ts"
 import { memory } from "../../src/store/Store.ts"
@@ -34,12 +34,12 @@ const held = (name: string, more: Partial<Tool> = {}) => {
   return { tool, gates, keys }
 }
 
-const outcomes = (record: { readonly thread: ChatRecord["thread"] } | undefined) =>
+const outcomes = (record: { readonly thread: Conversation["thread"] } | undefined) =>
   (record?.thread.messages ?? [])
     .filter((message): message is ToolMessage => message.role === "tool")
     .map(({ toolCallId, outcome }) => `${toolCallId} ${outcome}`)
 
-const states = (record: ChatRecord | undefined) => record?.open?.calls.map(({ state }) => state)
+const states = (record: Conversation | undefined) => record?.open?.calls.map(({ state }) => state)
 
 describe("the journal of a step", () => {
   test("JOUR1 the intent of a call that writes is kept before its handler starts", async () => {

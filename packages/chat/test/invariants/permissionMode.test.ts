@@ -5,7 +5,7 @@ import { Chat, Engine, error, Fake, ok, tool, Troupe, user } from "../../src/ind
 import { SessionError, ToolError, ValidationError } from "../../src/errors.ts"
 import type { ChatOptions } from "../../src/chats.ts"
 import type { ToolCall } from "../../src/messages.ts"
-import { type ChatRecord, Codec, type Store } from "../../src/store.ts"
+import { type Conversation, Codec, type Store } from "../../src/store.ts"
 import type { Permissions, Tool } from "../../src/tools.ts"
 
 /** Sets the mode its argument names, and says what came of it. */
@@ -311,7 +311,7 @@ describe("a living chat", () => {
         const text = texts.get(id)
         return text === undefined ? undefined : Codec.decode("ChatRecord", text)
       },
-      save: (record: ChatRecord) => void texts.set(record.id, Codec.encode("ChatRecord", record)),
+      save: (record: Conversation) => void texts.set(record.id, Codec.encode("ChatRecord", record)),
       delete: (id) => void texts.delete(id)
     }
     return store

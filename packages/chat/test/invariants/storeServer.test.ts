@@ -1,6 +1,6 @@
 import { type Clock, GenServer, Process, type System } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { type Guarded, guarded, storeServer } from "../../src/store/storeServer.ts"
 import { memory } from "../../src/store/Store.ts"
 import * as Thread from "../../src/model/Thread.ts"
@@ -11,7 +11,7 @@ import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-const recordOf = (name: string): ChatRecord => ({
+const recordOf = (name: string): Conversation => ({
   id: "c",
   thread: Thread.empty,
   usage: Usage.empty,
@@ -49,7 +49,7 @@ const held = () => {
   return { store, asked, kept, releaseHeld }
 }
 
-const nameOf = (value: unknown): string => (value as ChatRecord | undefined)?.known?.[0] ?? "nothing"
+const nameOf = (value: unknown): string => (value as Conversation | undefined)?.known?.[0] ?? "nothing"
 
 /** A process that guards the store, and what it is asked for. */
 const guarding = async (system: System.System, state: Guarded) => {

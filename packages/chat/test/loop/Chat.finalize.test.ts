@@ -2,7 +2,7 @@ import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { askUser, error, halt } from "../../src/values/HandlerResult.ts"
@@ -145,7 +145,7 @@ describe("a living chat in two passes", () => {
   test("runs each turn so, commits before the second, and drops both for a retry", async () => {
     const { system, clock } = check.system()
     const commits: Array<ReadonlyArray<string>> = []
-    const commit = ({ thread }: ChatRecord) => void commits.push(thread.messages.map(said))
+    const commit = ({ thread }: Conversation) => void commits.push(thread.messages.map(said))
     const parts = {
       adapter: check.fake({ scripts: [says("draft"), json, says("better"), json] }),
       options: { ...twoPasses, structuredFinalizeNudge: "Now" }

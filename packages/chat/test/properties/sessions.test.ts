@@ -12,7 +12,7 @@ import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, says } from "../double/scripts.ts"
-import { ChatRecord, statusOf } from "../../src/record/ChatRecord.ts"
+import { Conversation, statusOf } from "../../src/record/Conversation.ts"
 import type { SessionTurn } from "../../src/session/sessionOutcome.ts"
 
 const check = leakCheck()
@@ -219,7 +219,7 @@ const keepsInvariants = (before: Session.Session, after: Session.Session): void 
   if (status === "idle" || status === "completed") expect(pendingQuestion).toBeUndefined()
   if (status === "error") expect(lastOutcome?.error).toBeDefined()
   expect(statusOf(after)).toBe(status)
-  expect(ChatRecord.safeParse(after).success).toBe(true)
+  expect(Conversation.safeParse(after).success).toBe(true)
   expect(unpaired(completed(after))).toBeUndefined()
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { SessionError } from "../../src/errors/ChatError.ts"
 import { recordWith, said } from "../../src/testing/stores/storeSamples.ts"
 import { assistant, user } from "../../src/model/Message.ts"
@@ -24,7 +24,7 @@ const brokenBy = async (other: (kept: SessionStore) => Partial<SessionStore>): P
   return broken
 }
 
-const shallow = (record: ChatRecord): ChatRecord => recordWith(record.id, record.thread.messages)
+const shallow = (record: Conversation): Conversation => recordWith(record.id, record.thread.messages)
 
 const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStore>>> = {
   "does not look at preconditions": (kept) => ({ save: (record) => kept.save(record) }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { InboxInRecord } from "../../src/store/inboxInRecord.ts"
-import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { InboxEntry } from "../../src/record/Inbox.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 import { blank } from "../../src/store/commitLog.ts"
@@ -8,19 +8,19 @@ import { user } from "../../src/model/Message.ts"
 
 const input = (id: string): InboxEntry => ({ id, whenBusy: "queue", message: user(id) })
 
-const said = (...texts: ReadonlyArray<string>): ChatRecord => ({
+const said = (...texts: ReadonlyArray<string>): Conversation => ({
   ...blank("c"),
   thread: { messages: texts.map((text) => user(text)) }
 })
 
-const shown = (record: ChatRecord | undefined) => [
+const shown = (record: Conversation | undefined) => [
   record?.thread.messages.map(({ content }) => content),
   record?.inbox?.map(({ id }) => id)
 ]
 
 /** A store whose saves the test settles, each by its place; without `isSlow` they are done at once. */
 const plain = (isSlow = false) => {
-  let kept: ChatRecord | undefined
+  let kept: Conversation | undefined
   let loads = 0
   const saves: Array<() => void> = []
   const store: Store = {

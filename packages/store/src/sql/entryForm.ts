@@ -7,13 +7,13 @@
  */
 import { setImmediate } from "node:timers/promises"
 import type { Message } from "@troupe/chat/messages"
-import { type ChatRecord, Codec, Store } from "@troupe/chat/store"
+import { type Conversation, Codec, Store } from "@troupe/chat/store"
 import { StoreError } from "./StoreError.ts"
 import { lists } from "./dialect.ts"
 import { numberIn, type Row, textIn } from "./query.ts"
 
 /** A waiting input. */
-export type Input = NonNullable<ChatRecord["inbox"]>[number]
+export type Input = NonNullable<Conversation["inbox"]>[number]
 
 /** An encoded entry. */
 export interface WrittenEntry {
@@ -134,7 +134,7 @@ export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
 const atOnce = 256
 
 /** Decodes a record; yields between portions of its messages. */
-function* decoding(id: string, { body, items }: ReadEntry): Generator<undefined, ChatRecord> {
+function* decoding(id: string, { body, items }: ReadEntry): Generator<undefined, Conversation> {
   const { messages: added, known, ...rest } = JSON.parse(body) as Body
   const texts = textsOf(items, lists.messages, placeOf(rest.kept, added), "record")
   const messages: Array<Message.Message> = []
@@ -155,7 +155,7 @@ const messagesOf = (texts: ReadonlyArray<string>): ReadonlyArray<Message.Message
 }
 
 /** Decodes the record of an entry with complete lists. **Errors**: as {@link commitOf}. */
-export const recordOf = (origin: Origin, entry: ReadEntry): ChatRecord =>
+export const recordOf = (origin: Origin, entry: ReadEntry): Conversation =>
   whole(origin, () => {
     const portions = decoding(origin.id, entry)
     let portion = portions.next()
@@ -164,7 +164,7 @@ export const recordOf = (origin: Origin, entry: ReadEntry): ChatRecord =>
   })
 
 /** Decodes as {@link recordOf}, and yields to other tasks between portions of messages (ROWS3). */
-export const recordInPortions = async (origin: Origin, entry: ReadEntry): Promise<ChatRecord> => {
+export const recordInPortions = async (origin: Origin, entry: ReadEntry): Promise<Conversation> => {
   const portions = decoding(origin.id, entry)
   let portion = whole(origin, () => portions.next())
   while (portion.done !== true) {
@@ -177,7 +177,7 @@ export const recordInPortions = async (origin: Origin, entry: ReadEntry): Promis
 const placeOf = (kept: number, added: number | undefined): Place => (added === undefined ? { kept } : { kept, added })
 
 /** A record with this inbox, for the form of its inputs. */
-const holding = (inbox: ChatRecord["inbox"]): ChatRecord => ({ ...Store.blank(""), inbox })
+const holding = (inbox: Conversation["inbox"]): Conversation => ({ ...Store.blank(""), inbox })
 
 /** Encodes a waiting input. **Errors**: throws a `ValidationError` (`unencodable`). */
 export const writtenInput = (input: Input): string => {

@@ -10,7 +10,7 @@
  * SQLBOX3. An earlier version that continues from such an entry still decides about the inputs of that entry: its next
  *         entry replaces their rows. The first entry of this version ends that.
  */
-import type { ChatRecord, Store } from "@troupe/chat/store"
+import type { Conversation, Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { type Input, inputOf, type Origin, stateOf, writtenInput } from "./entryForm.ts"
 import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
@@ -27,7 +27,7 @@ export interface InboxHead {
 export type Accepted = Awaited<ReturnType<Store.SessionStore["accept"]>>
 
 /** The record of an entry with the inputs that wait now. */
-export const withInbox = (record: ChatRecord, waiting: ReadonlyArray<Input>): ChatRecord => {
+export const withInbox = (record: Conversation, waiting: ReadonlyArray<Input>): Conversation => {
   if (waiting.length > 0) return { ...record, inbox: waiting }
   const { inbox: _, ...rest } = record
   return rest

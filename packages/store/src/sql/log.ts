@@ -16,7 +16,7 @@
  * SQLLOG6. A missing entry of an existing conversation was lost: the verb fails, and nothing is started or written in its
  *          place.
  */
-import { type ChatRecord, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import {
@@ -36,7 +36,7 @@ import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable, storedKey } from "./storedText.ts"
 
-type Chat = ChatRecord
+type Chat = Conversation
 
 /** The row of a conversation. */
 interface Head {

@@ -14,25 +14,25 @@
  *         conversation, not to the record each of them was saved with.
  */
 import type { Message } from "@troupe/chat/messages"
-import type { ChatRecord } from "@troupe/chat/store"
+import type { Conversation } from "@troupe/chat/store"
 
 /** The record of an entry, and the key of its conversation. */
 export interface Standing {
   readonly key: number
-  readonly record: ChatRecord
+  readonly record: Conversation
 }
 
 /** A conversation, and its newest noted record. */
-interface Conversation {
+interface Noted {
   readonly key: number
   readonly id: string
-  newest: ChatRecord
+  newest: Conversation
 }
 
 /** The noted records. */
 export class NewestRecords {
   /** By the newest message of each record that was noted (STAND4). */
-  readonly #conversations = new WeakMap<Message.Message, Conversation>()
+  readonly #conversations = new WeakMap<Message.Message, Noted>()
 
   /** Notes a record that is in the database (STAND1). */
   note({ key, record }: Standing): void {
@@ -48,7 +48,7 @@ export class NewestRecords {
   }
 
   /** Whether the record continues a conversation of its id that is not the one of this key (STAND3). */
-  isOfDeleted(record: ChatRecord, key: number): boolean {
+  isOfDeleted(record: Conversation, key: number): boolean {
     let isKnown = false
     for (const known of this.#knownBackwards(record)) {
       if (known.key === key) return false
@@ -58,13 +58,13 @@ export class NewestRecords {
   }
 
   /** The key of the conversation of its id that the record continues, as far as that is known. */
-  keyOf(record: ChatRecord): number | undefined {
+  keyOf(record: Conversation): number | undefined {
     for (const known of this.#knownBackwards(record)) if (known.id === record.id) return known.key
     return undefined
   }
 
   /** The noted record of that entry (STAND2), if the next one continues it. */
-  before(next: ChatRecord, key: number, seq: number): ChatRecord | undefined {
+  before(next: Conversation, key: number, seq: number): Conversation | undefined {
     for (const known of this.#knownBackwards(next)) {
       if (known.key === key && known.newest.version === seq) return known.newest
     }
@@ -72,7 +72,7 @@ export class NewestRecords {
   }
 
   /** The conversations that messages of the record lead to, the last message first. */
-  *#knownBackwards({ thread: { messages } }: ChatRecord): Generator<Conversation, void> {
+  *#knownBackwards({ thread: { messages } }: Conversation): Generator<Noted, void> {
     for (let at = messages.length - 1; at >= 0; at--) {
       const message = messages[at]
       const known = message === undefined ? undefined : this.#conversations.get(message)
@@ -81,4 +81,4 @@ export class NewestRecords {
   }
 }
 
-const versionOf = ({ version = 0 }: ChatRecord): number => version
+const versionOf = ({ version = 0 }: Conversation): number => version

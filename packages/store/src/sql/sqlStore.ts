@@ -5,7 +5,7 @@
  * connection.
  */
 import { setImmediate } from "node:timers/promises"
-import { type ChatRecord, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
 import { type Input, recordInPortions } from "./entryForm.ts"
@@ -66,7 +66,7 @@ export class SqlStore implements Store.SessionStore {
     this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
 
-  async load(id: string): Promise<ChatRecord | undefined> {
+  async load(id: string): Promise<Conversation | undefined> {
     const loaded = await this.#read(id, () => this.#log.load(id))
     if (loaded === undefined) return undefined
     if (loaded === "unmoved") {
@@ -81,7 +81,7 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** With one statement if the database can, else in a transaction. */
-  async save(record: ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
+  async save(record: Conversation, precondition?: Store.Precondition): Promise<Store.Saved> {
     const { id } = record
     const [log, database] = [this.#log, this.#database]
     this.#open(id)
@@ -109,15 +109,15 @@ export class SqlStore implements Store.SessionStore {
     return this.#read(id, () => this.#log.history(id, page))
   }
 
-  async at(id: string, seq: number): Promise<ChatRecord | undefined> {
+  async at(id: string, seq: number): Promise<Conversation | undefined> {
     return this.#read(id, () => this.#log.at(id, seq))
   }
 
-  async fork(id: string, to: string, at?: number, fence?: Store.Fence): Promise<ChatRecord> {
+  async fork(id: string, to: string, at?: number, fence?: Store.Fence): Promise<Conversation> {
     return this.#add(id, () => this.#log.fork(id, to, at, fence))
   }
 
-  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<ChatRecord> {
+  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<Conversation> {
     return this.#add(id, () => this.#log.rewind(id, seq, precondition))
   }
 
@@ -174,11 +174,11 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** STAND1: the added record is noted after the commit. */
-  async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord> {
+  async #add(id: string, ask: () => Asking<Standing>): Promise<Conversation> {
     return this.#noted(await this.#write(id, ask))
   }
 
-  #noted(standing: Standing): ChatRecord {
+  #noted(standing: Standing): Conversation {
     this.#standings.note(standing)
     return standing.record
   }

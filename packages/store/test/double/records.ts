@@ -1,14 +1,14 @@
 /** Records of conversations. */
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
-import type { ChatRecord } from "@troupe/chat/store"
+import type { Conversation } from "@troupe/chat/store"
 
 /** A record of these messages. */
 export const recordOf = (
   id: string,
   messages: ReadonlyArray<Message.Message>,
-  rest: Partial<ChatRecord> = {}
-): ChatRecord => ({
+  rest: Partial<Conversation> = {}
+): Conversation => ({
   id,
   thread: { messages },
   usage: Usage.empty,
@@ -18,14 +18,14 @@ export const recordOf = (
 })
 
 /** A record of what the user said. */
-export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
+export const said = (id: string, ...texts: ReadonlyArray<string>): Conversation =>
   recordOf(
     id,
     texts.map((text) => user(text))
   )
 
 /** A record of a call whose handler failed. */
-export const withError: ChatRecord = recordOf("failed", [
+export const withError: Conversation = recordOf("failed", [
   user("How are you?"),
   { ...Message.assistant(""), toolCalls: [{ id: "c1", name: "look", arguments: {} }] },
   { role: "tool", toolCallId: "c1", content: "password hunter2", outcome: "failed" }

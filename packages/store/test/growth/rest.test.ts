@@ -1,7 +1,7 @@
 import { Fake, type RunningTroupe, Troupe, user } from "@troupe/chat"
 import { Message, Thread } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
-import { ChatRecord, Codec, Store } from "@troupe/chat/store"
+import { Conversation, Codec, Store } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
 import { afterAll, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
@@ -84,13 +84,13 @@ test(
   { timeout: 120_000 },
   async () => {
     const store = sqlite(folder.file(), { durability: "process" })
-    const record: ChatRecord = { ...Store.blank("long"), thread: threadOf(5_000) }
+    const record: Conversation = { ...Store.blank("long"), thread: threadOf(5_000) }
     await store.save(record, { writer: "w", after: 0 })
     const encoded = JSON.parse(Codec.encode("ChatRecord", record)) as unknown
     const checkTwice = (): number => {
       const began = threadMs()
       Codec.fromJson("ChatRecord", encoded)
-      ChatRecord.parse(record)
+      Conversation.parse(record)
       return threadMs() - began
     }
 

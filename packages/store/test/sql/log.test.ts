@@ -1,7 +1,7 @@
 import { user } from "@troupe/chat"
 import type { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
-import type { ChatRecord } from "@troupe/chat/store"
+import type { Conversation } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
@@ -59,7 +59,7 @@ const line = (index: number): Message.Message =>
     : Message.assistant(`Answer ${String(index).padStart(7, "0")}`)
 
 /** A conversation that a living chat goes on with. */
-const grown = async ({ store }: Counted, from: ChatRecord, to: number): Promise<ChatRecord> => {
+const grown = async ({ store }: Counted, from: Conversation, to: number): Promise<Conversation> => {
   let record = from
   for (let index = from.thread.messages.length; index < to; index++) {
     const known = [...(record.known ?? []), `input ${String(index).padStart(5, "0")}`]
@@ -112,7 +112,7 @@ describe("SQLLOG2", () => {
     await grown(counted, recordOf("a", []), 200)
     const few = await counted.cost(async () => counted.store.load("a"))
     const record = await counted.store.load("a")
-    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as ChatRecord)
+    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as Conversation)
     const many = await counted.cost(async () => counted.store.load("a"))
     expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
     expect(many[0]).toBe(5)

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../values/index.ts"
 import { describe } from "../../toolResult/index.ts"
 import { holds, law, type Law } from "./law.ts"
 import type { SessionStore } from "../../store/index.ts"
-import type { ChatRecord } from "../../record/index.ts"
+import type { Conversation } from "../../record/index.ts"
 
 /**
  * Opens an empty store for one law, which closes it.
@@ -61,7 +61,7 @@ const failure = async (ask: () => unknown): Promise<unknown> => {
   }
 }
 
-export const saveAll = async (store: SessionStore, records: ReadonlyArray<ChatRecord>): Promise<void> => {
+export const saveAll = async (store: SessionStore, records: ReadonlyArray<Conversation>): Promise<void> => {
   for (const record of records) await store.save(record)
 }
 

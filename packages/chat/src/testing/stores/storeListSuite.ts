@@ -1,5 +1,5 @@
 /** The laws of a store's list. */
-import type { ChatRecord } from "../../record/index.ts"
+import type { Conversation } from "../../record/index.ts"
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
@@ -31,7 +31,7 @@ const pages = async (
   return found
 }
 
-const hello: ChatRecord = recordWith("a", [
+const hello: Conversation = recordWith("a", [
   { role: "system", content: "Be brief." },
   user("What  is\nthe time?"),
   assistant("Noon."),
@@ -110,7 +110,7 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     make,
     "a title is the beginning of the first thing the user said, in one line of 80 characters",
     async (store) => {
-      const titleOf = async (record: ChatRecord) => {
+      const titleOf = async (record: Conversation) => {
         await store.save(record)
         return (await store.list()).chats[0]?.title
       }

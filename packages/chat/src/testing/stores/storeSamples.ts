@@ -1,6 +1,6 @@
 /** Records for the laws of a store: a conversation, entry by entry, with every part that a record can have. */
 import * as DateTime from "effect/DateTime"
-import type { ChatRecord, InboxEntry } from "../../record/index.ts"
+import type { Conversation, InboxEntry } from "../../record/index.ts"
 import { assistant, type Message, toolResult, user } from "../../model/index.ts"
 import * as Usage from "../../model/Usage.ts"
 
@@ -8,8 +8,8 @@ import * as Usage from "../../model/Usage.ts"
 export const recordWith = (
   id: string,
   messages: ReadonlyArray<Message>,
-  rest: Partial<ChatRecord> = {}
-): ChatRecord => ({
+  rest: Partial<Conversation> = {}
+): Conversation => ({
   id,
   thread: { messages },
   usage: Usage.empty,
@@ -19,7 +19,7 @@ export const recordWith = (
 })
 
 /** A record with these user messages. */
-export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
+export const said = (id: string, ...texts: ReadonlyArray<string>): Conversation =>
   recordWith(
     id,
     texts.map((text) => user(text))
@@ -52,7 +52,7 @@ const usage = { ...Usage.empty, inputTokens: 7, toolUsage: { pay: { calls: 1n } 
  * A conversation's records in the order they are saved: an accepted input, an open step that writes, its results, a
  * question, its answer, a retry that removes messages, and an emptied thread.
  */
-export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
+export const conversation = (id: string): ReadonlyArray<Conversation> => {
   const begun = recordWith(id, [question], { running: true, inputs: ["i1"], known: ["i1"] })
   const open = {
     ...begun,
@@ -63,7 +63,7 @@ export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
       at: 1,
       calls: [{ state: "intended" }, { state: "waiting", kind: "permission", reason: "r", askedAt: 5 }]
     }
-  } satisfies ChatRecord
+  } satisfies Conversation
   const inPlace = {
     ...open,
     thread: { messages: [question, calls, paid], metadata: { title: "Payments", since: dateAt(2) } },
@@ -72,7 +72,7 @@ export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
       at: 1,
       calls: [{ state: "done" }, { state: "decided", kind: "permission", decision: { type: "allow" } }]
     }
-  } satisfies ChatRecord
+  } satisfies Conversation
   const pendingQuestion = { toolCallId: "c2", question: "Which account?", options: { choices: ["a", 1n] } }
   const waits = recordWith(id, [question, calls, paid, asked], {
     usage,

@@ -82,7 +82,7 @@ const LastOutcome = z
  * Codec.decode("ChatRecord", texts.get("a") ?? "").lastHaltedReason // => "completed"
  * ```
  */
-export const ChatRecord = z
+export const Conversation = z
   .object({
     id: z.string().default(""),
     thread: Thread,
@@ -105,10 +105,13 @@ export const ChatRecord = z
     metadata: openRecord.optional()
   })
   .readonly()
-export type ChatRecord = z.infer<typeof ChatRecord>
+export type Conversation = z.infer<typeof Conversation>
 
 /** The parts of a conversation that its status follows from. */
-type StatusParts = Pick<ChatRecord, "status" | "open" | "pendingToolCalls" | "pendingQuestion" | "lastHaltedReason"> & {
+type StatusParts = Pick<
+  Conversation,
+  "status" | "open" | "pendingToolCalls" | "pendingQuestion" | "lastHaltedReason"
+> & {
   readonly running?: boolean | undefined
 }
 
