@@ -1,6 +1,5 @@
 /** Chats as supervised processes: the Troupe, its directory of chats, and the unloading of idle chats. */
 export { chatAt, livingChatsOf } from "./chatDirectory.ts"
-export type { ChatRef } from "./ChatRef.ts"
 export type { LiveChat } from "./liveChat.ts"
 export type { LocalChatRef } from "./LocalChatRef.ts"
 export { Troupe } from "./Troupe.ts"
