@@ -347,7 +347,10 @@ export class LiveChat {
   #revive(): void {
     const isOver = () => this.#pid !== undefined || this.#stopping !== undefined || this.#turns.size === 0
     const start = () => this.#home.revive(this.id)
-    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => this.#turns.fail(error))
+    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => {
+      // A stop reads from the store what became of the inputs.
+      if (this.#stopping === undefined) this.#turns.abandon(error)
+    })
   }
 
   #died(pid: ChatPid, reason: unknown): void {

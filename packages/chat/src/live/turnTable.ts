@@ -216,6 +216,15 @@ export class TurnTable {
     return this.left.every((turn) => waiting.has(turn.id) && !this.#unsent.has(turn))
   }
 
+  /** No process can run the turns: they fail. The store may have, or may get, their inputs. */
+  abandon(error: unknown): void {
+    for (const turn of this.left) {
+      const { delivery } = turn.turn
+      if (delivery !== undefined && isInput(turn)) delivery.isKept = true
+      turn.fail(error)
+    }
+  }
+
   /** Fails every turn that is not over. */
   fail(error: unknown): void {
     for (const turn of this.left) turn.fail(error)
