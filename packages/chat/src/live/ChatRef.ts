@@ -76,7 +76,7 @@ export interface ChatRef {
    * (`invalid_options`), and for an `id` that belongs to an input with other content. Reading, and `result()`, fail with a
    * `SessionError`: `awaiting_tool_results` when tool results must come first, `busy` if so chosen, `inbox_full` when too
    * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over,
-   * `store_failed` when the input could not be stored, `chat_died` when the process died during the turn,
+   * `store_failed` when the input had to wait and could not be stored, `chat_died` when the process died during the turn,
    * `chat_stopped` after `stop`, `moved` after the chat has left (`LocalChatRef.leave`).
    *
    * @example

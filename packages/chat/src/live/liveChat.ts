@@ -27,6 +27,7 @@ import type { Accepted } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
+import * as Threads from "../model/Thread.ts"
 import type { Delivery, InboxLimits } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { sendMode } from "./chatCommands.ts"
@@ -111,6 +112,7 @@ export class LiveChat {
     this.#turns = new TurnTable({
       limits: home.limits(),
       accept: (input) => home.accept(id, input),
+      thread: () => this.context?.thread ?? Threads.empty,
       process: () =>
         this.#pid === undefined || this.#env === undefined ? undefined : { pid: this.#pid, env: this.#env }
     })

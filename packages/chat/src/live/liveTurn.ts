@@ -12,10 +12,11 @@
  */
 import { Channel } from "@troupe/otp"
 import type { ChatResult, Receipt } from "../record/index.ts"
-import { type Event, joined, outletIn } from "../events/index.ts"
+import { emit, type Event, joined, outletIn } from "../events/index.ts"
 import { Delivery, inputId, type Turn } from "../inbox/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { RunOptions } from "../options/index.ts"
+import type { SessionError } from "../errors/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
@@ -106,6 +107,21 @@ export class LiveTurn extends Channel.Reader<Event> {
   /** Fails the turn because its process is gone. */
   fail(error: unknown): void {
     this.turn.outlet.fail(error)
+  }
+
+  /** Ends a turn that could not begin, with this error and result as its events. */
+  endInError(error: SessionError, result: ChatResult): void {
+    const { outlet } = this.turn
+    this.#delivery.reject(error)
+    outlet.begin()
+    emit(
+      outlet,
+      [
+        { type: "error", error },
+        { type: "chat_completed", result }
+      ],
+      { send: () => outlet.close() }
+    )
   }
 
   /** Makes this turn follow `leader`, which its input steered (TURN4). */

@@ -15,7 +15,8 @@ import { type InboxLimits, InboxTally, isInput as hasInput, dataOf, isUnanswered
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
-import type { Message } from "../model/index.ts"
+import type { Message, Thread } from "../model/index.ts"
+import { chatResult } from "../stopConditions/index.ts"
 import { SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
@@ -27,6 +28,8 @@ interface TurnsHome {
   readonly limits: InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (input: InboxEntry) => Promise<Accepted>
+  /** The thread as last known. */
+  readonly thread: () => Thread
   /** The present process. */
   readonly process: () => ChatProcess | undefined
 }
@@ -117,8 +120,11 @@ export class TurnTable {
     if (turn.over) return
     const error = storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
     if (isUnanswered(cause)) return this.#doubt(turn, error)
-    if (isFirst) this.#unstored = turn
-    turn.fail(error)
+    if (isFirst) {
+      this.#unstored = turn
+      const terminal = { reason: "error", metadata: { error } } as const
+      turn.endInError(error, chatResult(this.#home.thread(), [], terminal))
+    } else turn.fail(error)
     this.#send()
   }
 

@@ -196,7 +196,7 @@ describe("INT2 what the interrupted reply had said", () => {
     const adapter = check.fake({ scripts: [says("fine")] })
     const { troupe } = await check.troupe({ adapter, store: { ...kept.store, save } })
     const chat = await troupe.chat("c")
-    await expect(chat.send("next").result()).rejects.toMatchObject({ reason: "store_failed" })
+    await chat.send("next").result()
     expect([...shown(chat), ...said(chat)]).toEqual(["interrupted", "Once upon", "go"])
     broken = false
     await chat.send("next").result()
