@@ -29,7 +29,7 @@ export const limits = {
   deltaLiving: { bound: 10, aim: 7 },
   processes: { bound: 9, aim: 6 },
   actors: { bound: 0, aim: 0 },
-  promises: { bound: 552, aim: 540 },
+  promises: { bound: 565, aim: 540 },
   sqlite: { bound: 5.5, aim: 4 },
   allocated: { bound: 200, aim: 130 },
   http: { bound: 2.4, aim: 1.8 },
@@ -41,4 +41,4 @@ export const limits = {
  *
  * The program itself makes 504 promises on plain generators, so its bound of 400 cannot be reached.
  */
-export const held = { processes: 6, actors: 0, promises: 552, allocatedKb: 298 } as const
+export const held = { processes: 6, actors: 0, promises: 565, allocatedKb: 298 } as const

@@ -7,6 +7,7 @@
  *         for a limit, also when its row was written under wider limits. The cost of a check does not grow with the inputs
  *         that wait.
  */
+import { SparseMap } from "../async/index.ts"
 import { SessionError } from "../errors/index.ts"
 import type { Message } from "../model/index.ts"
 import { write } from "../values/index.ts"
@@ -27,9 +28,9 @@ interface Counted {
 /** The inputs of one chat that are not delivered, counted. */
 export class InboxTally {
   readonly #limits: InboxLimits
-  readonly #inputs = new Map<string, Counted>()
+  readonly #inputs = new SparseMap<string, Counted>()
   /** The inputs whose size nothing needed yet. */
-  #unmeasured: Array<Counted> = []
+  #unmeasured: Array<Counted> | undefined
   #bytes = 0
 
   constructor(limits: InboxLimits) {
@@ -40,18 +41,18 @@ export class InboxTally {
     if (this.#inputs.has(id)) return
     const counted = { id, message, bytes: undefined }
     this.#inputs.set(id, counted)
-    if (this.#limits.maxWaitingBytes < Infinity) this.#unmeasured.push(counted)
+    if (this.#limits.maxWaitingBytes < Infinity) (this.#unmeasured ??= []).push(counted)
   }
 
   delete(id: string): void {
     this.#bytes -= this.#inputs.get(id)?.bytes ?? 0
     this.#inputs.delete(id)
-    if (this.#inputs.size === 0) this.#unmeasured = []
+    if (this.#inputs.size === 0) this.#unmeasured = undefined
   }
 
   clear(): void {
     this.#inputs.clear()
-    this.#unmeasured = []
+    this.#unmeasured = undefined
     this.#bytes = 0
   }
 
@@ -82,12 +83,12 @@ export class InboxTally {
   }
 
   #measure(): void {
-    for (const counted of this.#unmeasured) {
+    for (const counted of this.#unmeasured ?? []) {
       if (this.#inputs.get(counted.id) !== counted) continue
       counted.bytes = sizeOf(counted.message)
       this.#bytes += counted.bytes
     }
-    this.#unmeasured = []
+    this.#unmeasured = undefined
   }
 }
 

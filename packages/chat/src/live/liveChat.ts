@@ -26,7 +26,7 @@ import type { Conversation, InboxEntry, Mode } from "../record/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
-import type { Message } from "../model/index.ts"
+import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import type { Delivery, InboxLimits } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
@@ -35,7 +35,7 @@ import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "./passivation.ts"
-import { settleReceipts, TurnTable } from "./turnTable.ts"
+import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
@@ -79,7 +79,7 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
   throw error()
 }
 
-export class LiveChat {
+export class LiveChat implements TurnsHome {
   readonly id: string
   readonly view: LiveView
   readonly feed: LiveFeed
@@ -109,17 +109,30 @@ export class LiveChat {
     this.feed = new LiveFeed(view, home.newId)
     this.#home = home
     this.#notices = new LifeNotices(home.hooks)
-    this.#turns = new TurnTable({
-      limits: home.limits(),
-      accept: (input) => home.accept(id, input),
-      thread: () => this.context?.thread ?? Threads.empty,
-      process: () =>
-        this.#pid === undefined || this.#env === undefined ? undefined : { pid: this.#pid, env: this.#env }
-    })
+    this.#turns = new TurnTable(this)
   }
 
   get pid(): ChatPid | undefined {
     return this.#pid
+  }
+
+  get limits(): InboxLimits {
+    return this.#home.limits()
+  }
+
+  /** The thread as last known. */
+  get thread(): Thread {
+    return this.context?.thread ?? Threads.empty
+  }
+
+  /** The present process, and its environment. */
+  get process(): ChatProcess | undefined {
+    return this.#pid === undefined || this.#env === undefined ? undefined : { pid: this.#pid, env: this.#env }
+  }
+
+  /** Stores an input as a row of its own; resolves when the store has it. */
+  accept(input: InboxEntry): Promise<Accepted> {
+    return this.#home.accept(this.id, input)
   }
 
   /** The last known context of the chat's process. */

@@ -24,21 +24,21 @@ import type { ChatProcess } from "./chatCommands.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
 /** The functions that the turns of a chat need. */
-interface TurnsHome {
+export interface TurnsHome {
   readonly limits: InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (input: InboxEntry) => Promise<Accepted>
   /** The thread as last known. */
-  readonly thread: () => Thread
+  readonly thread: Thread
   /** The present process. */
-  readonly process: () => ChatProcess | undefined
+  readonly process: ChatProcess | undefined
 }
 
 export class TurnTable {
   readonly #home: TurnsHome
   readonly #turns = new SparseMap<string, LiveTurn>()
   /** The turns that the present process does not have, in order. */
-  #unsent = new Set<LiveTurn>()
+  readonly #unsent = new SparseMap<LiveTurn, true>()
   readonly #tally: InboxTally
   /** The turn that was cancelled before the process had it. */
   #cancelled: LiveTurn | undefined
@@ -98,7 +98,7 @@ export class TurnTable {
     const isFirst = this.running(undefined) === undefined
     this.#unstored = undefined
     this.#turns.set(turn.id, turn)
-    this.#unsent.add(turn)
+    this.#unsent.set(turn, true)
     this.#count(turn)
     if (isReady(turn)) return this.#send()
     for (const input of Inbox.entryOf(dataOf(turn.turn, turn.id))) {
@@ -123,7 +123,7 @@ export class TurnTable {
     if (isFirst) {
       this.#unstored = turn
       const terminal = { reason: "error", metadata: { error } } as const
-      turn.endInError(error, chatResult(this.#home.thread(), [], terminal))
+      turn.endInError(error, chatResult(this.#home.thread, [], terminal))
     } else turn.fail(error)
     this.#send()
   }
@@ -132,7 +132,7 @@ export class TurnTable {
   #doubt(turn: LiveTurn, error: SessionError): void {
     const { delivery } = turn.turn
     if (delivery !== undefined) delivery.isKept = true
-    const process = this.#home.process()
+    const process = this.#home.process
     if (process !== undefined) Process.send(process.pid, { type: "input.doubted", turn: dataOf(turn.turn, turn.id) })
     turn.fail(error)
     this.#send()
@@ -140,7 +140,7 @@ export class TurnTable {
 
   /** Cancels the running turn. A turn whose input the store has not accepted ends after the drain deadline. */
   cancel(running: LiveTurn): void {
-    const process = this.#home.process()
+    const process = this.#home.process
     if (process !== undefined && !this.#unsent.has(running)) return Process.send(process.pid, { type: "turn.cancel" })
     this.#cancelled = running
     if (isReady(running)) return
@@ -155,7 +155,7 @@ export class TurnTable {
 
   /** Sends the process the turns that it may have. */
   #send(): void {
-    const process = this.#home.process()
+    const process = this.#home.process
     if (process === undefined) return
     const { pid, env } = process
     for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
@@ -168,7 +168,7 @@ export class TurnTable {
 
   /** Removes and returns the next turn for the process: the first one whose input the store has (REF2). */
   #next(): LiveTurn | undefined {
-    for (const turn of this.#unsent) {
+    for (const turn of this.#unsent.all.keys()) {
       if (!turn.over && !isReady(turn)) return undefined
       this.#unsent.delete(turn)
       if (!turn.over) return turn
@@ -184,7 +184,8 @@ export class TurnTable {
 
   /** The process has ended: the next one gets every turn that is not over. */
   died(): void {
-    this.#unsent = new Set(this.left)
+    this.#unsent.clear()
+    for (const turn of this.left) this.#unsent.set(turn, true)
   }
 
   /**
@@ -206,8 +207,9 @@ export class TurnTable {
     this.#tally.clear()
     for (const { id, message } of Inbox.entries(inbox)) this.#tally.add(id, message)
     const sorted = Inbox.inLines(this.left, ({ turn }) => turn.delivery?.whenBusy)
-    this.#unsent = new Set(sorted)
+    this.#unsent.clear()
     for (const turn of sorted) {
+      this.#unsent.set(turn, true)
       this.#count(turn)
       const { delivery } = turn.turn
       if (delivery?.whenBusy === "steer") delivery.whenBusy = "queue"

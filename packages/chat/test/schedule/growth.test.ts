@@ -35,7 +35,7 @@ test.each(Object.entries(mixes))(
 )
 
 /** A quadratic cost is ten times as high for each call; a linear one may still miss the caches of the processor. */
-const bound = 5
+const bound = 7
 const measured = 20_000
 
 /** Runs `measured` calls in batches of `count`. */
