@@ -1,3 +1,4 @@
+import { dateOf } from "../double/arbitrary.ts"
 import { expect, test } from "vitest"
 import { isPlainMessage, messageFindings } from "../../src/model/messageFindings.ts"
 import { decode, encode } from "../../src/codec/Codec.ts"
@@ -41,7 +42,7 @@ test("CODEC1, CODEC3 a thread of plain messages decodes as any other, and one th
   const plain = { messages: [{ role: "user" as const, content: "hi" }] }
   expect(decode("Thread", encode("Thread", plain))).toEqual(plain)
   expect(decode("Thread", JSON.stringify(plain))).toEqual(plain)
-  const tagged = { messages: [{ role: "user" as const, content: '"$date', metadata: { at: new Date(0) } }] }
+  const tagged = { messages: [{ role: "user" as const, content: '"$date', metadata: { at: dateOf(0) } }] }
   expect(decode("Thread", JSON.stringify(JSON.parse(encode("Thread", tagged)).data))).toEqual(tagged)
   expect(() => decode("Thread", '{"messages":[{"role":"robot","content":"hi"}]}')).toThrow()
 })

@@ -153,7 +153,7 @@ const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request
 export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
   supervisor: DynamicSupervisor<P, Extra>,
   spec: DynamicChildSpec<Child, NoInferEach<Extra>>
-): Promise<Child> => ask(supervisor, { _tag: "start", spec: { ...spec, id: spec.id ?? "undefined" } })
+): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child and removes it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: Any, child: Pid): Promise<void> =>
