@@ -190,7 +190,7 @@ export class TurnTable {
 
   /**
    * The present process has this context; sends it the turns. An input that the stored thread has is delivered; its turn
-   * died. The input of an ended turn that has no row any more is forgotten.
+   * died. An ended turn whose input has no row left is discarded.
    */
   attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
     const inThread = new Set([...inputs, ...known])

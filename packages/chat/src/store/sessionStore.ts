@@ -40,7 +40,7 @@ export interface Precondition {
 }
 
 /**
- * A term of office: whoever claims the next epoch of a key shuts out the writes of the epochs before.
+ * A key and its epoch: a claim of a newer epoch of the key makes the store refuse the writes of older epochs.
  *
  * **Details**: `key` is any text. Epochs are whole numbers from 0.
  */
@@ -130,7 +130,7 @@ export interface ChatList {
  *   empty, and has no `version`.
  * - `claim` claims an epoch of a key. A claim of the claimed epoch changes nothing. From then on a claim of an older epoch,
  *   and each write that names one, is refused (`store_fenced`), also for conversations without an entry. When `claim` has
- *   returned, no write of an older epoch takes effect any more. A write without a fence is not checked.
+ *   returned, no write of an older epoch takes effect. A write without a fence is not checked.
  * - `history` returns entries, the oldest first; none for an unknown conversation.
  * - `at` returns the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the

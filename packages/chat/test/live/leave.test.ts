@@ -172,7 +172,7 @@ describe("ATT4 a reader of a chat that leaves", () => {
     await expect(chat.attach().next()).rejects.toMatchObject({ reason: "moved" })
   })
 
-  test("who does not read delays nobody", async () => {
+  test("does not wait for a reader that does not read", async () => {
     const { troupe, chat, turn } = await telling({ store: memory() })
     const readers = [chat.attach({ cursor: "turn" }), chat.attach()]
     await readTo(turn, "message_started")

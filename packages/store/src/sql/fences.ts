@@ -5,10 +5,10 @@
  *
  * FENCE1. A write that names a fence is refused when a newer epoch of its key is claimed. The check is in the transaction
  *         of the write.
- * FENCE2. When a claim has returned, no write of an older epoch commits any more. A write locks the row of its key for
+ * FENCE2. When a claim has returned, no write of an older epoch commits. A write locks the row of its key for
  *         sharing, before any other row, until it commits; a claim waits for these writes.
  *
- * A write under a key that nobody has claimed, and a claim:
+ * A write under an unclaimed key, and a claim:
  *   1. the write adds the row of the key with an epoch before all others, and locks it.
  *   2. the claim waits for the row. The write commits, and then the claim.
  */
@@ -18,7 +18,7 @@ import type { Dialect } from "./dialect.ts"
 import { type Asking, numberIn, rowsOf } from "./query.ts"
 import { storedKey } from "./storedText.ts"
 
-/** The epoch of a key that nobody has claimed. */
+/** The epoch of an unclaimed key. */
 const unclaimed = -1
 
 /** The fences. */

@@ -42,7 +42,7 @@ export class InboxRows {
   }
 
   /**
-   * The waiting inputs after the entry; `undefined` if it is not the newest entry any more. So the record of the entry and
+   * The waiting inputs after the entry; `undefined` if a newer entry exists. So the record of the entry and
    * the inputs are of the same moment.
    */
   *of({ key, seq }: InboxHead, origin: Origin): Asking<ReadonlyArray<Input> | undefined> {

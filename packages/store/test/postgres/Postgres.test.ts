@@ -98,7 +98,7 @@ describe("ONESAVE1", () => {
     await store.close()
   })
 
-  test("a save under a claimed fence that takes an input is done; a key that nobody has claimed is no obstacle", async () => {
+  test("a save under a claimed fence that takes an input is done; an unclaimed key is no obstacle", async () => {
     const store = open(fresh())
     const keeps = { messages: 0, known: 0 }
     await store.claim("k", 1)

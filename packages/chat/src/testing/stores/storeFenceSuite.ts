@@ -64,7 +64,7 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
     for (const key of keys) await store.claim(key, 2)
     for (const key of keys) await refuses("an older claim", "store_fenced", () => store.claim(key, 1))
   }),
-  storeLaw(make, "when a claim has returned, no write of an older epoch is done any more", async (store) => {
+  storeLaw(make, "when a claim has returned, no write of an older epoch is done", async (store) => {
     for (let epoch = 0; epoch < 8; epoch++) {
       const fence = { key: epoch < 4 ? "k" : `k${epoch}`, epoch }
       if (epoch % 2 === 0) await store.claim(fence.key, epoch)
