@@ -13,7 +13,7 @@
  */
 import { OtpError } from "@troupe/otp"
 import type { Thread, ToolCall } from "../model/index.ts"
-import type { InboxEntry, OpenStep } from "../record/index.ts"
+import { type InboxEntry, type Keeps, leastOf, type OpenStep, wholeOf } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
 
@@ -35,6 +35,8 @@ export interface InboxState extends Before {
   readonly turn: TurnData | undefined
   readonly inbox: Inbox.Inbox
   readonly before: Before | undefined
+  /** The most that the next save keeps of the stored record; absent if that is everything (KEEPS1). */
+  readonly keeps: Keeps | undefined
   /** Whether there is a store. */
   readonly stores: boolean
 }
@@ -76,12 +78,13 @@ export const takingSteers = (context: InboxState): Taking => {
 }
 
 /** The store has the taken inputs in the thread. */
-export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState, "inbox" | "before"> => ({
+export const delivered = ({ inbox }: Pick<InboxState, "inbox">): Pick<InboxState, "inbox" | "before" | "keeps"> => ({
   inbox: Inbox.committed(inbox),
-  before: undefined
+  before: undefined,
+  keeps: undefined
 })
 
-type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn">
+type Withdrawing = Pick<InboxState, "before" | "inbox" | "turn" | "keeps">
 
 /** Whether a failed commit was to begin the running turn. Otherwise its inputs steered. */
 const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =>
@@ -91,7 +94,14 @@ const begins = ({ inbox, turn }: Pick<Withdrawing, "inbox" | "turn">): boolean =
 export const withdrawn = (context: Withdrawing): Partial<InboxState> => {
   const { before, inbox } = context
   if (before === undefined) return {}
-  return { ...before, before: undefined, inbox: begins(context) ? Inbox.failed(inbox) : Inbox.waitingAgain(inbox) }
+  // The store may get the failed commit all the same.
+  const keeps = leastOf(context.keeps, wholeOf(before))
+  return {
+    ...before,
+    keeps,
+    before: undefined,
+    inbox: begins(context) ? Inbox.failed(inbox) : Inbox.waitingAgain(inbox)
+  }
 }
 
 /** The receipts that a failed commit decides: an input is pending, a turn without an input fails. */

@@ -1,7 +1,16 @@
 /** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
-import { isInjected, isNudge, isWaiting, type OpenStep } from "../record/index.ts"
+import {
+  isInjected,
+  isNudge,
+  isWaiting,
+  type Keeps,
+  keepsFirst,
+  keepsAnswered,
+  leastOf,
+  type OpenStep
+} from "../record/index.ts"
 import { answered, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
@@ -28,6 +37,7 @@ const fresh: ChatStart = {
   interrupted: undefined,
   standing: undefined,
   expiresAt: undefined,
+  keeps: undefined,
   caller: {}
 }
 
@@ -81,6 +91,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     ...taken,
     turn: next,
     thread,
+    keeps: leastOf(context.keeps, keepsAtBegin(context, next)),
     open,
     pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
     expiresAt: undefined,
@@ -90,6 +101,23 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     interrupted: undefined
   }
 }
+
+/** What the beginning of a turn keeps: answers and results come after the calls, and a retry drops the last reply. */
+const keepsAtBegin = (context: ChatContext, turn: TurnData): Keeps | undefined => {
+  const { thread, open, pendingQuestion } = context
+  const answers =
+    open !== undefined || pendingQuestion !== undefined || turn.messages.some(({ role }) => role === "tool")
+  return leastOf(
+    answers ? keepsAnswered(context) : undefined,
+    drops(context, turn) ? keepsFirst(keptOf(thread)) : undefined
+  )
+}
+
+/** Whether the turn drops the last reply, and the messages that stay then. */
+const drops = ({ open }: Pick<ChatContext, "open">, { retry }: TurnData): boolean =>
+  retry === true && open === undefined
+
+const keptOf = ({ messages }: Thread.Thread): number => messages.findLastIndex((message) => isAsking(message)) + 1
 
 /** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
 const opening = (
@@ -115,15 +143,13 @@ const answering = (
 
 /** The thread at the beginning of a turn. */
 export const beginning = (context: BeginState, turn: TurnData): Thread.Thread => {
-  const { pendingQuestion, answer, open, interrupted } = context
+  const { pendingQuestion, answer, interrupted } = context
   const thread = withCutOff(context.thread, interrupted, turn)
   const [said, ...behind] = turn.messages
   if (pendingQuestion !== undefined && said?.role === "user") {
     return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
   }
-  const drops = turn.retry === true && open === undefined
-  const kept = drops ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
-  const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
+  const from = drops(context, turn) ? { ...thread, messages: thread.messages.slice(0, keptOf(thread)) } : thread
   return turn.messages.reduce(withMessage, from)
 }
 

@@ -52,6 +52,7 @@ export type ChatStart = Pick<
   | "interrupted"
   | "standing"
   | "expiresAt"
+  | "keeps"
   | "caller"
 >
 
@@ -218,7 +219,16 @@ export type SteerState = Pick<ChatContext, "inbox" | "before" | "result" | "firs
 /** The state that the result of a turn is made of. */
 export type EndState = Pick<
   ChatContext,
-  "thread" | "steps" | "open" | "firstPass" | "facts" | "pendingQuestion" | "standing" | "suspendedTtlMs" | "now"
+  | "thread"
+  | "steps"
+  | "open"
+  | "firstPass"
+  | "facts"
+  | "pendingQuestion"
+  | "standing"
+  | "suspendedTtlMs"
+  | "now"
+  | "keeps"
 >
 
 /** The state of a chat that its record is made of. */

@@ -35,7 +35,7 @@ import { json } from "../toolResult/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
 import type { OpenStep } from "../record/index.ts"
-import type { SaveRecord } from "../store/index.ts"
+import type { Named, SaveRecord } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
 
 /**
@@ -82,10 +82,9 @@ export interface StepsToJudge {
   readonly stopped: Standing["stopped"]
 }
 
-/** A record, and the ids of the inputs that it takes into its thread. */
-export interface Saving {
+/** A record, and the rows that it names. */
+export interface Saving extends Omit<Named, "settled"> {
   readonly record: Conversation
-  readonly takes?: ReadonlyArray<string> | undefined
 }
 
 /** The end of a turn. */
@@ -305,7 +304,8 @@ export class ChatEnv implements StepEnv {
 
   /** Saves a record (ENV2). */
   save(saving: Saving): void | Promise<void> {
-    return this.#parts.commit?.(this.#complete(saving), saving.takes)
+    const { takes, keeps } = saving
+    return this.#parts.commit?.(this.#complete(saving), { takes, keeps, settled: this.#journal?.settled })
   }
 
   /** Saves the record of a running step, if its journal is to be stored. */

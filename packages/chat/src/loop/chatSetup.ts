@@ -23,6 +23,7 @@ import { hasExpired } from "./suspensionExpiry.ts"
 import { doubted, isInput, mustWait, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
+import { keepsAnswered, leastOf } from "../record/index.ts"
 
 export interface At {
   readonly context: ChatContext
@@ -36,7 +37,10 @@ const as = <Type extends ChatEvent["type"]>(event: ChatEvent, ..._types: Readonl
   event as Extract<ChatEvent, { readonly type: Type }>
 
 /** The record to save. */
-export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => ({ record: recordOf(context) })
+export const savingOf = ({ context }: { readonly context: ChatContext }): Saving => ({
+  record: recordOf(context),
+  keeps: context.keeps
+})
 
 /** The record to commit: the rows of the inputs that it has in its thread leave with it. */
 export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
@@ -203,6 +207,7 @@ export const chatSetup = setup({
     recordJudgement: assign(({ context, event }) => stepJudged(context, as(event, "step.judged"))),
     recordClosed: assign(({ context, event }) => ({
       ...as(event, "calls.closed").closed,
+      keeps: leastOf(context.keeps, keepsAnswered(context)),
       ...atMoment(context, as(event, "calls.closed"))
     })),
     dropTurn: assign({ turn: undefined }),
@@ -216,9 +221,9 @@ export const chatSetup = setup({
     markAwaiting: assign({ awaits: true }),
     markAnswered: assign({ awaits: false }),
     forgetExpiry: StateMachine.cancel("expiry"),
-    recordExpiry: assign(({ event }) => {
+    recordExpiry: assign(({ context, event }) => {
       const { expired, now } = as(event, "wait.closed")
-      return { ...expired, now, committed: false }
+      return { ...expired, now, committed: false, keeps: leastOf(context.keeps, keepsAnswered(context)) }
     }),
     recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
     markKept: assign({ committed: true })

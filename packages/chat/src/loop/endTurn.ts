@@ -2,7 +2,15 @@
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
-import type { Conversation, ChatResult, OpenStep, StepResult } from "../record/index.ts"
+import {
+  type Conversation,
+  type ChatResult,
+  keepsFirst,
+  keepsAnswered,
+  leastOf,
+  type OpenStep,
+  type StepResult
+} from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Usage from "../model/Usage.ts"
@@ -50,9 +58,10 @@ export const recordBegun = (
 export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatContext> => {
   if (output.type === "refused") return { ...refused(context, output.error), partial: silent }
   const result = original(output.result)
-  const { notified } = context
+  const { notified, keeps } = context
   return {
     thread: result.thread,
+    keeps: context.open === undefined ? keeps : leastOf(keeps, keepsAnswered(context)),
     usage: Usage.add(context.usage, result.response.usage),
     steps: context.steps.concat([output.result]),
     open: output.open,
@@ -74,7 +83,8 @@ export const stepJudged = (
   const { standing } = event
   const said = { now, stopped, standing, open: boundedBy({ now, suspendedTtlMs }, context.open) }
   const { open } = said
-  const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now }
+  const { keeps } = context
+  const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
   if (terminal.reason === "completed" && event.mayContinue && canSteer({ inbox, before, result, firstPass, stopped })) {
@@ -101,7 +111,9 @@ const refused = (context: EndState, refusal: Held<PreflightError>): Partial<Chat
   const { firstPass } = context
   const error = original(refusal)
   if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal }
-  return { ...endedWith(context, unfinalized(original(firstPass), error)), refusal }
+  const first = original(firstPass)
+  const keeps = leastOf(context.keeps, keepsFirst(first.thread.messages.length))
+  return { ...endedWith(context, unfinalized(first, error)), keeps, refusal }
 }
 
 /** The context is stored, so the taken inputs are delivered. */
@@ -133,11 +145,15 @@ export const commitFailed = (
 const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
   const dropped = withoutUnsavable({ ...context, steps: steps.map(original) })
   const { steps: left, ...rest } = dropped
-  return left === undefined ? {} : { ...rest, steps: steps.slice(0, left.length) }
+  const { thread = context.thread } = rest
+  const keeps = leastOf(context.keeps, keepsFirst(thread.messages.length))
+  return left === undefined ? {} : { ...rest, keeps, steps: steps.slice(0, left.length) }
 }
 
 /** A turn that is to stop no longer waits for the store. */
-export const commitGivenUp = (context: Pick<ChatContext, "turn" | "before" | "inbox">): Partial<ChatContext> => ({
+export const commitGivenUp = (
+  context: Pick<ChatContext, "turn" | "before" | "inbox" | "keeps">
+): Partial<ChatContext> => ({
   committed: true,
   ...withdrawn(context)
 })

@@ -123,6 +123,15 @@ export class Journal {
     return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage }
   }
 
+  /** How many messages of that record stay as they are: up to the first call without a result. */
+  get settled(): number | undefined {
+    const entry = this.#entry
+    if (entry === undefined || this.#isOver) return undefined
+    let at = 0
+    while (this.#calls[at]?.state === "done" || this.#results?.has(at) === true) at++
+    return entry.open.at + 1 + at
+  }
+
   /** Ends the journal: the step is over, and its results are in the chat's own thread. */
   close(): void {
     this.#isOver = true

@@ -1,7 +1,6 @@
 /** Chains the records of one process of a chat by their entry numbers. */
-import type { Conversation } from "../record/index.ts"
+import { type Conversation, type Keeps, keepsFirst, leastOf, wholeOf } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
-import { type Keeps, keepsOf } from "./commitLog.ts"
 import type { Saved } from "./sessionStore.ts"
 
 /** The place of a save: the entry before it, what it keeps of that, and the waiting inputs that it takes. */
@@ -11,17 +10,30 @@ export interface Place {
   readonly takes: ReadonlyArray<string>
 }
 
+/**
+ * The rows that a save names.
+ *
+ * - `takes`: the ids of the waiting inputs that the record has in its thread
+ * - `keeps`: the most that the record keeps of the one saved before; absent if it keeps everything
+ * - `settled`: how many messages the next record certainly keeps; absent for all of them
+ */
+export interface Named {
+  readonly takes?: ReadonlyArray<string> | undefined
+  readonly keeps?: Keeps | undefined
+  readonly settled?: number | undefined
+}
+
 const none: ReadonlyArray<string> = []
 
 /** Saves records after the one that the process began with. */
 export abstract class CommitChain {
   #version: number
-  /** The record of that entry. */
-  #base: Conversation | undefined
+  /** The most that a record can keep of that entry. */
+  #saved: Keeps
 
   constructor(record: Conversation | undefined) {
     this.#version = record?.version ?? 0
-    this.#base = record
+    this.#saved = record === undefined ? { messages: 0, known: 0 } : wholeOf(record)
   }
 
   /** Saves a record at this place. */
@@ -30,13 +42,15 @@ export abstract class CommitChain {
   /** Called when another program has written since. */
   protected abstract conflicted(): void
 
-  /** Saves the chat's record, which takes these inputs; the next phase waits for it. */
-  async commit(record: Conversation, takes = none): Promise<void> {
+  /** Saves the chat's record; the next phase waits for it. */
+  async commit(record: Conversation, { takes = none, keeps: named, settled }: Named = {}): Promise<void> {
+    const whole = wholeOf(record)
+    const keeps = leastOf(leastOf(this.#saved, whole), named) ?? whole
     try {
-      const saved = await this.saveAt(record, { after: this.#version, keeps: keepsOf(this.#base, record), takes })
+      const saved = await this.saveAt(record, { after: this.#version, keeps, takes })
       if (saved !== undefined && saved.seq > this.#version) {
         this.#version = saved.seq
-        this.#base = record
+        this.#saved = leastOf(whole, settled === undefined ? undefined : keepsFirst(settled)) ?? whole
       }
     } catch (error) {
       if (isConflict(error)) this.conflicted()
@@ -45,5 +59,5 @@ export abstract class CommitChain {
   }
 }
 
-/** Saves a chat's record, which takes these inputs; the next phase waits for it. */
-export type SaveRecord = (record: Conversation, takes?: ReadonlyArray<string>) => void | Promise<void>
+/** Saves a chat's record, with the rows that it names; the next phase waits for it. */
+export type SaveRecord = (record: Conversation, named?: Named) => void | Promise<void>

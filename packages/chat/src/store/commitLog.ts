@@ -8,7 +8,7 @@
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { Conversation, type InboxEntry } from "../record/index.ts"
+import { Conversation, type InboxEntry, type Keeps } from "../record/index.ts"
 import { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -54,14 +54,8 @@ export type Commit = z.infer<typeof Commit>
 /** The content of an entry. */
 export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
 
-/** How many messages and known ids of the record before stay at the beginning of a record. */
-export interface Keeps {
-  readonly messages: number
-  readonly known: number
-}
-
-/** What a record keeps of the one before. LOG2 */
-export const keepsOf = (before: Conversation | undefined, { thread, known }: Conversation): Keeps => ({
+/** What a record keeps of the one before, for a save that does not name it. LOG2 */
+const keepsOf = (before: Conversation | undefined, { thread, known }: Conversation): Keeps => ({
   messages: sharedPrefix(before?.thread.messages ?? none, thread.messages),
   known: sharedPrefix(before?.known ?? none, known ?? none)
 })

@@ -2,7 +2,7 @@
 export { takesDrafts } from "./chatHeads.ts"
 export type { Draft } from "./chatHeads.ts"
 export { CommitChain } from "./commitChain.ts"
-export type { Place, SaveRecord } from "./commitChain.ts"
+export type { Named, Place, SaveRecord } from "./commitChain.ts"
 export { Commit, blank } from "./commitLog.ts"
 export { Drafts } from "./drafts.ts"
 export type { DraftKeeping } from "./drafts.ts"

@@ -1,0 +1,140 @@
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { expect } from "vitest"
+import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
+import * as Store from "../../src/store/Store.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
+import { make } from "../../src/tool/Tool.ts"
+import { askUser, ok } from "../../src/values/HandlerResult.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const Happening = Schema.Struct({
+  what: Schema.Literals([
+    "send",
+    "send",
+    "steer",
+    "interrupt",
+    "decide",
+    "submit",
+    "retry",
+    "cancel",
+    "cancel",
+    "time",
+    "fail",
+    "slow"
+  ]),
+  pause: Schema.Literals([0, 1, 2, 5, 30])
+})
+
+const Story = Schema.Array(Happening).check(Schema.isMinLength(1), Schema.isMaxLength(20))
+
+const turnsOfLoop = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+/** Compares what each save says it keeps with the record that it follows; some saves fail, or come late. */
+const comparing = (fails: () => boolean, slow: () => number) => {
+  const store = Store.memory()
+  const records = new Map<number, Conversation>()
+  const wrong: Array<string> = []
+  let keeping = 0
+  const checked: SessionStore = {
+    ...store,
+    save: async (record, precondition) => {
+      const { after = -1, keeps } = precondition ?? {}
+      const before = records.get(after)
+      if (keeps !== undefined) {
+        const [kept, was] = [record, before].map((one) =>
+          JSON.stringify([one?.thread.messages.slice(0, keeps.messages) ?? [], one?.known?.slice(0, keeps.known) ?? []])
+        )
+        if (kept !== was) wrong.push(`${String(was)} became ${String(kept)}`)
+        if (keeps.messages > 0) keeping += 1
+      }
+      await turnsOfLoop(slow())
+      if (fails()) throw new Error("the disk is full")
+      const saved = await store.save(record, precondition)
+      records.set(saved?.seq ?? 0, record)
+      return saved
+    }
+  }
+  return { store: checked, wrong, keeping: () => keeping }
+}
+
+const scripts = [
+  () => says("fine"),
+  () => calls("write", "read", "write"),
+  () => calls("read", "asks"),
+  () => calls("manual", "write", "manual"),
+  () => calls("pay", "read", "pay")
+]
+
+const act = (chat: LocalChatRef, what: string, place: number): void => {
+  const { pendingApprovals = [], pendingToolCalls = [] } = chat.getSnapshot()?.context ?? {}
+  const last = pendingApprovals.at(-1)
+  const [call] = pendingToolCalls
+  const message = `m${place}`
+  const turn =
+    what === "decide" && last !== undefined
+      ? chat.approve(last.toolCall.id, { type: place % 2 === 0 ? "allow" : "deny" })
+      : what === "submit" && call !== undefined
+        ? chat.submitToolResults({ [call.id]: place })
+        : what === "retry" && chat.thread.messages.length > 0
+          ? chat.retry()
+          : what === "cancel"
+            ? void chat.cancel()
+            : what === "steer" || what === "interrupt"
+              ? chat.send(message, { whenBusy: what, id: message })
+              : chat.send(message)
+  turn?.result().catch(() => {})
+}
+
+it.effect.prop(
+  "KEEPS1 whatever happens to a chat, a save keeps nothing that the record before does not have",
+  { story: Story, answer: Schema.Literals(["user_message", "tool_result"]) },
+  ({ story, answer }) =>
+    Effect.promise(async () => {
+      let failing = 0
+      let slow = 0
+      let requests = 0
+      const { store, wrong, keeping } = comparing(
+        () => failing-- > 0,
+        () => (slow-- > 0 ? 20 : 1)
+      )
+      const { troupe, clock } = await check.troupe({
+        adapter: check.fake({ respond: () => (scripts[++requests % scripts.length] ?? says)("fine") }),
+        tools: [
+          make({ name: "write", effect: "write", handler: () => ok("written") }),
+          make({ name: "pay", effect: "write", handler: () => ok("paid") }),
+          make({ name: "read", effect: "read", handler: () => ok("read") }),
+          make({ name: "asks", effect: "read", handler: () => askUser("Which?") }),
+          make({ name: "manual", manual: true })
+        ],
+        permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") },
+        store,
+        answer,
+        suspendedTtlMs: 500,
+        drainMs: 100,
+        passivateAfterMs: 2_000
+      })
+      const chat = await troupe.chat("c")
+      for (const [place, { what, pause }] of story.entries()) {
+        if (what === "fail") failing = 1
+        else if (what === "slow") slow = 2
+        else if (what === "time") await clock.advance(600)
+        else act(chat, what, place)
+        await turnsOfLoop(pause)
+      }
+      await turnsOfLoop(100)
+      expect(wrong).toEqual([])
+      if (story.filter(({ what, pause }) => what === "send" && pause === 30).length > 3) {
+        expect(keeping()).toBeGreaterThan(0)
+      }
+      await chat.stop()
+    }),
+  { arbitrary: { runs: 500 }, timeout: 120_000 }
+)
