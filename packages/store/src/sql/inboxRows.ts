@@ -13,7 +13,7 @@
 import type { Conversation, Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { type Input, inputOf, type Origin, stateOf, writtenInput } from "./entryForm.ts"
-import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
+import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { storedKey } from "./storedText.ts"
 
 /** The row of a conversation: the number of its newest entry, and of the last one whose inputs have rows. */
@@ -55,8 +55,7 @@ export class InboxRows {
   *accept(chat: number, origin: Origin, input: Input, now: number): Asking<Accepted> {
     const [existing] = yield* rowsOf(this.#sql.find, chat, storedKey(input.id))
     if (existing !== undefined) return { input: inputOf(origin, textIn(existing, "body")), isNew: false }
-    yield* rowsOf(this.#sql.touch, now, chat)
-    yield* this.#add(chat, input)
+    yield* this.#add(chat, input, yield* rowsOf(this.#sql.accepted, now, chat))
     return { input, isNew: true }
   }
 
@@ -68,7 +67,7 @@ export class InboxRows {
     for (const input of inputs) {
       if (waiting.has(storedKey(input.id))) continue
       waiting.add(storedKey(input.id))
-      yield* this.#add(chat, input)
+      yield* this.#add(chat, input, yield* rowsOf(this.#sql.arrived, chat))
     }
   }
 
@@ -83,11 +82,11 @@ export class InboxRows {
     yield* this.append(chat, inputs)
   }
 
-  /** Removes the inputs of these ids. */
-  *take(chat: number, ids: ReadonlyArray<string>): Asking<void> {
+  /** Removes the inputs of these ids, and returns how many waited. The caller subtracts them in the conversation's row. */
+  *take(chat: number, ids: ReadonlyArray<string>): Asking<number> {
     let taken = 0
     for (const id of ids) taken += (yield* rowsOf(this.#sql.take, chat, storedKey(id))).length
-    if (taken > 0) yield* rowsOf(this.#sql.taken, taken, chat)
+    return taken
   }
 
   /** Moves the inputs of the newest entry, which an earlier version wrote; returns how many wait. SQLBOX2, SQLBOX3 */
@@ -106,8 +105,7 @@ export class InboxRows {
     return numberIn(now, "waiting")
   }
 
-  *#add(chat: number, input: Input): Asking<void> {
-    const [row] = yield* rowsOf(this.#sql.arrived, chat)
+  *#add(chat: number, input: Input, [row]: ReadonlyArray<Row>): Asking<void> {
     yield* rowsOf(this.#sql.add, chat, numberIn(row, "arrived"), storedKey(input.id), null, writtenInput(input))
   }
 }
@@ -150,7 +148,8 @@ const statements = ({ prefix, nextWrite }: Dialect) => {
       WHERE ${chats}.key = ? AND ${chats}.seq = ? ORDER BY ${inbox}.position`,
     find: `SELECT body FROM ${inbox} WHERE chat = ? AND id = ?`,
     ids: `SELECT id, position FROM ${inbox} WHERE chat = ? ORDER BY position`,
-    touch: `UPDATE ${chats} SET updated_at = ?, written = ${nextWrite} WHERE key = ?`,
+    accepted: `UPDATE ${chats} SET arrived = arrived + 1, waiting = waiting + 1, updated_at = ?, written = ${nextWrite}
+      WHERE key = ? RETURNING arrived`,
     arrived: `UPDATE ${chats} SET arrived = arrived + 1, waiting = waiting + 1 WHERE key = ? RETURNING arrived`,
     add: `INSERT INTO ${inbox} (chat, position, id, entry, body) VALUES (?, ?, ?, ?, ?)`,
     take: `DELETE FROM ${inbox} WHERE chat = ? AND id = ? RETURNING position`,

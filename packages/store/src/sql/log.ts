@@ -68,6 +68,8 @@ interface Entry {
   readonly from?: Store.Commit["from"]
   readonly keeps?: Store.Precondition["keeps"]
   readonly writer: string | undefined
+  /** How many waiting inputs leave with the entry. */
+  readonly taken?: number
 }
 
 const headIn = (row: Row | undefined): Head | undefined =>
@@ -204,7 +206,8 @@ export class Log {
       check(record.id, head, precondition)
       this.#checkConversation(record, head, precondition)
       const keeps = precondition?.after === (head?.seq ?? 0) ? precondition.keeps : undefined
-      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps })
+      const taken = head === undefined ? 0 : yield* this.#inbox.take(head.key, precondition?.takes ?? [])
+      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps, taken })
       if (saved === undefined) continue
       yield* this.#saveInbox(saved.key, record, head?.waiting ?? 0, precondition)
       return saved
@@ -221,8 +224,11 @@ export class Log {
       if (waiting > 0 || inbox.length > 0) yield* this.#inbox.replace(chat, inbox)
       return
     }
-    yield* this.#inbox.append(chat, inbox)
-    yield* this.#inbox.take(chat, precondition.takes ?? [])
+    const taken = new Set(precondition.takes)
+    yield* this.#inbox.append(
+      chat,
+      inbox.filter(({ id }) => !taken.has(id))
+    )
   }
 
   *delete(id: string): Asking<void> {
@@ -358,7 +364,11 @@ export class Log {
    * Adds an entry; `undefined` when another program created the conversation meanwhile. The caller may name the items that
    * stay. Otherwise they are known for a live chat, or read (SQLLOG1).
    */
-  *#add(head: Head | undefined, record: Chat, { kind, from, writer, keeps }: Entry): Asking<Standing | undefined> {
+  *#add(
+    head: Head | undefined,
+    record: Chat,
+    { kind, from, writer, keeps, taken = 0 }: Entry
+  ): Asking<Standing | undefined> {
     const sql = this.#sql
     const now = Math.floor(this.#clock.now())
     const isFirst = head === undefined || head.seq === 0
@@ -373,7 +383,7 @@ export class Log {
     const [row] =
       head === undefined
         ? yield* rowsOf(sql.begin, ...summary, seq, now, checkedId(record.id))
-        : yield* rowsOf(sql.goOn, ...summary, head.key)
+        : yield* rowsOf(sql.goOn, ...summary, taken, head.key)
     if (row === undefined) return undefined
     const chat = numberIn(row, "key")
     const knownKept = change.known?.kept ?? 0
@@ -444,7 +454,7 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, written)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
-      moved = seq + 1, written = ${nextWrite} WHERE key = ? RETURNING key`,
+      moved = seq + 1, waiting = waiting - ?, written = ${nextWrite} WHERE key = ? RETURNING key`,
     supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,
     addEntry: `INSERT INTO ${commits} (chat, seq, is_step, body) VALUES (?, ?, ?, ?)`,
     delete: `DELETE FROM ${chats} WHERE id = ?`,
