@@ -37,6 +37,10 @@ export class InboxTally {
     this.#limits = limits
   }
 
+  get isEmpty(): boolean {
+    return this.#inputs.size === 0
+  }
+
   add(id: string, message: Message): void {
     if (this.#inputs.has(id)) return
     const counted = { id, message, bytes: undefined }
@@ -47,13 +51,6 @@ export class InboxTally {
   delete(id: string): void {
     this.#bytes -= this.#inputs.get(id)?.bytes ?? 0
     this.#inputs.delete(id)
-    if (this.#inputs.size === 0) this.#unmeasured = undefined
-  }
-
-  clear(): void {
-    this.#inputs.clear()
-    this.#unmeasured = undefined
-    this.#bytes = 0
   }
 
   /** Why the chat refuses this message while the turn of the input `running` runs; `undefined` when it accepts it (INBOX1). */

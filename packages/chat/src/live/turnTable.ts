@@ -39,14 +39,14 @@ export class TurnTable {
   readonly #turns = new SparseMap<string, LiveTurn>()
   /** The turns that the present process does not have, in order. */
   readonly #unsent = new SparseMap<LiveTurn, true>()
-  readonly #tally: InboxTally
+  /** The inputs that are not delivered, if there are any. */
+  #tally: InboxTally | undefined
   /** The turn that was cancelled before the process had it. */
   #cancelled: LiveTurn | undefined
   #unstored: LiveTurn | undefined
 
   constructor(home: TurnsHome) {
     this.#home = home
-    this.#tally = new InboxTally(home.limits)
   }
 
   /** The newest turn, if its input could not be stored and no other turn ran: a retry sends the input again. */
@@ -82,7 +82,7 @@ export class TurnTable {
 
   /** Why the inbox refuses this message while a turn runs (INBOX1). */
   full(chat: string, running: LiveTurn | undefined, message: Message): SessionError | undefined {
-    return running === undefined ? undefined : this.#tally.refusal(chat, running.id, message)
+    return running === undefined ? undefined : this.#counted.refusal(chat, running.id, message)
   }
 
   /** Why this message cannot begin a turn of a chat with this context, if nothing that could change that is under way. */
@@ -204,8 +204,8 @@ export class TurnTable {
       else delivery?.close()
       this.#turns.delete(turn.id)
     }
-    this.#tally.clear()
-    for (const { id, message } of Inbox.entries(inbox)) this.#tally.add(id, message)
+    this.#tally = undefined
+    for (const { id, message } of Inbox.entries(inbox)) this.#counted.add(id, message)
     const sorted = Inbox.inLines(this.left, ({ turn }) => turn.delivery?.whenBusy)
     this.#unsent.clear()
     for (const turn of sorted) {
@@ -247,8 +247,15 @@ export class TurnTable {
     const [message] = turn.turn.messages
     const { delivery } = turn.turn
     if (!isInput(turn) || delivery === undefined || message === undefined || turn.status === "delivered") return
-    this.#tally.add(turn.id, message)
-    delivery.settled = (id) => this.#tally.delete(id)
+    this.#counted.add(turn.id, message)
+    delivery.settled = (id) => {
+      this.#tally?.delete(id)
+      if (this.#tally?.isEmpty === true) this.#tally = undefined
+    }
+  }
+
+  get #counted(): InboxTally {
+    return (this.#tally ??= new InboxTally(this.#home.limits))
   }
 }
 

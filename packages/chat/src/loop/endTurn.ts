@@ -215,7 +215,13 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
 })
 
 /** The record of a chat, without its waiting inputs, and without what only its environment knows of a running step. */
-export const recordOf = (context: RecordState): Conversation => ({
+export const recordOf = (context: RecordState): Conversation => {
+  const record = chatRecord(context)
+  return Object.keys(context.caller).length === 0 ? record : { ...record, ...context.caller }
+}
+
+/** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */
+const chatRecord = (context: RecordState): Conversation => ({
   id: context.id,
   thread: context.thread,
   usage: context.usage,
@@ -228,8 +234,7 @@ export const recordOf = (context: RecordState): Conversation => ({
   expiresAt: context.expiresAt,
   open: context.open,
   permissionMode: context.standing,
-  draft: context.interrupted?.text || undefined,
-  ...context.caller
+  draft: context.interrupted?.text || undefined
 })
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)

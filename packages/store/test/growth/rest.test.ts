@@ -42,22 +42,23 @@ const converse = async (troupe: RunningTroupe, from: number, to: number): Promis
 }
 
 test(
-  "PASS3 a chat at rest with one turn holds at most 6 kB, and an unloaded one on SQLite at most 0.3 kB",
+  "PASS3 a chat at rest with one turn holds at most 5 kB, and an unloaded one on SQLite at most 0.3 kB",
   { timeout: 240_000 },
   async () => {
     const store = sqlite(folder.file(), { durability: "process" })
     const clock = Clock.test()
     const system = System.make({ name: "rest", clock })
     const troupe = await Troupe.start({ adapter, store, system, passivateAfterMs: 1_000 })
-    await converse(troupe, 0, 300)
+    // By then the compiler has seen the code, and its own memory grows no more.
+    await converse(troupe, 0, 1_100)
     const before = await heapBytes()
-    await converse(troupe, 300, 1_300)
-    const atRest = ((await heapBytes()) - before) / 1_000
-    expect(atRest).toBeLessThan(6_144)
+    await converse(troupe, 1_100, 2_000)
+    const atRest = ((await heapBytes()) - before) / 900
+    expect(atRest).toBeLessThan(5_120)
     for (let quarter = 0; quarter < 8; quarter++) await clock.advance(250)
     expect(troupe.isAlive("c1000")).toBe(false)
     const unloaded = await heapBytes()
-    await converse(troupe, 1_300, 2_300)
+    await converse(troupe, 2_000, 3_000)
     for (let quarter = 0; quarter < 8; quarter++) await clock.advance(250)
     expect(((await heapBytes()) - unloaded) / 1_000).toBeLessThan(307)
     await troupe.stop()
