@@ -38,10 +38,17 @@ const isEndless = (thrown: unknown): boolean =>
     /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
   (thrown instanceof RangeError && thrown.message.includes("stack"))
 
+/** The size of a result. `characters` is above `most` if there are more than `most`. */
+export interface ResultSize {
+  readonly characters: number
+  readonly most: number
+  /** Whether it has images or files, whose base64 text is counted. */
+  readonly hasFiles: boolean
+}
+
 /** The error of a call whose result is too large, or `undefined`. */
 export const tooLarge = (
-  characters: number,
-  maxCharacters: number,
+  { characters, most: maxCharacters, hasFiles }: ResultSize,
   call: { readonly toolCallId: string; readonly toolName?: string | undefined }
 ): ToolError | undefined =>
   characters <= maxCharacters
@@ -50,7 +57,9 @@ export const tooLarge = (
         ...call,
         message:
           `the result has ${characters} characters, and at most ${maxCharacters} are allowed; ` +
-          "ask for less: a page, a part or a summary",
+          (hasFiles
+            ? "base64 text is counted: return a smaller image or file, or its URL"
+            : "ask for less: a page, a part or a summary"),
         metadata: { characters, maxToolResultCharacters: maxCharacters }
       })
 
