@@ -17,7 +17,10 @@ const asked = async (
   headers?: Record<string, string>
 ): Promise<LanguageModelV4CallOptions> => {
   const seen: Array<LanguageModelV4CallOptions> = []
-  const adapter = aiSdk(modelV4(() => streamOf([finish()]), seen))
+  const adapter = aiSdk(
+    modelV4(() => streamOf([finish()]), seen),
+    { toolFiles: ["*/*"] }
+  )
   await pull(adapter, asking(request), adapterOptions({ adapterOptions: headers === undefined ? {} : { headers } }))
   const [options] = seen
   if (options === undefined) throw new Error("the model was not asked")
@@ -204,14 +207,14 @@ describe("the prompt", () => {
 
   test("writes files as V3 and V2 models read them", async () => {
     const third: Array<LanguageModelV3CallOptions> = []
-    await pull(aiSdk(modelV3([], third)), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV3([], third), { toolFiles: ["*/*"] }), asking({ messages: withFiles }))
     expect(third[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
       { content: [{ output: { type: "content", value: [{ type: "image-data", data: "AA==" }] } }] }
     ])
     const second: Array<LanguageModelV2CallOptions> = []
-    await pull(aiSdk(modelV2([], second)), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV2([], second), { toolFiles: ["image/png"] }), asking({ messages: withFiles }))
     expect(second[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
