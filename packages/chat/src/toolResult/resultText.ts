@@ -4,7 +4,8 @@
  * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that names an alternative: bytes,
  *          functions, symbols, maps, sets, errors, promises, and instances without fields. A cycle, and an object too deep
  *          to be written, is refused too.
- * RESULT2. When a text is longer than `maxToolResultCharacters`, its call fails with a `ToolError` (`result_too_large`).
+ * RESULT2. When a result has more characters than `maxToolResultCharacters`, base64 text included, its call fails with a
+ *          `ToolError` (`result_too_large`).
  */
 import { ToolError } from "../errors/index.ts"
 import { isPromiseLike } from "../async/index.ts"
