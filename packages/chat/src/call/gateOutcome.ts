@@ -3,6 +3,7 @@ import { shortened, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/index.ts"
+import { inEvent, withText } from "./resultContent.ts"
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
 import { describe } from "../toolResult/index.ts"
 
@@ -57,8 +58,9 @@ export const resultOf = ({ events: [, completed] }: ToolOutcome): HandlerResult.
 /** The outcome with this text appended for the model. */
 export const augmented = (ended: ToolOutcome, text: string): ToolOutcome => {
   const [started, completed, last] = ended.events
-  const content = `${contentOf(ended)}\n\n${text}`
-  const said = last.type === "tool_result_encoded" || last.type === "tool_halt" ? { ...last, content } : last
+  const content = withText(ended.message.content, text)
+  const said =
+    last.type === "tool_result_encoded" || last.type === "tool_halt" ? { ...last, ...inEvent(content) } : last
   return { ...ended, events: [started, completed, said], message: { ...ended.message, content } }
 }
 
@@ -71,7 +73,7 @@ export const haltedAfter = (ended: ToolOutcome, { reason, message }: HookHalt): 
   const halt = { toolCallId: toolCall.id, reason, result }
   return {
     ...ended,
-    events: [started, completed, { type: "tool_halt", ...halt, content: contentOf(ended) }],
+    events: [started, completed, { type: "tool_halt", ...halt, ...inEvent(ended.message.content) }],
     halt: { type: "halt", ...halt }
   }
 }
@@ -93,6 +95,3 @@ const valueOf = (result: HandlerResult.HandlerResult | undefined): unknown => {
       return null
   }
 }
-
-/** Results of handlers are always text. */
-const contentOf = ({ message: { content } }: ToolOutcome): string => (typeof content === "string" ? content : "")

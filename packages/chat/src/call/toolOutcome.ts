@@ -6,7 +6,8 @@
  * TOUT3. Every call gets exactly one tool message.
  * TOUT4. Every call has exactly one outcome, the same in its event and its message. When a policy replaces a failure by a
  *        value, the model reads the value, and the outcome stays a failure.
- * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns.
+ * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns. The base64 text
+ *        of images and files is counted.
  * TOUT6. When `onToolError` or `onToolTimeout` throws, the tool message contains no text of the exception; the
  *        exception is the error's cause.
  */
@@ -16,15 +17,17 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied, deepestLevels } from "../json/index.ts"
 import { write } from "../values/index.ts"
-import {
-  awaitingUser,
-  defaultMaxToolResultCharacters,
-  describe,
-  errorText,
-  tooLarge,
-  type ToolResultEncoder
-} from "../toolResult/index.ts"
+import { awaitingUser, describe, type ResultSize, tooLarge } from "../toolResult/index.ts"
 import { ofError, type Outcome, type ToolCall, type ToolMessage } from "../model/index.ts"
+import {
+  type Content,
+  contentBy,
+  type ContentRules,
+  failureContent,
+  inEvent,
+  sizeOf,
+  wrongText
+} from "./resultContent.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { OnToolError } from "../options/index.ts"
@@ -41,11 +44,9 @@ export interface ToolOutcome {
 }
 
 /** The options for outcomes: error policies, and the encoder with its limit. */
-export interface OutcomeRules {
+export interface OutcomeRules extends ContentRules {
   readonly onToolError?: OnToolError | undefined
   readonly onToolTimeout?: OnToolError | undefined
-  readonly toolResultEncoder: ToolResultEncoder
-  readonly maxToolResultCharacters?: number | undefined
 }
 
 /**
@@ -65,7 +66,7 @@ export const toolOutcome = (
       const { question, options } = result
       const { json, found } = write(options, false, deepestLevels)
       if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
-      const excess = excessOf(toolCall, question.length + JSON.stringify(json).length, rules)
+      const excess = excessOf(toolCall, sizeOf(`${question}${JSON.stringify(json)}`, rules))
       if (excess !== undefined) return failed(toolCall, excess, rules)
       return outcome(
         toolCall,
@@ -150,7 +151,7 @@ const failed = (
   if (replaced !== undefined) {
     const replacement = HandlerResult.ok(replaced.value)
     const halting: OutcomeRules = { ...rules, onToolError: "halt", onToolTimeout: "halt" }
-    const finish = (content: string) => succeeded(toolCall, replacement, content, ended)
+    const finish = (content: Content) => succeeded(toolCall, replacement, content, ended)
     return encoded(toolCall, replaced.value, halting, finish, ended)
   }
   const message = `${name} returned ${describe(decision)}; return { continue: value } or "halt"`
@@ -185,7 +186,7 @@ const haltedByError = (
   halted(
     toolCall,
     HandlerResult.error(error),
-    textOf(error, rules),
+    failureContent(error, rules),
     {
       type: "tool_error",
       toolCallId: toolCall.id,
@@ -196,52 +197,30 @@ const haltedByError = (
   )
 
 const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, ended: Outcome): ToolOutcome =>
-  succeeded(toolCall, HandlerResult.error(error), textOf(error, rules), ended)
-
-/** The encoder's text for a failure, or the default text when the encoder returns none that fits. */
-const textOf = (error: unknown, rules: OutcomeRules): string => {
-  try {
-    if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
-    const content: unknown = rules.toolResultEncoder.encode(HandlerResult.error(error))
-    ignoreRejection(content)
-    return typeof content === "string" &&
-      content.length <= (rules.maxToolResultCharacters ?? defaultMaxToolResultCharacters)
-      ? content
-      : errorText(error)
-  } catch {
-    return errorText(error)
-  }
-}
+  succeeded(toolCall, HandlerResult.error(error), failureContent(error, rules), ended)
 
 const encoded = (
   toolCall: ToolCall,
   value: unknown,
   rules: OutcomeRules,
-  finish: (content: string) => ToolOutcome,
+  finish: (content: Content) => ToolOutcome,
   ended?: Outcome
 ): ToolOutcome => {
-  let content: unknown
+  let made: ReturnType<typeof contentBy>
   try {
-    content = rules.toolResultEncoder.encode(value)
-    ignoreRejection(content)
+    made = contentBy(value, rules.toolResultEncoder)
   } catch (thrown) {
     const message = ended === undefined ? describe(thrown) : "the value in the place of the failure has no text"
     return failed(toolCall, encodingError(toolCall, message, thrown), rules, ended)
   }
-  if (typeof content !== "string") {
-    const message = `the encoder returned ${describe(content)}; return a string`
-    return failed(toolCall, encodingError(toolCall, message, content), rules, ended)
-  }
-  const excess = excessOf(toolCall, content.length, rules)
-  return excess === undefined ? finish(content) : failed(toolCall, excess, rules, ended)
+  if ("wrong" in made) return failed(toolCall, encodingError(toolCall, wrongText(made.wrong), made.wrong), rules, ended)
+  const excess = excessOf(toolCall, sizeOf(made.content, rules))
+  return excess === undefined ? finish(made.content) : failed(toolCall, excess, rules, ended)
 }
 
 /** The error of a result that has too many characters, if so (TOUT5). */
-const excessOf = (
-  { id: toolCallId, name: toolName }: ToolCall,
-  characters: number,
-  { maxToolResultCharacters = defaultMaxToolResultCharacters }: OutcomeRules
-): ToolError | undefined => tooLarge(characters, maxToolResultCharacters, { toolCallId, toolName })
+const excessOf = ({ id: toolCallId, name: toolName }: ToolCall, size: ResultSize): ToolError | undefined =>
+  tooLarge(size, { toolCallId, toolName })
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>
   new ToolError("encoding_failed", { message, cause, toolName: toolCall.name, toolCallId: toolCall.id })
@@ -284,15 +263,22 @@ const reservedError = (toolCall: ToolCall, result: HandlerResult.Halt): ToolErro
 const succeeded = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
-  content: string,
+  content: Content,
   ended: Outcome
 ): ToolOutcome =>
-  outcome(toolCall, result, { type: "tool_result_encoded", id: toolCall.id, content }, content, undefined, ended)
+  outcome(
+    toolCall,
+    result,
+    { type: "tool_result_encoded", id: toolCall.id, ...inEvent(content) },
+    content,
+    undefined,
+    ended
+  )
 
 const halted = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
-  content: string,
+  content: Content,
   halt: Extract<StepHalt, { readonly type: "halt" | "tool_error" }>,
   ended: Outcome
 ): ToolOutcome =>
@@ -304,7 +290,7 @@ const halted = (
       toolCallId: toolCall.id,
       reason: halt.type === "halt" ? halt.reason : "tool_error",
       result: halt.type === "halt" ? halt.result : halt.error,
-      content
+      ...inEvent(content)
     },
     content,
     halt,
@@ -316,7 +302,7 @@ export const outcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
   last: ToolEvent,
-  content: string,
+  content: Content,
   halt: StepHalt | undefined,
   ended: Outcome
 ): ToolOutcome => ({

@@ -171,7 +171,7 @@ const toolReasons = [
  * - `invalid_return`: the handler returned none of the four outcomes; `cause` is the returned value
  * - `not_found`: there is no such tool, or it has no handler
  * - `encoding_failed`: the result could not be turned into text
- * - `result_too_large`: the text of the result exceeds `maxToolResultCharacters`
+ * - `result_too_large`: the result, base64 text included, exceeds `maxToolResultCharacters`
  * - `invalid_arguments`: the arguments do not fit the tool's schema, are not JSON, or exceed `maxToolArgumentCharacters`
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled

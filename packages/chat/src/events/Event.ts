@@ -10,7 +10,16 @@
 import * as z from "zod"
 import { ChatResult, PendingApproval, StepHalt } from "../record/index.ts"
 import { anything, HandlerResult, openRecord, QuestionOptions } from "../values/index.ts"
-import { AssistantMessage, FinishReason, Outcome, Response, Thread, ToolCall, Usage } from "../model/index.ts"
+import {
+  AssistantMessage,
+  ContentPart,
+  FinishReason,
+  Outcome,
+  Response,
+  Thread,
+  ToolCall,
+  Usage
+} from "../model/index.ts"
 
 /** First event of every adapter stream. */
 export const MessageStarted = z
@@ -77,9 +86,12 @@ const ToolExecutionCompleted = z
   .readonly()
 type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
 
-/** Third, normally: the text for the model. */
+/** The parts of a result that has them; `content` is their text. */
+const parts = z.array(ContentPart).readonly().optional()
+
+/** Third, normally: the text for the model, and the parts of a result that has parts. */
 const ToolResultEncoded = z
-  .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string() })
+  .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string(), parts })
   .readonly()
 type ToolResultEncoded = z.infer<typeof ToolResultEncoded>
 
@@ -102,7 +114,8 @@ const ToolHalt = z
     toolCallId: z.string(),
     reason: z.string(),
     result: anything,
-    content: z.string()
+    content: z.string(),
+    parts
   })
   .readonly()
 type ToolHalt = z.infer<typeof ToolHalt>

@@ -10,7 +10,7 @@
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
-import type { Response, Thread, ToolCall, ToolMessage } from "../model/index.ts"
+import { ContentPart, type Response, type Thread, type ToolCall, type ToolMessage } from "../model/index.ts"
 import { awaitingUser, describe } from "../toolResult/index.ts"
 
 /** The running fold of a chat. */
@@ -49,15 +49,15 @@ export class RunCollector {
   apply(event: Event): void {
     switch (event.type) {
       case "tool_result_encoded":
-        return this.#answer(event.id, event.content)
+        return this.#answer(event.id, event.content, event.parts)
       case "tool_halt": {
-        const { toolCallId, reason, result, content } = event
+        const { toolCallId, reason, result, content, parts } = event
         if (typeof toolCallId !== "string" || typeof reason !== "string") return
         this.#halt ??=
           reason === "tool_error"
             ? { type: "tool_error", toolCallId, error: result }
             : { type: "halt", toolCallId, reason, result }
-        return this.#answer(toolCallId, content ?? describe(result))
+        return this.#answer(toolCallId, content ?? describe(result), parts)
       }
       case "ask_user_requested": {
         const { toolCallId, question, options } = event
@@ -115,8 +115,9 @@ export class RunCollector {
     return this.#thread
   }
 
-  #answer(toolCallId: unknown, content: unknown): void {
-    if (typeof toolCallId !== "string" || typeof content !== "string") return
+  #answer(toolCallId: unknown, text: unknown, parts?: unknown): void {
+    if (typeof toolCallId !== "string" || typeof text !== "string") return
+    const content = isContent(parts) ? parts : text
     this.#toolResults = [...this.#toolResults, { role: "tool", toolCallId, content }]
   }
 }
@@ -130,5 +131,8 @@ const resultsIn = ({ messages }: { readonly messages: unknown }): ReadonlyArray<
 
 const isToolMessage = (message: unknown): message is ToolMessage =>
   typeof message === "object" && message !== null && (message as { readonly role?: unknown }).role === "tool"
+
+const isContent = (parts: unknown): parts is ReadonlyArray<ContentPart> =>
+  Array.isArray(parts) && parts.every((part) => ContentPart.safeParse(part).success)
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null

@@ -12,10 +12,9 @@
  */
 import type { Channel } from "@troupe/otp"
 import type { AttachOptions, ChatItem } from "../view/index.ts"
-import type { ChatResult, Decision, Mode, Receipt, SendOptions } from "../record/index.ts"
+import type { ChatResult, Decision, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 import type * as ChatView from "../view/ChatView.ts"
 import type { Event } from "../events/index.ts"
-import type { UserInput } from "../model/index.ts"
 
 /**
  * Whether the host or a client sets a permission mode.

@@ -10,7 +10,14 @@
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
 import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
-import type { Decision, Mode, SendOptions, WhenBusy } from "../record/index.ts"
+import {
+  type Decision,
+  type Mode,
+  type SendOptions,
+  type UserInput,
+  userMessage,
+  type WhenBusy
+} from "../record/index.ts"
 import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { checkedDecision } from "../step/index.ts"
@@ -22,7 +29,7 @@ import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import { checkedMode } from "../gate/index.ts"
 import { submittedContent } from "../tool/index.ts"
-import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
+import type { Message, Thread } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
 

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import * as z from "zod"
 import { ValidationError } from "../errors/index.ts"
 import {
   type AssistantMessage,
-  ContentPart,
+  type ContentPart,
   type Message,
   type SystemMessage,
   type ToolMessage,
@@ -17,6 +16,7 @@ import { errorText } from "../toolResult/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import * as ToolResultEncoder from "../toolResult/ToolResultEncoder.ts"
 import { messageFindings } from "./messageFindings.ts"
+import { encodedParts, resultParts, resultText } from "./resultParts.ts"
 
 export { Message } from "./messageShapes.ts"
 
@@ -45,8 +45,8 @@ export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = [])
 /**
  * A tool message: the result of the call with that id.
  *
- * **Details**: text and content parts become the message's content unchanged, an error its short reason, and any other
- * value its JSON.
+ * **Details**: text, and a list of text, image and file parts, become the message's content, an error its short reason, and
+ * any other value its JSON. A part `{ type: "json", value }` of a list becomes a text part.
  *
  * **Errors**: throws a `ValidationError` (`invalid_message`) for a value that has no JSON form.
  *
@@ -60,21 +60,35 @@ export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = [])
 export const toolResult = (toolCallId: string, result: unknown): ToolMessage =>
   valid({ role: "tool", content: contentOf(result), toolCallId })
 
-const Parts = z.array(ContentPart).min(1)
-
 const contentOf = (result: unknown): ToolMessage["content"] => {
   if (typeof result === "string") return result
   if (result instanceof Error) return errorText(result)
-  if (Parts.safeParse(result).success) return result as ReadonlyArray<ContentPart>
   try {
-    return ToolResultEncoder.json.encode(result)
+    const parts = resultParts(result)
+    return parts === undefined
+      ? ToolResultEncoder.json.encode(result)
+      : encodedParts(parts, ToolResultEncoder.json.encode)
   } catch (cause) {
     throw new ValidationError("invalid_message", [{ field: ["content"], reason: "unencodable" }], { cause })
   }
 }
 
-/** The text of a message: its string content, or its text parts joined. */
-export const text = (message: Message): string =>
-  typeof message.content === "string"
-    ? message.content
-    : message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
+/**
+ * The text of a message: its string content, or its text parts joined. A tool message has a line for each part, with a short
+ * text for an image or a file: its media type, its name, and its size or URL.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Message } from "@troupe/chat/messages"
+ *
+ * const image = { type: "image", image: { base64: "iVBORw0KGgo=", mediaType: "image/png" } }
+ * Message.text(Message.toolResult("call_1", [{ type: "text", text: "The page:" }, image]))
+ * // => "The page:\n[image image/png, 8 B]"
+ * ```
+ */
+export const text = (message: Message): string => {
+  const { content, role } = message
+  if (typeof content === "string") return content
+  if (role === "tool") return resultText(content)
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("")
+}

@@ -101,8 +101,8 @@ export const AssistantMessage = z
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
 /**
- * The result of one tool call, as text for the model. `outcome` is how the call ended; it is absent if the caller answered
- * the call.
+ * The result of one tool call: text for the model, or texts, images and files in order. `outcome` is how the call ended; it
+ * is absent if the caller answered the call.
  */
 export const ToolMessage = z
   .object({

@@ -25,19 +25,12 @@ import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
-import {
-  answered,
-  type Message,
-  messagesAdvice,
-  type ToolMessage,
-  type UserInput,
-  userMessage
-} from "../model/index.ts"
+import { answered, type Message, messagesAdvice, type ToolMessage } from "../model/index.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
 import { type Engine, submittedContent } from "../tool/index.ts"
-import { Conversation, type Decision, type StepResult } from "../record/index.ts"
+import { Conversation, type Decision, type StepResult, type UserInput, userMessage } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
 import { errorText, json } from "../toolResult/index.ts"
@@ -158,7 +151,7 @@ export const submitToolResult = (session: Conversation, toolCallId: string, resu
  *
  * **Errors**: throws a `SessionError`: `unknown_tool_call_id` for a call that is not, or no longer, pending;
  * `invalid_status_for_operation` when none is pending; `session_in_error_state`. Throws a `ToolError` for a result that has
- * no JSON form (`encoding_failed`) or more than 1,000,000 characters (`result_too_large`). Either all results are added, or
+ * no JSON form (`encoding_failed`) or more than 1,000,000 characters, base64 text included (`result_too_large`). Either all results are added, or
  * none.
  */
 export const submitToolResults = (

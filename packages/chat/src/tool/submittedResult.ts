@@ -1,12 +1,21 @@
 /** Converts a submitted result to the content of its tool message. */
 import { ToolError, ValidationError } from "../errors/index.ts"
-import { ContentPart, messageFindings, reasonOf, type ToolMessage, unstorable } from "../model/index.ts"
+import {
+  encodedParts,
+  messageFindings,
+  reasonOf,
+  resultParts,
+  resultSize,
+  type ToolMessage,
+  unstorable
+} from "../model/index.ts"
 import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../toolResult/index.ts"
 
 /**
- * Text and content parts are used unchanged, any other value as JSON. Throws a `ToolError`: `encoding_failed` for a value
- * that has no JSON form or cannot be stored, `result_too_large` for a text of more than `maxCharacters`. Images and files
- * are not counted. Throws a `ValidationError` (`invalid_message`) for an image or a file that no provider can read.
+ * Text and the parts of a result are its content, any other value is written as JSON. Throws a `ToolError`:
+ * `encoding_failed` for a value that has no JSON form or cannot be stored, `result_too_large` for a result of more than
+ * `maxCharacters`, base64 text included. Throws a `ValidationError` (`invalid_message`) for an image or a file that no
+ * provider can read.
  */
 export const submittedContent = (
   toolCallId: string,
@@ -14,11 +23,7 @@ export const submittedContent = (
   maxCharacters = defaultMaxToolResultCharacters
 ): ToolMessage["content"] => {
   const content = contentOf(toolCallId, value)
-  const characters =
-    typeof content === "string"
-      ? content.length
-      : content.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0)
-  const excess = tooLarge(characters, maxCharacters, { toolCallId })
+  const excess = tooLarge(resultSize(content, maxCharacters), { toolCallId })
   if (excess !== undefined) throw excess
   return content
 }
@@ -26,19 +31,17 @@ export const submittedContent = (
 const contentOf = (toolCallId: string, value: unknown): ToolMessage["content"] => {
   const failed = (message: string, cause?: unknown): ToolError =>
     new ToolError("encoding_failed", { toolCallId, cause, message: `The result of ${toolCallId} ${message}` })
-  if (isContent(value)) {
-    const unstored = unstorable(value)
-    if (unstored.length > 0) throw failed(`cannot be stored: ${reasonOf(unstored)}; submit plain content parts`)
-    const found = messageFindings({ role: "tool", toolCallId, content: value }, [toolCallId])
-    if (found.length > 0) throw new ValidationError("invalid_message", found)
-    return value
-  }
+  let content: ToolMessage["content"]
   try {
-    return json.encode(value)
+    const parts = resultParts(value)
+    content = parts === undefined ? json.encode(value) : encodedParts(parts, json.encode)
   } catch (cause) {
     throw failed(`has no JSON form: ${describe(cause)}`, cause)
   }
+  if (typeof content === "string") return content
+  const unstored = unstorable(content)
+  if (unstored.length > 0) throw failed(`cannot be stored: ${reasonOf(unstored)}; submit plain parts`)
+  const found = messageFindings({ role: "tool", toolCallId, content }, [toolCallId])
+  if (found.length > 0) throw new ValidationError("invalid_message", found)
+  return content
 }
-
-const isContent = (value: unknown): value is Array<ContentPart> =>
-  Array.isArray(value) && value.length > 0 && value.every((part) => ContentPart.safeParse(part).success)

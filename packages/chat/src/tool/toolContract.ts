@@ -5,8 +5,8 @@ import type * as Effect from "effect/Effect"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
-import type { ToolCall, UserInput } from "../model/index.ts"
-import type { Mode, Receipt, SendOptions } from "../record/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
 /**
  * The second argument of a handler.

@@ -12,7 +12,7 @@ import { errorText } from "./errorText.ts"
  * The port that encodes tool results.
  *
  * **Contract** of `encode`: pure; returns the text, or throws when the value has none. A throw, or anything but a string,
- * becomes an `encoding_failed` tool error.
+ * becomes an `encoding_failed` tool error. For a result with parts it is called with each text and each JSON value.
  */
 export interface ToolResultEncoder {
   readonly encode: (value: unknown) => string

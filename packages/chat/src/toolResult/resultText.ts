@@ -4,7 +4,8 @@
  * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that names an alternative: bytes,
  *          functions, symbols, maps, sets, errors, promises, and instances without fields. A cycle, and an object too deep
  *          to be written, is refused too.
- * RESULT2. When a text is longer than `maxToolResultCharacters`, its call fails with a `ToolError` (`result_too_large`).
+ * RESULT2. When a result has more characters than `maxToolResultCharacters`, base64 text included, its call fails with a
+ *          `ToolError` (`result_too_large`).
  */
 import { ToolError } from "../errors/index.ts"
 import { isPromiseLike } from "../async/index.ts"
@@ -38,10 +39,17 @@ const isEndless = (thrown: unknown): boolean =>
     /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
   (thrown instanceof RangeError && thrown.message.includes("stack"))
 
+/** The size of a result. `characters` is above `most` if there are more than `most`. */
+export interface ResultSize {
+  readonly characters: number
+  readonly most: number
+  /** Whether it has images or files, whose base64 text is counted. */
+  readonly hasFiles: boolean
+}
+
 /** The error of a call whose result is too large, or `undefined`. */
 export const tooLarge = (
-  characters: number,
-  maxCharacters: number,
+  { characters, most: maxCharacters, hasFiles }: ResultSize,
   call: { readonly toolCallId: string; readonly toolName?: string | undefined }
 ): ToolError | undefined =>
   characters <= maxCharacters
@@ -50,7 +58,9 @@ export const tooLarge = (
         ...call,
         message:
           `the result has ${characters} characters, and at most ${maxCharacters} are allowed; ` +
-          "ask for less: a page, a part or a summary",
+          (hasFiles
+            ? "base64 text is counted: return a smaller image or file, or its URL"
+            : "ask for less: a page, a part or a summary"),
         metadata: { characters, maxToolResultCharacters: maxCharacters }
       })
 

@@ -194,8 +194,9 @@ describe("RESULT2 TOUT5 a result larger than `maxToolResultCharacters` fails its
     for (const value of [big(1_001), { a: big(993) }, [{ type: "text", text: big(1_001) }]]) {
       expect(() => chat.submitToolResults({ c0: value })).toThrow("result has 1001 characters")
     }
-    const image = [{ type: "image", image: { base64: "A".repeat(4_000), mediaType: "image/png" } }]
-    expect(await chat.submitToolResults({ c0: image }).result()).toMatchObject({ haltedReason: "completed" })
+    const image = (size: number) => [{ type: "image", image: { base64: big(size), mediaType: "image/png" } }]
+    expect(() => chat.submitToolResults({ c0: image(4_000) })).toThrow("base64 text is counted")
+    expect(await chat.submitToolResults({ c0: image(400) }).result()).toMatchObject({ haltedReason: "completed" })
   })
 
   test("a session refuses it alike, and is left as it was", async () => {

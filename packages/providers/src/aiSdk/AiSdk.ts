@@ -15,6 +15,7 @@ import { inDialect } from "./dialect.ts"
 import type { StreamPart } from "./partReader.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
+import { type ToolFiles, toolFilesOf } from "./toolFiles.ts"
 
 /** A model value of any AI SDK provider package. */
 export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
@@ -25,10 +26,13 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
  * - `name`: the adapter's name in errors and reports; default is the model's provider
  * - `providerName`: the name the provider reads its own options under; default is the model's provider up to its first
  *   dot (`"openai"` of `"openai.responses"`)
+ * - `toolFiles`: the media types of the images and files in tool results that are sent as content, such as `["image/*"]`;
+ *   the model reads a short text instead of any other. Default: what the provider's package is known to send
  */
 export interface AiSdkOptions {
   readonly name?: string | undefined
   readonly providerName?: string | undefined
+  readonly toolFiles?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -77,6 +81,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
   }
   const name = options.name ?? model.provider
   const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
+  const files = toolFilesOf(model, options.toolFiles)
   return {
     name,
     provider: model.provider,
@@ -86,7 +91,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       if (signal.aborted) return nothing
       const controller = new AbortController()
       const abort = (): void => controller.abort(signal.reason)
-      const opening = open(model, request, providerName, adapterOptions, controller.signal)
+      const opening = open(model, request, { providerName, files, adapterOptions }, controller.signal)
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
@@ -110,14 +115,19 @@ const nothing: AsyncIterable<AdapterEvent> = {
 /** The versions differ in types only: the request is written in the model's own version. */
 type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>
 
+interface Asking {
+  readonly providerName: string
+  readonly files: ToolFiles
+  readonly adapterOptions: Adapter.AdapterOptions
+}
+
 const open = async (
   model: AiSdkModel,
   request: Request,
-  providerName: string,
-  options: Adapter.AdapterOptions,
+  { providerName, files, adapterOptions }: Asking,
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
-  const asked = callOptionsOf(request, providerName, options)
+  const asked = callOptionsOf(request, providerName, adapterOptions, files)
   const prompt = inDialect(asked.prompt, model.specificationVersion)
   const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
   const { stream } = await doStream({ ...asked, prompt: prompt as typeof asked.prompt, abortSignal })

@@ -3,6 +3,7 @@ import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionToo
 import type { Adapter, Request } from "@troupe/chat/models"
 import { promptOf } from "./prompt.ts"
 import { handedBack, type ProviderData } from "./providerMetadata.ts"
+import type { ToolFiles } from "./toolFiles.ts"
 
 /** Parameters of a request's `options` for which the AI SDK has its own field. */
 const settings = [
@@ -20,7 +21,8 @@ const settings = [
 export const callOptionsOf = (
   request: Request,
   providerName: string,
-  options: Pick<Adapter.AdapterOptions, "includeRawChunks" | "adapterOptions">
+  options: Pick<Adapter.AdapterOptions, "includeRawChunks" | "adapterOptions">,
+  files: ToolFiles
 ): LanguageModelV4CallOptions => {
   const given: Record<string, unknown> = { ...request.options }
   const own: Record<string, unknown> = {}
@@ -33,7 +35,7 @@ export const callOptionsOf = (
   const body = providerOptions(given, providerName, strict === undefined ? {} : { strictJsonSchema: strict })
   return {
     ...own,
-    prompt: promptOf(request.messages, providerName),
+    prompt: promptOf(request.messages, providerName, files),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(functionTool), ...toolChoice(request) }),

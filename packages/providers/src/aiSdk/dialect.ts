@@ -2,6 +2,7 @@
 import type {
   LanguageModelV2Prompt,
   LanguageModelV3Prompt,
+  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultOutput,
@@ -44,7 +45,7 @@ const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v
     case "content":
       return {
         ...output,
-        value: output.value.map((item) => (item.type === "file" ? olderFile(item.data, item.mediaType, dialect) : item))
+        value: output.value.map((item) => (item.type === "file" ? olderFile(item, dialect) : item))
       }
     case "execution-denied":
       return dialect === "v2" ? { type: "error-text", value: output.reason ?? "" } : output
@@ -54,15 +55,19 @@ const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v
 }
 
 /** V2 supports media only as bytes, so a URL becomes text. V3 has one shape for each of image, file, data, URL. */
-const olderFile = (data: SharedV4FileData, mediaType: string, dialect: "v2" | "v3"): unknown => {
+const olderFile = (
+  { data, filename, mediaType, providerOptions }: LanguageModelV4FilePart,
+  dialect: "v2" | "v3"
+): unknown => {
   const content = bare(data)
   const kind = mediaType.startsWith("image/") ? "image" : "file"
-  if (content instanceof URL) {
-    return dialect === "v2" ? { type: "text", text: content.href } : { type: `${kind}-url`, url: content.href }
+  if (dialect === "v2") {
+    return content instanceof URL ? { type: "text", text: content.href } : { type: "media", data: content, mediaType }
   }
-  return dialect === "v2"
-    ? { type: "media", data: content, mediaType }
-    : { type: `${kind}-data`, data: content, mediaType }
+  const options = providerOptions === undefined ? {} : { providerOptions }
+  if (content instanceof URL) return { type: `${kind}-url`, url: content.href, ...options }
+  const named = filename === undefined || kind === "image" ? {} : { filename }
+  return { type: `${kind}-data`, data: content, mediaType, ...named, ...options }
 }
 
 const bare = (data: SharedV4FileData): URL | string | Uint8Array => {

@@ -11,11 +11,13 @@ import type {
 } from "@ai-sdk/provider"
 import { ContentPart, Message } from "@troupe/chat/messages"
 import { handedBack } from "./providerMetadata.ts"
+import { isRead, type ToolFiles } from "./toolFiles.ts"
 
 /** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
 export const promptOf = (
   messages: ReadonlyArray<Message.Message>,
-  providerName: string
+  providerName: string,
+  files: ToolFiles
 ): Array<LanguageModelV4Message> => {
   const toolNames = new Map<string, string>()
   const prompt: Array<LanguageModelV4Message> = []
@@ -37,7 +39,7 @@ export const promptOf = (
       }
       case "tool": {
         const last = prompt.at(-1)
-        const result = toolResult(message, toolNames)
+        const result = toolResult(message, toolNames, (one) => toolOutput(one, providerName, files))
         if (last?.role === "tool") last.content.push(result)
         else prompt.push({ role: "tool", content: [result] })
         break
@@ -107,24 +109,27 @@ const keptReasoning = (
   })
 }
 
+type ToolMessage = Extract<Message.Message, { role: "tool" }>
+
 const toolResult = (
-  message: Extract<Message.Message, { role: "tool" }>,
-  toolNames: ReadonlyMap<string, string>
+  message: ToolMessage,
+  toolNames: ReadonlyMap<string, string>,
+  outputOf: (message: ToolMessage) => LanguageModelV4ToolResultOutput
 ): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
   toolCallId: message.toolCallId,
   toolName: toolNames.get(message.toolCallId) ?? message.name ?? "unknown",
-  output: toolOutput(message),
+  output: outputOf(message),
   ...handedBack(message.metadata)
 })
 
 /** The result of a tool. A call that did not complete is an error for the provider, if the message has the outcome. */
-const toolOutput = (message: Extract<Message.Message, { role: "tool" }>): LanguageModelV4ToolResultOutput => {
+const toolOutput = (message: ToolMessage, providerName: string, files: ToolFiles): LanguageModelV4ToolResultOutput => {
   const { content, outcome = "completed" } = message
-  const value = typeof content === "string" ? [] : content.flatMap((part) => userPart(part, ""))
+  const value = typeof content === "string" ? [] : resultItems(content, providerName, files)
   // An error output cannot contain files.
-  if (!value.every((part) => part.type === "text")) return { type: "content", value }
-  const said = Message.text(message)
+  if (value.some(({ type }) => type === "file")) return { type: "content", value }
+  const said = typeof content === "string" ? content : textOf(value)
   switch (outcome) {
     case "completed":
       return { type: "text", value: said }
@@ -134,6 +139,29 @@ const toolOutput = (message: Extract<Message.Message, { role: "tool" }>): Langua
       return { type: "error-text", value: said }
   }
 }
+
+/** The parts of a result: files that the model reads, and texts about the other files (TFILE1, TFILE2). */
+const resultItems = (
+  content: ReadonlyArray<ContentPart>,
+  providerName: string,
+  files: ToolFiles
+): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
+  const items = content.flatMap((part): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
+    if (part.type !== "image" && part.type !== "file") return userPart(part, providerName)
+    if (!isRead(part, files)) return [{ type: "text", text: unreadText(part) }]
+    const read = userPart(part, providerName)
+    return files.textFirst === true ? [{ type: "text", text: mediaText(part) }, ...read] : read
+  })
+  if (files.textFirst !== true) return items
+  return [{ type: "text", text: textOf(items) }, ...items.filter(({ type }) => type === "file")]
+}
+
+const mediaText = (part: ContentPart): string => Message.text({ role: "tool", toolCallId: "", content: [part] })
+
+const unreadText = (part: ContentPart): string => `${mediaText(part).slice(0, -1)}: this model cannot read it]`
+
+const textOf = (items: ReadonlyArray<LanguageModelV4TextPart | LanguageModelV4FilePart>): string =>
+  items.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n")
 
 const imagePart = (part: Extract<ContentPart, { type: "image" }>, providerName: string): LanguageModelV4FilePart => {
   const given = handedBack(part.metadata).providerOptions

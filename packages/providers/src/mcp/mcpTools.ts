@@ -1,8 +1,8 @@
-/** Converts an MCP server's tools to ours, and its results to handler results. */
-import type { CallToolResult, ContentBlock, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
-import { error, ok } from "@troupe/chat"
-import type { HandlerResult } from "@troupe/chat/results"
+/** Converts an MCP server's tools to ours. */
+import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
+import { error } from "@troupe/chat"
 import { Tool } from "@troupe/chat/tools"
+import { handlerResult } from "./mcpResult.ts"
 
 /** Calls a tool at the server, by the server's own name. */
 export type Call = (name: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<CallToolResult>
@@ -44,39 +44,6 @@ const handlerOf =
       return error(failure instanceof Error ? failure.message : String(failure))
     }
   }
-
-/** A structured result is preferred, text is joined, anything else becomes a list of its contents. */
-const handlerResult = (result: CallToolResult): HandlerResult => {
-  const content = result.content ?? []
-  const parts = content.map(partOf)
-  const isText = parts.every((part) => part.type === "text")
-  const text = parts.map((part) => (part.type === "text" ? part.text : JSON.stringify(part))).join("\n")
-  if (result.isError === true) return error(text === "" ? "The tool failed without saying why" : text)
-  if (result.structuredContent !== undefined) return ok(result.structuredContent)
-  return ok(isText ? text : parts)
-}
-
-type Part =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image" | "audio"; readonly data: string; readonly mediaType: string }
-  | { readonly type: "resource"; readonly uri: string; readonly data: string; readonly mediaType: string | undefined }
-  | { readonly type: "resource_link"; readonly uri: string; readonly name: string }
-
-const partOf = (block: ContentBlock): Part => {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text }
-    case "image":
-    case "audio":
-      return { type: block.type, data: block.data, mediaType: block.mimeType }
-    case "resource":
-      return "text" in block.resource
-        ? { type: "text", text: block.resource.text }
-        : { type: "resource", uri: block.resource.uri, data: block.resource.blob, mediaType: block.resource.mimeType }
-    case "resource_link":
-      return { type: "resource_link", uri: block.uri, name: block.name }
-  }
-}
 
 const freeName = (requested: string, taken: ReadonlySet<string>): string => {
   const plain = requested.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)

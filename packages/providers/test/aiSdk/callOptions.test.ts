@@ -17,7 +17,10 @@ const asked = async (
   headers?: Record<string, string>
 ): Promise<LanguageModelV4CallOptions> => {
   const seen: Array<LanguageModelV4CallOptions> = []
-  const adapter = aiSdk(modelV4(() => streamOf([finish()]), seen))
+  const adapter = aiSdk(
+    modelV4(() => streamOf([finish()]), seen),
+    { toolFiles: ["*/*"] }
+  )
   await pull(adapter, asking(request), adapterOptions({ adapterOptions: headers === undefined ? {} : { headers } }))
   const [options] = seen
   if (options === undefined) throw new Error("the model was not asked")
@@ -199,23 +202,54 @@ describe("the prompt", () => {
   const withFiles: ReadonlyArray<Message.Message> = [
     { role: "user", content: [{ type: "image", image: { url: "https://example.org/a.png" } }] },
     { role: "assistant", content: "", toolCalls: [{ id: "1", name: "one", arguments: {} }] },
-    { role: "tool", toolCallId: "1", content: [{ type: "image", image: { base64: "AA==", mediaType: "image/png" } }] }
+    {
+      role: "tool",
+      toolCallId: "1",
+      content: [
+        { type: "image", image: { base64: "AA==", mediaType: "image/png" }, detail: "high" },
+        { type: "file", file: { base64: "JVBE" }, mediaType: "application/pdf", filename: "a.pdf" }
+      ]
+    }
   ]
 
   test("writes files as V3 and V2 models read them", async () => {
     const third: Array<LanguageModelV3CallOptions> = []
-    await pull(aiSdk(modelV3([], third)), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV3([], third), { toolFiles: ["*/*"] }), asking({ messages: withFiles }))
     expect(third[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
-      { content: [{ output: { type: "content", value: [{ type: "image-data", data: "AA==" }] } }] }
+      {
+        content: [
+          {
+            output: {
+              type: "content",
+              value: [
+                { type: "image-data", data: "AA==", providerOptions: { scripted: { imageDetail: "high" } } },
+                { type: "file-data", data: "JVBE", mediaType: "application/pdf", filename: "a.pdf" }
+              ]
+            }
+          }
+        ]
+      }
     ])
     const second: Array<LanguageModelV2CallOptions> = []
-    await pull(aiSdk(modelV2([], second)), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV2([], second), { toolFiles: ["image/png"] }), asking({ messages: withFiles }))
     expect(second[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
-      { content: [{ output: { type: "content", value: [{ type: "media", data: "AA==" }] } }] }
+      {
+        content: [
+          {
+            output: {
+              type: "content",
+              value: [
+                { type: "media", data: "AA==" },
+                { type: "text", text: "[file application/pdf, a.pdf, 3 B: this model cannot read it]" }
+              ]
+            }
+          }
+        ]
+      }
     ])
   })
 })

@@ -16,7 +16,19 @@ const inputSchema = { type: "object" as const, properties: { n: { type: "number"
 /** Makes it. `slow` answers when it is cancelled, `crash` ends the OS process. */
 export const ownServer = (called: (name: string) => void = () => {}): OwnServer => {
   const server = new Server({ name: "own", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } })
-  const names = ["pid", "slow", "picture", "failing", "structured", "needs.dots", "needs dots", "crash"]
+  const names = [
+    "pid",
+    "slow",
+    "picture",
+    "failing",
+    "structured",
+    "needs.dots",
+    "needs dots",
+    "crash",
+    "gallery",
+    "report",
+    "blurred"
+  ]
   const cancelled = Promise.withResolvers<string>()
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     const from = Number(params?.cursor ?? 0)
@@ -53,6 +65,34 @@ export const ownServer = (called: (name: string) => void = () => {}): OwnServer 
           return { content: [{ type: "text", text: "it broke" }], isError: true }
         case "structured":
           return { content: [{ type: "text", text: "{}" }], structuredContent: { sum: 3 } }
+        case "gallery":
+          return {
+            content: [
+              { type: "image", data: "iVBORw0K\nGgo", mimeType: "image/png" },
+              { type: "audio", data: "UklGRg==", mimeType: "audio/wav" },
+              { type: "resource", resource: { uri: "file:///notes/a.txt", text: "a note" } },
+              { type: "resource", resource: { uri: "file:///scans/a.pdf", blob: "JVBE", mimeType: "application/pdf" } },
+              { type: "resource", resource: { uri: "file:///scans/b.png", blob: "AAAA", mimeType: "image/png" } },
+              { type: "resource_link", uri: "file:///notes/b.txt", name: "b", mimeType: "text/plain" }
+            ]
+          }
+        case "report":
+          return {
+            content: [
+              { type: "text", text: '{ "sum": 3 }' },
+              { type: "text", text: "see the chart" },
+              { type: "image", data: "AAAA", mimeType: "image/png" }
+            ],
+            structuredContent: { sum: 3 }
+          }
+        case "blurred":
+          return {
+            content: [
+              { type: "text", text: "no such window" },
+              { type: "image", data: "AAAA", mimeType: "image/png" }
+            ],
+            isError: true
+          }
         case "crash":
           process.stderr.write("about to crash\n", () => process.exit(3))
           return new Promise(() => {})

@@ -1,5 +1,5 @@
 import type { HandlerResult } from "@troupe/chat/results"
-import type { Tool } from "@troupe/chat/tools"
+import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Process, Supervisor, System } from "@troupe/otp"
 import { getEventListeners } from "node:events"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
@@ -198,7 +198,10 @@ describe("tools", () => {
       "own_structured",
       "own_needs_dots",
       "own_needs_dots_2",
-      "own_crash"
+      "own_crash",
+      "own_gallery",
+      "own_report",
+      "own_blurred"
     ])
     expect(await call({ tools }, "own_needs_dots_2")).toMatchObject({ type: "ok", value: "needs dots" })
   })
@@ -211,9 +214,63 @@ describe("tools", () => {
       type: "ok",
       value: [
         { type: "text", text: "look" },
-        { type: "image", data: "AA==", mediaType: "image/png" }
+        { type: "image", image: { base64: "AA==", mediaType: "image/png" } }
       ]
     })
+  })
+
+  test("MCPR1 answer with images, audio and files as parts, in the order of the server", async () => {
+    const http = await mcpHttpServer()
+    const server = await Mcp.start(system, { url: http.url })
+    expect(await call(server, "gallery")).toEqual({
+      type: "ok",
+      value: [
+        { type: "image", image: { base64: "iVBORw0KGgo=", mediaType: "image/png" } },
+        { type: "file", file: { base64: "UklGRg==" }, mediaType: "audio/wav" },
+        { type: "text", text: "a note" },
+        { type: "file", file: { base64: "JVBE" }, mediaType: "application/pdf", filename: "a.pdf" },
+        { type: "image", image: { base64: "AAAA", mediaType: "image/png" } },
+        {
+          type: "json",
+          value: { type: "resource_link", uri: "file:///notes/b.txt", name: "b", mimeType: "text/plain" }
+        }
+      ]
+    })
+    const toolCall = { id: "c", name: "gallery", arguments: {} }
+    const { messages } = await runToolCalls([toolCall], server.tools)
+    expect(messages[0]?.content).toMatchObject([
+      { type: "image" },
+      { type: "file" },
+      { type: "text" },
+      { type: "file" },
+      { type: "image" },
+      { type: "text", text: '{"type":"resource_link","uri":"file:///notes/b.txt","name":"b","mimeType":"text/plain"}' }
+    ])
+    await server.stop()
+    await http.stop()
+  })
+
+  test("MCPR2 answer with the structure and the image, without the text that repeats the structure", async () => {
+    const server = await Mcp.start(system, own())
+    expect(await call(server, "report")).toMatchObject({
+      type: "ok",
+      value: [{ type: "json", value: { sum: 3 } }, { type: "text", text: "see the chart" }, { type: "image" }]
+    })
+  })
+
+  test("MCPR1 report a failure with its image", async () => {
+    const server = await Mcp.start(system, own())
+    expect(await call(server, "blurred")).toMatchObject({
+      type: "error",
+      reason: [{ type: "text", text: "no such window" }, { type: "image" }]
+    })
+    const { messages } = await runToolCalls([{ id: "c", name: "blurred", arguments: {} }], server.tools)
+    expect(messages).toMatchObject([
+      {
+        outcome: "failed",
+        content: [{ type: "text", text: '{"error":"no such window\\n[image image/png, 3 B]"}' }, { type: "image" }]
+      }
+    ])
   })
 })
 

@@ -185,10 +185,10 @@ const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
         return { ...event, result: failedResult(errorOf(result.type === "error" ? result.reason : null, id)) }
       }
       case "tool_result_encoded":
-        return isError(event.id) ? { ...event, content: textOf(event.id) } : event
+        return isError(event.id) ? { type: event.type, id: event.id, content: textOf(event.id) } : event
       case "tool_halt": {
-        const { toolCallId: id, reason, result } = event
-        if (isError(id)) return { ...event, content: textOf(id), result: errorOf(result, id) }
+        const { toolCallId: id, reason, result, parts: _, ...said } = event
+        if (isError(id)) return { ...said, toolCallId: id, reason, content: textOf(id), result: errorOf(result, id) }
         return reason === hookFault ? { ...event, result: errorOf(result, id, hookFault) } : event
       }
       case "step_completed":

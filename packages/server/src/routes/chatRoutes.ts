@@ -60,6 +60,7 @@ const answer = async (call: Call): Promise<Response> => {
 
 const approve = async (call: Call): Promise<Response> => {
   const decision = checkedAnswer(await call.body(Decision), call.limits.messageCharacters)
+  if (decision.type === "result") checkedAnswer(decision.value, call.limits.messageCharacters)
   checkDecision(call.may, decision)
   const chat = await existing(call)
   return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))

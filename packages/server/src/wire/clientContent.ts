@@ -65,8 +65,9 @@ const partCharacters = (part: ContentPart): number => {
   }
 }
 
-const Parts = z.array(ContentPart).min(1)
-const WireParts = z.array(WirePart)
+const JsonPart = z.looseObject({ type: z.literal("json") })
+const Parts = z.array(z.union([ContentPart, JsonPart])).min(1)
+const WireParts = z.array(z.union([WirePart, JsonPart]))
 
 /** Returns an answer that is not too long and has no content with `metadata`. Throws an `HttpError` (413, 422). */
 export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {

@@ -9,6 +9,8 @@ import type { ServerOptions } from "../../src/server/serverOptions.ts"
 const secret = "hunter2"
 const text = `connect postgres://app:${secret}@db failed`
 
+const secretImage = { type: "image", image: { url: `https://${secret}.example.com/a.png` } }
+
 const calling = (): Fake.Fake =>
   Fake.make({
     scripts: [
@@ -31,6 +33,11 @@ const faults: ReadonlyArray<[string, Partial<TroupeOptions>]> = [
   ["throws", raising],
   ["returns an error", failing(() => failed(text))],
   ["returns an error with fields", failing(() => failed({ code: 5, text }))],
+  ["returns an error with parts", failing(() => failed([{ type: "text", text }, secretImage]))],
+  [
+    "returns an error with parts, and the turn halts",
+    { ...failing(() => failed([{ type: "text", text }, secretImage])), onToolError: "halt" }
+  ],
   ["returns an error of another reason", failing(() => failed(new ToolError("timeout", { message: text })))],
   [
     "returns what has no text",

@@ -97,6 +97,41 @@ const looking = () =>
         : [{ text: "A cat" }, { finish: "stop" }]
   })
 
+describe("TPART2 an image in the result of a client's tool reaches the model", () => {
+  const url = "data:image/png;base64,AAAA"
+  const source = { type: "data", value: "AAAA", mimeType: "image/png" }
+  const said = { type: "text", text: "The page" }
+
+  test.each<[string, unknown]>([
+    ["/chats/c1/results?wait", { results: { call: [said, { type: "image", image: { url } }] } }],
+    [
+      "/ag-ui",
+      {
+        threadId: "c1",
+        runId: "r",
+        messages: [{ id: "t", role: "tool", toolCallId: "call", content: [said, { type: "image", source }] }]
+      }
+    ],
+    [
+      "/v1/chat/completions",
+      {
+        model: "troupe",
+        metadata: { chat_id: "c1" },
+        messages: [{ role: "tool", tool_call_id: "call", content: [said, { type: "image_url", image_url: { url } }] }]
+      }
+    ]
+  ])("%s", async (path, body) => {
+    const adapter = looking()
+    const { ask } = await served({ adapter, tools: [look] }, owner)
+    await (await ask("POST", "/chats/c1/messages?wait", { input: "Look" })).text()
+    await (await ask("POST", path, body)).text()
+    expect(adapter.requests[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      content: [said, { type: "image" }]
+    })
+  })
+})
+
 describe("CONTENT1 what a client sends has no metadata", () => {
   const metadata = { providerOptions: { openai: { store: true } } }
   const parts = [{ type: "text", text: "Hi", metadata }]
@@ -120,6 +155,8 @@ describe("CONTENT1 what a client sends has no metadata", () => {
 
   test.each([
     ["/chats/c1/results", { results: { call: parts } }],
+    ["/chats/c1/results", { results: { call: [{ type: "json", value: 1 }, ...parts] } }],
+    ["/chats/c1/approvals/call", { type: "result", value: parts }],
     [
       "/api/chat",
       {

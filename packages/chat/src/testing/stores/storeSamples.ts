@@ -43,7 +43,11 @@ const asking = {
 const question: Message = asking
 const calls: Message = { ...assistant("", [call, other]), metadata: { cost: Number.NaN } }
 const paid: Message = toolResult("c1", { paid: 3 })
-const asked: Message = { ...toolResult("c2", "Which account?"), metadata: { bytes: new Uint8Array([0, 255]) } }
+const image = { type: "image", image: { base64: "iVBORw0KGgo=", mediaType: "image/png" } }
+const asked: Message = {
+  ...toolResult("c2", [{ type: "text", text: "Which account?" }, image]),
+  metadata: { bytes: new Uint8Array([0, 255]) }
+}
 const closing: Message = { ...assistant("Done."), metadata: { $date: "none", nothing: null } }
 
 const usage = { ...Usage.empty, inputTokens: 7, toolUsage: { pay: { calls: 1n } } }

@@ -62,15 +62,17 @@ export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<strin
       .slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
       .flatMap(({ role, toolCallId, content, error }) => {
         if (role !== "tool" || toolCallId === undefined) return []
-        const text =
-          typeof content === "string"
-            ? content
-            : partsOf(content)
-                .map((part) => (part.type === "text" ? part.text : ""))
-                .join("")
-        return [[toolCallId, error === undefined ? text : new Error(error)] as const]
+        return [[toolCallId, error === undefined ? resultOf(content) : new Error(error)] as const]
       })
   )
+
+/** A result: its text, or its parts if it has an image or a file. */
+const resultOf = (content: AgUiInput["content"]): unknown => {
+  if (typeof content === "string") return content
+  const parts = partsOf(content)
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  return texts.length === parts.length ? texts.join("") : parts
+}
 
 /** The answers to interrupts: decisions about calls, and an answer to a question, by the id of the call. */
 export interface AgUiAnswers {

@@ -103,14 +103,36 @@ const asked = ({ toolCall, reason }: PendingApproval): ToolState => ({
   approval: { id: toolCall.id, requestReason: reason }
 })
 
-const answered = (message: Extract<Message.Message, { role: "tool" }>): ToolState =>
-  answerState(message.toolCallId, Message.text(message), message.outcome)
+const answered = (message: ToolMessage): ToolState =>
+  answerState(message.toolCallId, answerOf(message), message.outcome)
 
-/** The state of a call with a result. */
-export const answerState = (id: string, content: string, outcome: Outcome | undefined): ToolState => {
-  if (outcome === undefined || outcome === "completed") return { state: "output-available", output: valueOf(content) }
+type ToolMessage = Extract<Message.Message, { role: "tool" }>
+
+/** The text of a result, and its parts if it has parts. */
+export interface UiAnswer {
+  readonly content: string
+  readonly parts?: ReadonlyArray<ContentPart> | undefined
+}
+
+/** The answer in a tool message. */
+export const answerOf = (message: ToolMessage): UiAnswer => ({
+  content: Message.text(message),
+  ...(typeof message.content === "string" ? {} : { parts: message.content })
+})
+
+/** The state of a call with a result. The output of a result with parts is the list of its parts. */
+export const answerState = (id: string, { content, parts }: UiAnswer, outcome: Outcome | undefined): ToolState => {
+  if (outcome === undefined || outcome === "completed") {
+    return { state: "output-available", output: parts === undefined ? valueOf(content) : parts.map(withoutMetadata) }
+  }
   if (outcome !== "denied") return { state: "output-error", errorText: content }
   return { state: "output-denied", approval: { id, approved: false, reason: content } }
+}
+
+/** The metadata of content is the server's own. */
+const withoutMetadata = (part: ContentPart): Omit<ContentPart, "metadata"> => {
+  const { metadata: _, ...shown } = part
+  return shown
 }
 
 const textParts = (text: string): ReadonlyArray<UiPart> => (text === "" ? [] : [{ type: "text", text, state: "done" }])

@@ -11,12 +11,12 @@
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import { Message } from "@troupe/chat/messages"
+import type { Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
 import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
-import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
+import { answerOf, answerState, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
 
 /** Where a chat stands in the middle of a turn. */
 export interface UiStanding {
@@ -102,9 +102,9 @@ export class UiStream {
         this.#outcomes.set(event.id, event.outcome)
         return []
       case "tool_result_encoded":
-        return this.#completed(event.id, event.content)
+        return this.#completed(event.id, event)
       case "tool_halt":
-        return this.#completed(event.toolCallId, event.content)
+        return this.#completed(event.toolCallId, event)
       case "ask_user_requested": {
         const { toolCallId, question, options } = event
         if (!this.#sent.has(toolCallId)) return []
@@ -188,8 +188,8 @@ export class UiStream {
   }
 
   /** Sends the result of a call. A step that has a call whose start was missed is sent again when it is over. */
-  #completed(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
-    return this.#sent.has(id) ? this.#answer(id, content, outcome) : []
+  #completed(id: string, answer: UiAnswer, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
+    return this.#sent.has(id) ? this.#answer(id, answer, outcome) : []
   }
 
   #delta(delta: string): ReadonlyArray<UiChunk> {
@@ -225,9 +225,9 @@ export class UiStream {
     return this.#manual.has(toolName) ? {} : { providerExecuted: true }
   }
 
-  #answer(toolCallId: string, content: string, outcome: Outcome | undefined): ReadonlyArray<UiChunk> {
+  #answer(toolCallId: string, answer: UiAnswer, outcome: Outcome | undefined): ReadonlyArray<UiChunk> {
     this.#answered.add(toolCallId)
-    return this.#state(toolCallId, answerState(toolCallId, content, outcome))
+    return this.#state(toolCallId, answerState(toolCallId, answer, outcome))
   }
 
   #state(
@@ -268,7 +268,7 @@ export class UiStream {
     return behind.flatMap((message) =>
       message.role !== "tool" || this.#answered.has(message.toolCallId)
         ? []
-        : this.#answer(message.toolCallId, Message.text(message), message.outcome)
+        : this.#answer(message.toolCallId, answerOf(message), message.outcome)
     )
   }
 
@@ -287,7 +287,7 @@ export class UiStream {
       ...(this.#inStep && !this.#blocks.hasText ? this.#delta(response.outputText) : []),
       ...this.#answersOf(left?.behind ?? []),
       ...cutShort.flatMap(({ id }) =>
-        this.#completed(id, "The reply was cut short; the call was not run", "not_started")
+        this.#completed(id, { content: "The reply was cut short; the call was not run" }, "not_started")
       ),
       ...pendingApprovals.flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
       ...(this.#hasQuestion ? [] : asks),

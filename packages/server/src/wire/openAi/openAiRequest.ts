@@ -114,6 +114,10 @@ const partOf = ({ type, text, image_url, file }: Part): ContentPart => {
   throw new HttpError("invalid_input", "A part of a message is text, an image_url, or a file with its file_data")
 }
 
+/** A result: its text, or its parts if it has an image or a file. */
+const resultOf = (content: Content): string | ReadonlyArray<ContentPart> =>
+  typeof content === "string" || content.every(({ type }) => type === "text") ? textOf(content) : content.map(partOf)
+
 /** Converts a message. Throws an `HttpError` (413, 422) for one that is too long or empty. */
 export const messageOf = (said: Said, mostCharacters: number): Message.Message => {
   switch (said.role) {
@@ -130,7 +134,7 @@ export const messageOf = (said: Said, mostCharacters: number): Message.Message =
       return Message.assistant(text, checkedAnswer(said.tool_calls ?? [], mostCharacters).map(callOf))
     }
     case "tool":
-      return Message.toolResult(said.tool_call_id, checkedLength(textOf(said.content), mostCharacters))
+      return Message.toolResult(said.tool_call_id, checkedLength(resultOf(said.content), mostCharacters))
   }
 }
 

@@ -5,9 +5,15 @@ import type { Message } from "@troupe/chat/messages"
 import { describe, expect, it } from "vitest"
 import { type AgUiEvent, agUiMessages, AgUiStream } from "../../../src/wire/agUi/agUiStream.ts"
 
+const shot = [
+  { type: "text", text: "The page" },
+  { type: "image", image: { base64: "iVBORw0KGgo=", mediaType: "image/png" } }
+]
+
 const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
   const tools = [
     tool({ name: "echo", execute: (args) => args }),
+    tool({ name: "shot", execute: () => shot }),
     tool({ name: "asks", execute: () => askUser("Which?") }),
     tool({ name: "byHand", manual: true })
   ]
@@ -106,6 +112,10 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
     ],
     [{ text: "Done" }, { finish: "stop" }]
   ],
+  "a result with an image": [
+    [{ toolCall: { id: "c0", name: "shot" } }, { finish: "tool_calls" }],
+    [{ text: "Done" }, { finish: "stop" }]
+  ],
   "the same call id in two steps": [
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
@@ -114,6 +124,11 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "a question": [[{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }]],
   "a call of the client's": [[{ toolCall: { id: "c0", name: "byHand" } }, { finish: "tool_calls" }]]
 }
+
+it("TPART3 the text of a result with an image has a line for each part", async () => {
+  const { messages } = await turnOf(turns["a result with an image"] ?? [])
+  expect(replyOf(messages)).toMatchObject([{}, { role: "tool", content: "The page\n[image image/png, 8 B]" }, {}])
+})
 
 describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of the thread", () => {
   for (const [title, scripts] of Object.entries(turns)) {

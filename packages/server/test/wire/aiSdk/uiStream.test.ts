@@ -16,6 +16,11 @@ const fails = tool({
   }
 })
 const asks = tool({ name: "asks", execute: () => askUser("Which?", { choices: ["a", "b"] }) })
+const image = { type: "image", image: { base64: "iVBORw0KGgo=", mediaType: "image/png" } }
+const shot = tool({
+  name: "shot",
+  execute: () => [{ type: "text", text: "The page", metadata: { providerOptions: {} } }, image]
+})
 const byHand = tool({ name: "byHand", manual: true })
 
 const manual = new Set(["byHand"])
@@ -38,7 +43,7 @@ const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<LocalChatRef> => {
   const troupe = await Troupe.start({
     adapter: Fake.make({ scripts }),
-    tools: [echo, fails, asks, byHand],
+    tools: [echo, fails, asks, shot, byHand],
     includeRawChunks: true,
     permissions: { deny: ["forbidden"] }
   })
@@ -69,6 +74,10 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
     ],
     [{ text: "Done" }, { finish: "stop" }]
   ],
+  "a result with an image": [
+    [{ toolCall: { id: "c0", name: "shot" } }, { finish: "tool_calls" }],
+    [{ text: "Done" }, { finish: "stop" }]
+  ],
   "the same call id in two steps": [
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
@@ -87,6 +96,20 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
     [{ text: "Sorry" }, { finish: "stop" }]
   ]
 }
+
+it("TPART2 the output of a result with parts is the list of its parts, without metadata", async () => {
+  const chat = await chatWith(turns["a result with an image"] ?? [])
+  await eventsOf(chat.send("Go"))
+  expect(kept(chat)).toMatchObject({
+    parts: [
+      {},
+      { type: "tool-shot", state: "output-available", output: [{ type: "text", text: "The page" }, image] },
+      {},
+      {}
+    ]
+  })
+  expect(JSON.stringify(kept(chat))).not.toContain("metadata")
+})
 
 describe("UI1. a client has the same message, however it read it", () => {
   for (const [title, scripts] of Object.entries(turns)) {

@@ -1,9 +1,7 @@
 /** Makes user messages. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import type { ContentPart } from "./messageShapes.ts"
-import type { UserMessage } from "./messageShapes.ts"
-import * as Validate from "./Validate.ts"
-import { unstorable } from "./storable.ts"
+import { type ContentPart, unstorable, type UserMessage } from "../model/index.ts"
+import * as Validate from "../model/Validate.ts"
 
 /** The input of a user: text, content parts, or a whole message. */
 export type UserInput = string | Array<ContentPart> | UserMessage
