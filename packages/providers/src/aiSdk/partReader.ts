@@ -70,7 +70,7 @@ export class PartReader {
         this.#parts.begin("text", part.id, part.providerMetadata)
         return
       case "text-end":
-        this.#parts.end("text", part.id, part.providerMetadata)
+        this.#parts.end("text", part.id, part.providerMetadata, "citations" in part ? part.citations : undefined)
         return
       case "text-delta":
         this.#start()

@@ -32,6 +32,8 @@ interface Block {
   readonly id: string
   text: string
   data: ProviderData | undefined
+  /** The sources that the provider names for a text. */
+  citations?: unknown
 }
 
 /** Collects the parts of one reply. */
@@ -52,9 +54,11 @@ export class ReplyParts {
   }
 
   /** Ends a block. */
-  end(type: Block["type"], id: string, data: ProviderData | undefined): void {
+  end(type: Block["type"], id: string, data: ProviderData | undefined, citations?: unknown): void {
     const block = this.#open[type].get(id)
-    if (block !== undefined) block.data = data ?? block.data
+    if (block === undefined) return
+    block.data = data ?? block.data
+    block.citations = citations
     this.#open[type].delete(id)
   }
 
@@ -102,8 +106,11 @@ const isBlock = (part: Block | AssistantPart): part is Block => "data" in part &
 
 const ended = (part: Block | AssistantPart): ReadonlyArray<AssistantPart> => {
   if (!isBlock(part)) return [part]
-  const { type, text, data } = part
-  return type === "text" && text === "" && data === undefined ? [] : [{ type, text, ...carried(data) }]
+  const { type, text, data, citations } = part
+  const cited = citations === undefined ? {} : { citations: plain(citations) }
+  const metadata = { ...carried(data).metadata, ...cited }
+  if (Object.keys(metadata).length > 0) return [{ type, text, metadata }]
+  return type === "text" && text === "" ? [] : [{ type, text }]
 }
 
 const otherPart = (part: StreamPart): AssistantPart => {

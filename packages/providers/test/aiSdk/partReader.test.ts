@@ -127,7 +127,9 @@ describe("PART6. the parts of a reply", () => {
       { type: "reasoning-start", id: "0", providerMetadata: about("start") },
       { type: "reasoning-delta", id: "0", delta: "think" },
       { type: "reasoning-end", id: "0", providerMetadata: about("end") },
-      ...word("1", "one"),
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "one" },
+      { type: "text-end", id: "1", citations: [{ source: { type: "url", url: "https://example.org" } }] as never },
       { type: "text-start", id: "2" },
       { type: "text-end", id: "2" },
       { type: "text-start", id: "3", providerMetadata: about("empty") },
@@ -140,7 +142,11 @@ describe("PART6. the parts of a reply", () => {
     )
     expect(parts).toEqual([
       { type: "reasoning", text: "think", ...kept("end") },
-      { type: "text", text: "one" },
+      {
+        type: "text",
+        text: "one",
+        metadata: { citations: [{ source: { type: "url", url: "https://example.org" } }] }
+      },
       { type: "text", text: "", ...kept("empty") },
       { type: "tool_call", toolCallId: "c1" },
       { type: "reasoning", text: "", ...kept("again") },
