@@ -88,11 +88,13 @@ export class ReplyBounds {
       }
       case "tool_call_completed":
         return this.#charactersOfCall(event)
-      case "raw_chunk": {
-        const length = reasoningIn(event.chunk)
+      case "reasoning_delta": {
+        const length = lengthOf(event.delta)
         this.#reasoning += length
         return length
       }
+      case "raw_chunk":
+        return charactersIn(event.chunk)
       case "text_completed":
         return this.#again(lengthOf(event.text))
       case "message_completed":
@@ -159,7 +161,7 @@ type AdapterMessage =
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
 
-const reasoningIn = (chunk: unknown): number => {
+const charactersIn = (chunk: unknown): number => {
   if (typeof chunk !== "object" || chunk === null) return lengthOf(chunk)
   const { delta, text } = chunk as { readonly delta?: unknown; readonly text?: unknown }
   return lengthOf(delta) + lengthOf(text)
@@ -169,6 +171,7 @@ const reasoningIn = (chunk: unknown): number => {
 const isAdapterTag = (tag: unknown): tag is AdapterEvent["type"] => {
   switch (tag) {
     case "text_delta":
+    case "reasoning_delta":
     case "tool_call_delta":
     case "raw_chunk":
     case "message_started":

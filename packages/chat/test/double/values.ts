@@ -357,6 +357,7 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
   message_started: fields({ type: oneOf("message_started"), message: assistant, metadata }, "metadata"),
   text_delta: fields({ type: oneOf("text_delta"), id, delta: text }),
   text_completed: fields({ type: oneOf("text_completed"), id, text }),
+  reasoning_delta: fields({ type: oneOf("reasoning_delta"), id, delta: text }),
   tool_call_started: fields({ type: oneOf("tool_call_started"), id: text, name: text }),
   tool_call_delta: fields({ type: oneOf("tool_call_delta"), id: text, argumentsDelta: text }),
   tool_call_completed: fields(

@@ -36,7 +36,7 @@ export interface AiSdkOptions {
  *
  * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
  * a request's `options` are the AI SDK's own settings; every other option is the provider's. Provider metadata comes as
- * `metadata.providerMetadata` of calls and parts, and is sent back with them. The message of a reply has all parts of the
+ * `metadata.providerMetadata` of calls and parts, and is sent back with them. Reasoning streams as `reasoning_delta` events. The message of a reply has all parts of the
  * reply, in its order: text, reasoning, calls, files, sources, calls that the provider ran. To pass provider options for one message, part or tool, put them under
  * `metadata.providerOptions`, by provider name.
  *

@@ -88,7 +88,8 @@ export class PartReader {
       case "reasoning-delta":
         this.#start()
         this.#parts.add("reasoning", part.id, part.delta, part.providerMetadata)
-        if (part.delta !== "") this.#raw({ type: "reasoning_delta", id: part.id, delta: part.delta })
+        if (part.delta === "") return
+        this.#emit({ type: "reasoning_delta", id: part.id, delta: part.delta })
         return
       case "tool-input-start":
         this.#start()

@@ -96,7 +96,7 @@ describe("PART2. message_completed", () => {
       { type: "reasoning-end", id: "r" },
       finish()
     )
-    expect(events.filter((event) => event.type === "raw_chunk").map((event) => event.chunk)).toEqual([
+    expect(events.filter(({ type }) => type === "reasoning_delta")).toEqual([
       { type: "reasoning_delta", id: "r", delta: "so " },
       { type: "reasoning_delta", id: "r", delta: "then" }
     ])
