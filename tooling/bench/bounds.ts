@@ -27,6 +27,7 @@ export const limits = {
   crowdHeap: { bound: 450, aim: 300 },
   deltaStream: { bound: 9, aim: 6 },
   deltaLiving: { bound: 10, aim: 7 },
+  partsStream: { bound: 100, aim: 50 },
   processes: { bound: 9, aim: 6 },
   actors: { bound: 0, aim: 0 },
   promises: { bound: 565, aim: 540 },

@@ -17,6 +17,7 @@ const deltas = 50_000
 
 const plain = () => import("./work/plain.ts")
 const troupe = () => import("./work/troupe.ts")
+const parts = () => import("./work/parts.ts")
 const pi = () => import("./work/pi.ts")
 const http = () => import("./work/http.ts")
 const imports = () => import("./work/imports.ts")
@@ -55,6 +56,8 @@ export const contenders = {
   "plain delta": worker(plain, (it) => it.plainDeltas(deltas)),
   "stream delta": worker(troupe, (it) => it.streamedDeltas(deltas)),
   "living delta": worker(troupe, (it) => it.livingDeltas(deltas)),
+  "plain parts": worker(parts, (it) => it.plainParts()),
+  "stream parts": worker(parts, (it) => it.streamedParts()),
   "crowd of 1,000": crowdOf(1_000),
   "crowd of 10,000": crowdOf(10_000),
   counts: { measure: async () => (await import("./work/counts.ts")).counts() },

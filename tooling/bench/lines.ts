@@ -98,6 +98,11 @@ export const lines: ReadonlyArray<Line> = [
     ]
   },
   {
+    key: "parts",
+    name: "a reply of 200 mixed parts, to plain",
+    figures: [{ name: "Chat.stream", measure: ratio("stream parts", "plain parts"), limit: limits.partsStream }]
+  },
+  {
     key: "counts",
     name: "counts of a living chat",
     figures: [

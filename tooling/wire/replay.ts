@@ -24,14 +24,15 @@ interface LineError {
 /**
  * The result of one recording.
  *
- * **Details**: `events` are the tags of the whole chat, in order. `text`, `toolCalls`, `finishReason` and `usage` are of
- * the recorded reply, `finalText` is the chat's last text. `openConnections` are leaked connections.
+ * **Details**: `events` are the tags of the whole chat, in order. `text`, `parts`, `toolCalls`, `finishReason` and `usage`
+ * are of the recorded reply; `parts` are the types of its parts; `finalText` is the chat's last text. `openConnections` are leaked connections.
  */
 export interface Line {
   readonly file: string
   readonly provider: string
   readonly events: ReadonlyArray<Event["type"]>
   readonly text: string
+  readonly parts: ReadonlyArray<string>
   readonly toolCalls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly arguments: unknown }>
   readonly finishReason: string | null
   readonly usage: Response["usage"]
@@ -60,6 +61,7 @@ type Reported = Omit<Line, "file" | "provider" | "openConnections">
 const nothing: Reported = {
   events: [],
   text: "",
+  parts: [],
   toolCalls: [],
   finishReason: null,
   usage: {},
@@ -94,10 +96,15 @@ const converse = async (recording: Recording, url: string): Promise<Reported> =>
   } catch (thrown) {
     error ??= thrown
   }
-  const { outputText, toolCalls, finishReason, usage } = recorded ?? reply.toResponse()
+  const { outputText, message, toolCalls, finishReason, usage } = recorded ?? reply.toResponse()
+  const said = {
+    ...Message.assistant(outputText, toolCalls),
+    ...(message === undefined ? {} : { parts: message.parts })
+  }
   return {
     events,
     text: outputText,
+    parts: Message.parts(said).map(({ type }) => type),
     toolCalls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
     finishReason: error !== undefined && recorded === undefined ? "error" : finishReason,
     usage,

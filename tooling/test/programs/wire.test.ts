@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closingText } from "../../wire/closing.ts"
+import { readRecording } from "../../wire/recording.ts"
 import { type Line, replay } from "../../wire/replay.ts"
 
 let folder = ""
@@ -184,6 +185,20 @@ describe("what goes wrong is told in the line", () => {
     const line = await replayed("openai--cut.txt", chunk({ tool_calls: [cut] }), chunk({}, "length"))
     expect(line).toMatchObject({ finishReason: "length", toolCalls: [{ arguments: null }] })
     expect(line.events).not.toContain("tool_execution_started")
+  })
+})
+
+const recordings = join(import.meta.dirname, "../../../packages/providers/test/fixtures/replies")
+
+describe("of the providers' own recordings no call and no part is lost", () => {
+  test.each(readdirSync(recordings))("%s", async (file) => {
+    const path = join(recordings, file)
+    const line = await replay(path, file)
+    const called = line.toolCalls.map(({ name }) => name)
+    expect(line).toMatchObject({ error: null, openConnections: 0 })
+    expect(line.finalText).toBe(called.length === 0 ? line.text : closingText)
+    expect(line.parts.filter((type) => type === "tool_call")).toHaveLength(called.length)
+    expect(readRecording(path).toolNames.filter((name) => name !== "echo")).toEqual([...new Set(called)])
   })
 })
 

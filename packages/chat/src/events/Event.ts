@@ -1,5 +1,6 @@
 /**
- * The events of a step and of a chat: one closed union of sixteen tags.
+ * The events of a step and of a chat: one closed union of seventeen tags, the second version of it. The first had sixteen, which
+ * keep their meaning, and no `reasoning_delta`.
  *
  * **Order**: all adapter events of a step, then for each executed call its three tool events together, in completion
  * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`.
@@ -32,6 +33,12 @@ export const TextDelta = z
   .object({ type: z.literal("text_delta"), id: z.string().nullable(), delta: z.string() })
   .readonly()
 export type TextDelta = z.infer<typeof TextDelta>
+
+/** A fragment of the model's reasoning; `id` is the block it belongs to. The message of the reply has the reasoning as parts. */
+export const ReasoningDelta = z
+  .object({ type: z.literal("reasoning_delta"), id: z.string().nullable(), delta: z.string() })
+  .readonly()
+export type ReasoningDelta = z.infer<typeof ReasoningDelta>
 
 /** The whole answer text, once, before `message_completed`, when there was any. */
 const TextCompleted = z
@@ -155,7 +162,7 @@ type StepCompleted = z.infer<typeof StepCompleted>
 const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
 type ChatCompleted = z.infer<typeof ChatCompleted>
 
-/** A provider-specific chunk: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
+/** A provider-specific chunk: sources, files, raw chunks; usage as `{ type: "usage", usage }`. */
 const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
 type RawChunk = z.infer<typeof RawChunk>
 
@@ -168,6 +175,7 @@ export const AdapterEvent = z.discriminatedUnion("type", [
   MessageStarted,
   TextDelta,
   TextCompleted,
+  ReasoningDelta,
   ToolCallStarted,
   ToolCallDelta,
   ToolCallCompleted,
@@ -187,15 +195,31 @@ export const ToolEvent = z.discriminatedUnion("type", [
 ])
 export type ToolEvent = z.infer<typeof ToolEvent>
 
-/** Every event of a chat. */
-export const Event = z.discriminatedUnion("type", [AdapterEvent, ToolEvent, StepCompleted, ChatCompleted])
+/**
+ * Every event of a chat.
+ *
+ * **Details**: `Event.version` is the version of this union. A new version only adds tags: a reader ignores an event whose tag
+ * it does not know, as `StreamCollector` does. The seventeenth tag, `reasoning_delta`, came with version 2.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Event } from "@troupe/chat/events"
+ *
+ * Event.version // => 2
+ * ```
+ */
+export const Event = Object.assign(
+  z.discriminatedUnion("type", [AdapterEvent, ToolEvent, StepCompleted, ChatCompleted]),
+  { version: 2 as const }
+)
 export type Event = z.infer<typeof Event>
 
-/** The sixteen tags. */
+/** All tags. */
 export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
   "message_started",
   "text_delta",
   "text_completed",
+  "reasoning_delta",
   "tool_call_started",
   "tool_call_delta",
   "tool_call_completed",
@@ -213,6 +237,6 @@ export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
 
 const known: ReadonlySet<unknown> = new Set(tags)
 
-/** Whether a value has one of the sixteen tags. Payloads are not checked; {@link Event} checks them. */
+/** Whether a value has one of the tags. Payloads are not checked; {@link Event} checks them. */
 export const isEvent = (value: unknown): value is Event =>
   typeof value === "object" && value !== null && known.has((value as { readonly type?: unknown }).type)

@@ -1,7 +1,7 @@
 /**
  * Folds events into a response, a step's result, a chat's result.
  *
- * Owns: the text, the calls, the usage and the error of the running model request. Does not own the state that outlives
+ * Owns: the text, the reasoning, the calls, the usage and the error of the running model request. Does not own the state that outlives
  * the request (`runCollector.ts`).
  *
  * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Usage values that are not
@@ -47,6 +47,9 @@ interface OpenCall {
  */
 export class StreamCollector {
   #text = ""
+  #reasoning = ""
+  /** The block of the newest reasoning. */
+  #block: string | null | undefined
   #rewritten = 0
   readonly #calls = new Map<string, OpenCall>()
   #finishReason: FinishReason | null = null
@@ -71,13 +74,19 @@ export class StreamCollector {
     return this.#text
   }
 
+  /** The reasoning of the running request so far; an empty line is between two blocks. */
+  get reasoning(): string {
+    return this.#reasoning
+  }
+
   /** The usage that was reported so far. */
   get usage(): Usage {
     return this.#usage
   }
 
   /**
-   * The number of times that the text was replaced. Together with the text's length it shows whether the text changed.
+   * The number of times that the text was replaced. Together with the lengths of the text and of the reasoning it shows
+   * whether they changed.
    */
   get rewritten(): number {
     return this.#rewritten
@@ -131,6 +140,9 @@ export class StreamCollector {
           this.#text = event.text
           this.#rewritten++
         }
+        return
+      case "reasoning_delta":
+        if (typeof event.delta === "string") this.#think(event.id, event.delta)
         return
       case "tool_call_started":
         if (typeof event.id === "string" && typeof event.name === "string") this.#open(event.id).name = event.name
@@ -212,11 +224,19 @@ export class StreamCollector {
   /** Begins the next step (COLL4). */
   #startOver(): void {
     this.#text = ""
+    this.#reasoning = ""
+    this.#block = undefined
     this.#rewritten++
     this.#calls.clear()
     this.#finishReason = null
     this.#rawFinishReason = undefined
     this.#message = undefined
+  }
+
+  #think(block: string | null, delta: string): void {
+    if (block !== this.#block && this.#reasoning !== "") this.#reasoning += "\n\n"
+    this.#block = block
+    this.#reasoning += delta
   }
 
   #build(): Response {

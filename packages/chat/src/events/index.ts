@@ -1,14 +1,13 @@
 /** The events of a turn: their shapes, their fold into results, and the bounded stream that a reader pulls. */
-export { continues, joined, textOf, withText } from "./deltas.ts"
+export { continues, isFragment, joined, textOf, withText } from "./deltas.ts"
+export type { Fragment } from "./deltas.ts"
 export { Event, isEvent } from "./Event.ts"
 export type {
   AdapterEvent,
   ErrorEvent,
   MessageCompleted,
   MessageStarted,
-  TextDelta,
   ToolCallCompleted,
-  ToolCallDelta,
   ToolEvent
 } from "./Event.ts"
 export { EventStream } from "./eventStream.ts"

@@ -2,10 +2,11 @@
 
 import type { AdapterEvent, MessageCompleted, MessageStarted, ToolCallCompleted } from "./Event.ts"
 import { AdapterError, isObject } from "../errors/index.ts"
-import { reasonOf, storableCall, unstorable } from "../model/index.ts"
+import { AssistantPart, reasonOf, storableCall, unstorable } from "../model/index.ts"
 
 /**
- * The event as it can enter a thread: a call that cannot be stored gets `arguments: null`.
+ * The event as it can enter a thread: a call that cannot be stored gets `arguments: null`, and a part of an unknown kind
+ * becomes a `custom` part.
  *
  * **Errors**: throws an `AdapterError` when the message of the event cannot be stored.
  */
@@ -16,7 +17,7 @@ export const storableEvent = (event: AdapterEvent, maxToolArgumentCharacters: nu
     case "message_started":
     case "message_completed": {
       const reason = unstorableMessage(event)
-      if (reason === undefined) return event
+      if (reason === undefined) return withParts(event)
       throw new AdapterError("malformed_response", {
         message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
       })
@@ -33,16 +34,32 @@ const isReadable = (event: ToolCallCompleted): boolean =>
 /** Why the message of an event cannot enter a thread; `undefined` when it can. */
 const unstorableMessage = (event: MessageStarted | MessageCompleted): string | undefined => {
   const { message, metadata } = event as {
-    readonly message?: { readonly metadata?: unknown }
+    readonly message?: { readonly metadata?: unknown; readonly parts?: unknown }
     readonly metadata?: unknown
   }
   const reasoning: unknown = isObject(metadata) ? Reflect.get(metadata, "reasoning") : undefined
   const finishReason: unknown = event.type === "message_completed" ? event.finishReason : undefined
   const kept: unknown = isObject(message) ? message.metadata : undefined
-  if (reasoning === undefined && kept === undefined && isWord(finishReason)) return undefined
-  const found = unstorable({ message: { metadata: kept }, metadata: { reasoning }, finishReason })
+  const parts: unknown = isObject(message) ? message.parts : undefined
+  if (reasoning === undefined && kept === undefined && parts === undefined && isWord(finishReason)) return undefined
+  const found = unstorable({ message: { metadata: kept, parts }, metadata: { reasoning }, finishReason })
   if (found.length > 0) return reasonOf(found)
   return isWord(finishReason) ? undefined : "finishReason is not a word"
+}
+
+/** The event, with each part of its message in a known form: a part of an unknown kind is kept as it came. */
+const withParts = <Event extends MessageStarted | MessageCompleted>(event: Event): Event => {
+  const { message } = event as { readonly message?: { readonly parts?: unknown } }
+  if (!isObject(message) || message.parts === undefined) return event
+  const { parts, ...rest } = message
+  const list = Array.isArray(parts) ? parts.flatMap(partOf) : []
+  return { ...event, message: { ...rest, ...(list.length === 0 ? {} : { parts: list }) } }
+}
+
+const partOf = (value: unknown): ReadonlyArray<AssistantPart> => {
+  if (AssistantPart.safeParse(value).success) return [value as AssistantPart]
+  const kind: unknown = isObject(value) ? Reflect.get(value, "type") : undefined
+  return typeof kind === "string" ? [{ type: "custom", kind, data: value }] : []
 }
 
 const isWord = (value: unknown): boolean => value === undefined || value === null || typeof value === "string"

@@ -1,12 +1,17 @@
 /**
  * Messages: the elements of a conversation.
  *
+ * MSGPARTS1. The parts of a reply agree with its `content` and its `toolCalls`, which count: each call has one part, and
+ *            the texts of the parts add up to the content. A text that was changed later is one part.
+ * MSGPARTS2. A reply that was stored without parts has them in the order that was sent: reasoning, content, calls.
+ *
  * @module
  */
 import { ValidationError } from "../errors/index.ts"
 import {
   type AssistantMessage,
-  type ContentPart,
+  type AssistantPart,
+  ContentPart,
   type Message,
   type SystemMessage,
   type ToolMessage,
@@ -91,4 +96,61 @@ export const text = (message: Message): string => {
   if (typeof content === "string") return content
   if (role === "tool") return resultText(content)
   return content.map((part) => (part.type === "text" ? part.text : "")).join("")
+}
+
+/**
+ * The parts of a reply, in its order.
+ *
+ * **Details**: every reply has them, also one that was stored without `parts`: its reasoning comes first, then its content,
+ * then its calls (MSGPARTS1, MSGPARTS2).
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Message } from "@troupe/chat/messages"
+ *
+ * const call = { id: "call_1", name: "now", arguments: {} }
+ * const reply = Message.assistant("One moment.", [call])
+ * Message.parts(reply)
+ * // => [{ type: "text", text: "One moment." }, { type: "tool_call", toolCallId: "call_1" }]
+ * ```
+ */
+export const parts = (message: AssistantMessage): ReadonlyArray<AssistantPart> => {
+  const { content, parts: kept, toolCalls = [] } = message
+  const listed = kept === undefined || typeof content !== "string" ? viewed(message) : withText(kept, content)
+  const left = new Set(toolCalls.map(({ id }) => id))
+  const named = listed.filter((part) => part.type !== "tool_call" || left.delete(part.toolCallId))
+  return left.size === 0 ? named : [...named, ...Array.from(left, callPart)]
+}
+
+const callPart = (toolCallId: string): AssistantPart => ({ type: "tool_call", toolCallId })
+
+/** The parts of a reply that has none (MSGPARTS2). */
+const viewed = ({ content, metadata }: AssistantMessage): ReadonlyArray<AssistantPart> => {
+  const said: ReadonlyArray<ContentPart> = typeof content === "string" ? textParts(content) : content
+  return [
+    ...keptReasoning(metadata?.["reasoning"]),
+    ...said.filter((part) => part.type === "reasoning"),
+    ...said.filter((part) => part.type !== "reasoning")
+  ]
+}
+
+const textParts = (content: string): ReadonlyArray<Extract<ContentPart, { type: "text" }>> =>
+  content === "" ? [] : [{ type: "text", text: content }]
+
+/** The reasoning that an adapter keeps in the metadata of a message. */
+const keptReasoning = (kept: unknown): ReadonlyArray<AssistantPart> =>
+  !Array.isArray(kept)
+    ? []
+    : kept.flatMap((part) => {
+        const { data } = ContentPart.safeParse(part)
+        return data?.type === "reasoning" ? [data] : []
+      })
+
+/** The parts, with a text that differs from theirs in the place of their first text, or before their first call. */
+const withText = (kept: ReadonlyArray<AssistantPart>, content: string): ReadonlyArray<AssistantPart> => {
+  if (kept.reduce((said, part) => (part.type === "text" ? said + part.text : said), "") === content) return kept
+  const found = kept.findIndex(({ type }) => type === "text" || type === "tool_call")
+  const at = found === -1 ? kept.length : found
+  const others = (some: ReadonlyArray<AssistantPart>) => some.filter(({ type }) => type !== "text")
+  return [...kept.slice(0, at), ...textParts(content), ...others(kept.slice(at))]
 }

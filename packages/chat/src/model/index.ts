@@ -1,7 +1,7 @@
 /** The data of model requests: messages, content parts, threads, tool calls, usage, requests and responses. */
 export { answered, unpaired } from "./callPairing.ts"
-export { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
-export { assistant, system, text, toolResult, user } from "./Message.ts"
+export { AssistantMessage, AssistantPart, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
+export { assistant, parts, system, text, toolResult, user } from "./Message.ts"
 export { isPlainMessage, messageFindings, messagesAdvice, messagesFindings } from "./messageFindings.ts"
 export { Outcome, ofError } from "./Outcome.ts"
 export { encodedParts, isMedia, resultParts, resultSize, resultText } from "./resultParts.ts"

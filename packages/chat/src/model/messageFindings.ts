@@ -5,7 +5,7 @@
  *            checked with both.
  */
 import { type Finding, isRecord, shortened } from "../errors/index.ts"
-import { ContentPart, type FilePart, type ImagePart, type Message } from "./messageShapes.ts"
+import { AssistantPart, ContentPart, type FilePart, type ImagePart, type Message } from "./messageShapes.ts"
 import { Outcome } from "./Outcome.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
@@ -30,24 +30,37 @@ export const messageFindings = (
   problemOf: ProblemOf = sourceProblem
 ): ReadonlyArray<Finding> => {
   if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
-  const { role, content, toolCallId } = value
+  const { role, content, parts, toolCallId } = value
   const found: Array<Finding> = roles.has(role) ? [] : [{ field: [...path, "role"], reason: "unknown" }]
   if (Array.isArray(content)) {
-    if (content.every((part): part is ContentPart => ContentPart.safeParse(part).success)) {
-      content.forEach((part, index) => {
-        const reason = part.type === "image" || part.type === "file" ? problemOf(part) : undefined
-        if (reason !== undefined) found.push({ field: [...path, "content", index], reason })
-      })
-    } else {
-      found.push({ field: [...path, "content"], reason: "invalid_part_type" })
-    }
+    found.push(...partsFindings(content, ContentPart, [...path, "content"], problemOf))
   } else if (typeof content !== "string") {
     found.push({ field: [...path, "content"], reason: "invalid_type" })
+  }
+  if (role === "assistant" && parts !== undefined) {
+    const field = [...path, "parts"]
+    if (Array.isArray(parts)) found.push(...partsFindings(parts, AssistantPart, field, problemOf))
+    else found.push({ field, reason: "invalid_type" })
   }
   if (role === "tool" && typeof toolCallId !== "string") {
     found.push({ field: [...path, "tool_call_id"], reason: "required" })
   }
   return found
+}
+
+/** The findings about a list of parts. */
+const partsFindings = (
+  parts: ReadonlyArray<unknown>,
+  schema: typeof ContentPart | typeof AssistantPart,
+  field: Path,
+  problemOf: ProblemOf
+): ReadonlyArray<Finding> => {
+  const isPart = (part: unknown): part is AssistantPart => schema.safeParse(part).success
+  if (!parts.every(isPart)) return [{ field, reason: "invalid_part_type" }]
+  return parts.flatMap((part, index) => {
+    const reason = part.type === "image" || part.type === "file" ? problemOf(part) : undefined
+    return reason === undefined ? [] : [{ field: [...field, index], reason }]
+  })
 }
 
 const outcomes: ReadonlySet<unknown> = new Set(Outcome.options)
@@ -64,7 +77,7 @@ export const isPlainMessage = (value: unknown): value is Message => {
     case "system":
       return true
     case "assistant":
-      return value["toolCalls"] === undefined || areCalls(value["toolCalls"])
+      return isOptionalList(value["toolCalls"], isCall) && isOptionalList(value["parts"], isPlainPart)
     case "tool": {
       const { toolCallId, outcome } = value
       return typeof toolCallId === "string" && (outcome === undefined || outcomes.has(outcome))
@@ -74,7 +87,23 @@ export const isPlainMessage = (value: unknown): value is Message => {
   }
 }
 
-const areCalls = (value: unknown): boolean => Array.isArray(value) && value.every(isCall)
+const isOptionalList = (value: unknown, isElement: (element: unknown) => boolean): boolean =>
+  value === undefined || (Array.isArray(value) && value.every(isElement))
+
+/** Whether a value is one of the usual parts of a reply. */
+const isPlainPart = (value: unknown): boolean => {
+  if (!isPlain(value)) return false
+  const { type, text, toolCallId, metadata } = value
+  switch (type) {
+    case "text":
+    case "reasoning":
+      return typeof text === "string" && isOptionalPlain(metadata)
+    case "tool_call":
+      return typeof toolCallId === "string"
+    default:
+      return false
+  }
+}
 
 const isCall = (value: unknown): boolean => {
   if (!isPlain(value)) return false

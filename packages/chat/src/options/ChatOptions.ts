@@ -93,7 +93,7 @@ export interface StepOptions {
   readonly sessionId?: string | undefined
   /** Default: a new random id, the same for all steps of a chat. */
   readonly requestId?: string | undefined
-  /** `false` removes `text_delta` events. Default `true`. */
+  /** `false` removes `text_delta` and `reasoning_delta` events. Default `true`. */
   readonly emitTextDeltas?: boolean | undefined
   /** `false` removes `tool_call_delta` events. Default `true`. */
   readonly emitToolDeltas?: boolean | undefined

@@ -4,16 +4,17 @@
  * @source OpenTelemetry, semantic conventions for generative AI: spans, agent spans, metrics
  */
 import type { Adapter } from "../adapter/index.ts"
-import { isRecord } from "../errors/index.ts"
-import type {
-  ContentPart,
-  FinishReason,
-  Message,
-  Request,
-  Response,
-  ResponseFormat,
-  ToolCall,
-  Usage
+import {
+  type AssistantMessage,
+  type ContentPart,
+  type FinishReason,
+  type Message,
+  parts as partsOf,
+  type Request,
+  type Response,
+  type ResponseFormat,
+  type ToolCall,
+  type Usage
 } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
@@ -132,11 +133,12 @@ export const inputContent = ({ messages, tools }: Pick<Request, "messages" | "to
 
 /** The message of a response, as JSON. Content: only for a host that opts in. */
 export const outputContent = ({ message, outputText, toolCalls, finishReason }: Response): Attributes => {
-  const { metadata, content = outputText } = message ?? {}
+  const { metadata, parts, content = outputText } = message ?? {}
   const reply = asParts({
     role: "assistant",
     content: content === "" ? outputText : content,
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(parts === undefined ? {} : { parts }),
     ...(metadata === undefined ? {} : { metadata })
   })
   const finished = finishReason === null ? {} : { finish_reason: finishWord(finishReason) }
@@ -163,7 +165,7 @@ const definitionOf = ({ name, description, schema }: Request["tools"][number]) =
 /** A message as the conventions write it: its role and its parts. */
 const asParts = (message: Message): { readonly role: string; readonly parts: ReadonlyArray<object> } => ({
   role: message.role,
-  parts: [...reasoningParts(message), ...messageParts(message), ...callParts(message)],
+  parts: message.role === "assistant" ? replyParts(message) : messageParts(message),
   ...(message.role !== "tool" && message.name !== undefined ? { name: message.name } : {})
 })
 
@@ -180,25 +182,32 @@ const contentParts = ({ content }: Message): ReadonlyArray<object> => {
   return content === "" ? [] : [{ type: "text", content }]
 }
 
-const callParts = (message: Message): ReadonlyArray<object> =>
-  message.role !== "assistant"
-    ? []
-    : (message.toolCalls ?? []).map(({ id, name, arguments: args, rawArguments }) => ({
-        type: "tool_call",
-        id,
-        name,
-        arguments: args ?? rawArguments ?? null
-      }))
+const replyParts = (message: AssistantMessage): ReadonlyArray<object> => {
+  const calls = new Map(message.toolCalls?.map((call) => [call.id, call]))
+  return partsOf(message).flatMap((part): ReadonlyArray<object> => {
+    switch (part.type) {
+      case "tool_call":
+        return callPart(calls.get(part.toolCallId))
+      case "provider_tool_call":
+        return [{ type: "server_tool_call", id: part.id, name: part.name, server_tool_call: part.arguments }]
+      case "provider_tool_result":
+        return [{ type: "server_tool_call_response", id: part.toolCallId, server_tool_call_response: part.result }]
+      case "source":
+        return []
+      case "custom":
+        return [{ type: part.kind }]
+      case "reasoning":
+        return part.text === "" ? [] : [partOf(part)]
+      default:
+        return [partOf(part)]
+    }
+  })
+}
 
-/** The reasoning that an adapter keeps in a message's metadata. */
-const reasoningParts = ({ metadata }: Message): ReadonlyArray<object> => {
-  const kept: unknown = metadata?.["reasoning"]
-  if (!Array.isArray(kept)) return []
-  return kept.flatMap((part: unknown) =>
-    isRecord(part) && typeof part["text"] === "string" && part["text"] !== ""
-      ? [{ type: "reasoning", content: part["text"] }]
-      : []
-  )
+const callPart = (call: ToolCall | undefined): ReadonlyArray<object> => {
+  if (call === undefined) return []
+  const { id, name, arguments: args, rawArguments } = call
+  return [{ type: "tool_call", id, name, arguments: args ?? rawArguments ?? null }]
 }
 
 const partOf = (part: ContentPart): object => {

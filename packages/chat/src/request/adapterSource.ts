@@ -244,6 +244,7 @@ export class AdapterSource implements Source {
   #passes(event: AdapterEvent): boolean {
     switch (event.type) {
       case "text_delta":
+      case "reasoning_delta":
         return this.#options.emitTextDeltas !== false
       case "tool_call_delta":
         return this.#options.emitToolDeltas !== false

@@ -7,7 +7,7 @@
  *         Any other event ends the request with an `AdapterError` (`malformed_response`).
  * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
  * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). The count
- *         includes its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10 characters for
+ *         includes its text, reasoning, parts and metadata, the names, arguments and metadata of its calls, and 10 characters for
  *         each value, so that a stream of empty events ends too. A repetition of an earlier event is not counted again.
  * REPLY4. A value that exceeds a bound is discarded completely.
  */
@@ -38,7 +38,8 @@ export class ReplyBounds {
   #isCompleted = false
   /** The characters of argument fragments whose call is not completed yet. */
   #fragments = 0
-  /** The characters of streamed reasoning. */
+  /** The characters of streamed text, and of streamed reasoning. */
+  #text = 0
   #reasoning = 0
   /** The call of the last fragment: its id counts once. */
   #fragmentId: unknown
@@ -71,8 +72,11 @@ export class ReplyBounds {
 
   #charactersOf(event: AdapterEvent): number {
     switch (event.type) {
-      case "text_delta":
-        return lengthOf(event.delta)
+      case "text_delta": {
+        const length = lengthOf(event.delta)
+        this.#text += length
+        return length
+      }
       case "tool_call_started":
         return lengthOf(event.id) + lengthOf(event.name)
       case "tool_call_delta": {
@@ -84,11 +88,13 @@ export class ReplyBounds {
       }
       case "tool_call_completed":
         return this.#charactersOfCall(event)
-      case "raw_chunk": {
-        const length = reasoningIn(event.chunk)
+      case "reasoning_delta": {
+        const length = lengthOf(event.delta)
         this.#reasoning += length
         return length
       }
+      case "raw_chunk":
+        return charactersIn(event.chunk)
       case "text_completed":
         return this.#again(lengthOf(event.text))
       case "message_completed":
@@ -111,9 +117,14 @@ export class ReplyBounds {
   }
 
   #charactersOfMessage({ message, metadata }: MessageStarted | MessageCompleted): number {
-    const { content, metadata: kept } = (message as AdapterMessage) ?? {}
+    const { content, metadata: kept, parts } = (message as AdapterMessage) ?? {}
     const text = this.#again(typeof content === "string" ? content.length : this.#sizeOf(message))
-    return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata)
+    return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata) + this.#beyondStreamed(parts)
+  }
+
+  /** The size of parts beyond the text and the reasoning that they repeat. */
+  #beyondStreamed(parts: unknown): number {
+    return Math.max(0, this.#sizeOf(parts) - this.#text - this.#reasoning)
   }
 
   /** The size of metadata beyond the reasoning that it repeats. */
@@ -143,11 +154,14 @@ const malformed = (what: string): AdapterError =>
   new AdapterError("malformed_response", { message: `The adapter ${what}` })
 
 /** A message as an adapter in JavaScript may yield it. */
-type AdapterMessage = { readonly content?: unknown; readonly metadata?: unknown } | null | undefined
+type AdapterMessage =
+  | { readonly content?: unknown; readonly metadata?: unknown; readonly parts?: unknown }
+  | null
+  | undefined
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
 
-const reasoningIn = (chunk: unknown): number => {
+const charactersIn = (chunk: unknown): number => {
   if (typeof chunk !== "object" || chunk === null) return lengthOf(chunk)
   const { delta, text } = chunk as { readonly delta?: unknown; readonly text?: unknown }
   return lengthOf(delta) + lengthOf(text)
@@ -157,6 +171,7 @@ const reasoningIn = (chunk: unknown): number => {
 const isAdapterTag = (tag: unknown): tag is AdapterEvent["type"] => {
   switch (tag) {
     case "text_delta":
+    case "reasoning_delta":
     case "tool_call_delta":
     case "raw_chunk":
     case "message_started":

@@ -1,6 +1,13 @@
 /** Builds a step's result from the data of its phases. */
 import type { Mode, PendingApproval, StepHalt, StepResult } from "../record/index.ts"
-import type { AssistantMessage, Response, ToolCall, ToolMessage } from "../model/index.ts"
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  parts as partsOf,
+  type Response,
+  type ToolCall,
+  type ToolMessage
+} from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Opened } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
@@ -60,15 +67,38 @@ export const assistantMessage = (response: Response, cancelled: boolean): Assist
   const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
   if (cancelled && response.outputText === "" && toolCalls.length === 0) return undefined
   const reasoning = response.metadata["reasoning"]
-  return {
+  const parts = response.finishReason === "error" ? undefined : response.message?.parts
+  return whole({
     role: "assistant",
     content: response.outputText,
     ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
+    ...(parts === undefined ? {} : { parts }),
     metadata: {
       ...response.message?.metadata,
       finish_reason: response.finishReason,
       ...(cancelled && response.finishReason === null ? { cancelled: true } : {}),
       ...(reasoning === undefined ? {} : { reasoning })
     }
+  })
+}
+
+/** The message with parts that agree with its calls; without parts if its text and its calls are all of it. */
+const whole = (message: AssistantMessage): AssistantMessage => {
+  if (message.parts === undefined) return message
+  const { parts: _, ...views } = message
+  const parts = partsOf(message)
+  const seen = partsOf(views)
+  return parts.length === seen.length && parts.every((part, at) => isSame(part, seen[at])) ? views : { ...views, parts }
+}
+
+/** Whether a part is the one that the views have in its place. */
+const isSame = (part: AssistantPart, seen: AssistantPart | undefined): boolean => {
+  switch (part.type) {
+    case "text":
+      return seen?.type === "text" && part.metadata === undefined
+    case "tool_call":
+      return seen?.type === "tool_call" && seen.toolCallId === part.toolCallId
+    default:
+      return false
   }
 }

@@ -162,6 +162,7 @@ const check = (options: FakeOptions): void => {
 
 const words: ReadonlyArray<string> = [
   "text",
+  "reasoning",
   "toolCall",
   "toolCallDelta",
   "rawChunk",

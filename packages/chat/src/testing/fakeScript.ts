@@ -3,11 +3,12 @@ import type { Clock } from "@troupe/otp"
 import type { AdapterOptions } from "../adapter/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import { AdapterError, type AdapterErrorReason, StreamError, type StreamErrorReason } from "../errors/index.ts"
-import { type FinishReason, parseArguments, type Usage } from "../model/index.ts"
+import { type AssistantPart, type FinishReason, parseArguments, type Usage } from "../model/index.ts"
 
 type EventLine = Exclude<
   ScriptEntry,
   | { readonly text: string }
+  | { readonly reasoning: string }
   | { readonly usage: Usage }
   | { readonly delayMs: number }
   | { readonly hang: true }
@@ -25,6 +26,7 @@ export async function* interpret(
 ): AsyncGenerator<AdapterEvent, void> {
   let said: string | undefined
   let usage = reported
+  const parts: Array<AssistantPart> = []
   try {
     yield {
       type: "message_started",
@@ -34,7 +36,11 @@ export async function* interpret(
     for (const line of script) {
       if ("text" in line) {
         said = (said ?? "") + line.text
+        grow(parts, "text", line.text)
         yield { type: "text_delta", id: null, delta: line.text }
+      } else if ("reasoning" in line) {
+        grow(parts, "reasoning", line.reasoning)
+        yield { type: "reasoning_delta", id: String(parts.length - 1), delta: line.reasoning }
       } else if ("usage" in line) {
         usage = reported ?? line.usage
       } else if ("delayMs" in line) {
@@ -44,16 +50,24 @@ export async function* interpret(
       } else if ("crash" in line) {
         throw line.crash
       } else if ("finish" in line) {
-        yield* closing(said, line.finish, usage)
+        yield* closing(said, line.finish, usage, parts)
         return
       } else {
+        if ("toolCall" in line) parts.push({ type: "tool_call", toolCallId: line.toolCall.id })
         yield* eventsOf(line)
       }
     }
-    yield* closing(said, null, usage)
+    yield* closing(said, null, usage, parts)
   } finally {
     release()
   }
+}
+
+/** Adds to the newest part, or begins one. */
+const grow = (parts: Array<AssistantPart>, type: "text" | "reasoning", delta: string): void => {
+  const last = parts.at(-1)
+  if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + delta }
+  else parts.push({ type, text: delta })
 }
 
 /** The events of a line that only sends events. */
@@ -78,12 +92,14 @@ function* eventsOf(line: EventLine): Generator<AdapterEvent, void> {
 function* closing(
   said: string | undefined,
   finishReason: FinishReason | null,
-  usage: Usage | undefined
+  usage: Usage | undefined,
+  parts: ReadonlyArray<AssistantPart>
 ): Generator<AdapterEvent, void> {
+  const isMore = parts.some(({ type }) => type === "reasoning")
   if (said !== undefined) yield { type: "text_completed", id: null, text: said }
   yield {
     type: "message_completed",
-    message: { role: "assistant", content: said ?? "" },
+    message: { role: "assistant", content: said ?? "", ...(isMore ? { parts } : {}) },
     finishReason,
     ...(usage === undefined ? {} : { usage })
   }
@@ -113,6 +129,7 @@ const scriptedError = (term: unknown): AdapterError => {
  * One line of a script. A script ends at its `finish`; what follows is never read.
  *
  * - `text`: a text delta
+ * - `reasoning`: a fragment of reasoning; the message of the reply has its parts then
  * - `toolCall`: a whole call; `rawArguments` overrides the JSON text of `arguments`
  * - `toolCallDelta`: a fragment of a call's argument text
  * - `rawChunk`: a provider-specific chunk
@@ -128,6 +145,7 @@ const scriptedError = (term: unknown): AdapterError => {
  */
 export type ScriptEntry =
   | { readonly text: string }
+  | { readonly reasoning: string }
   | {
       readonly toolCall: {
         readonly id: string

@@ -12,7 +12,7 @@
  */
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
 import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
-import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
+import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext, PartialReply } from "./liveView.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
@@ -40,7 +40,7 @@ interface InputView {
  * - `status`: `running`, or the status of the conversation
  * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
- * - `partial`: the reply that streams, or the known text of the interrupted one
+ * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some
  * - `toolCalls`: the calls of the running step, or of the last one until the next begins
  * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
  *   the caller answers
@@ -52,7 +52,7 @@ export interface ChatView {
   readonly status: ChatStatus
   readonly phase: ChatPhase
   readonly messages: ReadonlyArray<Message>
-  readonly partial: { readonly text: string }
+  readonly partial: PartialReply
   readonly toolCalls: ReadonlyArray<CallView>
   readonly question: PendingQuestion | undefined
   readonly approvals: ReadonlyArray<PendingApproval>
@@ -64,10 +64,11 @@ export interface ChatView {
   readonly error: ErrorView | undefined
 }
 
-/** The changes from one view to the next: only the additions of messages and text. */
+/** The changes from one view to the next: only the additions of messages, text and reasoning. */
 export interface ChatViewPatch {
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
   readonly text?: { readonly kept: number; readonly added: string }
+  readonly reasoning?: { readonly kept: number; readonly added: string }
   /** The other parts that changed; a part that became `undefined` is `null`. */
   readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
 }
@@ -132,13 +133,12 @@ const nothing: ChatView = {
 export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: ChatView): ChatView => {
   if (snapshot === undefined) return sharing(before, { ...nothing, id })
   const { context } = snapshot
-  const { text } = context.partial
   const after: ChatView = {
     id,
     status: context.status,
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),
-    partial: before?.partial.text === text ? before.partial : { text },
+    partial: sharing(before?.partial, context.partial),
     toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
     question: sharing(before?.question, asCopy(context.pendingQuestion)),
     approvals: sharingEach(before?.approvals, asCopy(context.pendingApprovals)),
@@ -157,6 +157,8 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
     ? before
     : after
 }
+
+const partialOf = (text: string, reasoning: string): PartialReply => (reasoning === "" ? { text } : { text, reasoning })
 
 const asCopy = <A>(value: A): A => shown(value) as A
 
@@ -207,10 +209,12 @@ export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPa
   const from = before ?? nothing
   const messages = messagesPatch(from.messages, after.messages)
   const text = textPatch(from.partial.text, after.partial.text)
+  const reasoning = textPatch(from.partial.reasoning, after.partial.reasoning)
   const changed = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
   const change: ChatViewPatch = {
     ...(messages === undefined ? {} : { messages }),
     ...(text === undefined ? {} : { text }),
+    ...(reasoning === undefined ? {} : { reasoning }),
     ...(changed.length === 0 ? {} : { rest: Object.fromEntries(changed.map((part) => [part, after[part] ?? null])) })
   }
   return before !== undefined && Object.keys(change).length === 0 ? undefined : change
@@ -222,7 +226,7 @@ const messagesPatch = (before: ChatView["messages"], after: ChatView["messages"]
   return kept === before.length && kept === after.length ? undefined : { kept, added: after.slice(kept) }
 }
 
-const textPatch = (before: string, after: string): ChatViewPatch["text"] => {
+const textPatch = (before = "", after = ""): ChatViewPatch["text"] => {
   if (before === after) return undefined
   const kept = after.startsWith(before) ? before.length : 0
   return { kept, added: after.slice(kept) }
@@ -231,15 +235,21 @@ const textPatch = (before: string, after: string): ChatViewPatch["text"] => {
 /** The view after a patch. Parts that the patch does not name stay unchanged. */
 export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
   const from = before ?? nothing
-  const { messages, text, rest: changed } = change
+  const { messages, text, reasoning, rest: changed } = change
+  const { partial } = from
   const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
     ...from,
     ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
-    ...(text === undefined ? {} : { partial: { text: from.partial.text.slice(0, text.kept) + text.added } })
+    ...(text === undefined && reasoning === undefined
+      ? {}
+      : { partial: partialOf(grown(partial.text, text), grown(partial.reasoning, reasoning)) })
   }
   if (changed !== undefined) for (const part of rest) take(after, part, changed)
   return after
 }
+
+const grown = (before = "", change: ChatViewPatch["text"]): string =>
+  change === undefined ? before : before.slice(0, change.kept) + change.added
 
 const take = <Part extends Rest>(
   view: { [Key in Part]: ChatView[Key] },

@@ -11,7 +11,7 @@
  *         oldest items are dropped first. Consecutive fragments are one item, up to `maxRun` characters.
  * LOG4. When a turn begins, earlier events are dropped, except those that a reader has not read.
  */
-import { continues, type Event, type TextDelta, textOf, type ToolCallDelta, withText } from "../events/index.ts"
+import { continues, type Event, type Fragment, isFragment, textOf, withText } from "../events/index.ts"
 
 export const maxItems = 4_096
 export const maxCharacters = 2 ** 20
@@ -94,7 +94,7 @@ export class EventLog {
   }
 
   append(event: Event): void {
-    if (event.type === "text_delta" || event.type === "tool_call_delta") this.#fragment(event, textOf(event))
+    if (isFragment(event)) this.#fragment(event, textOf(event))
     else this.#add(event, "", 1)
   }
 
@@ -115,7 +115,7 @@ export class EventLog {
     this.forget()
   }
 
-  #fragment(event: TextDelta | ToolCallDelta, text: string): void {
+  #fragment(event: Fragment, text: string): void {
     if (text.length === 0) return
     const run = this.#run
     if (run === undefined || !continues(run.event, event) || run.text.length >= maxRun) {

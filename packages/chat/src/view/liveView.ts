@@ -78,6 +78,12 @@ export type ChatPhase =
 /** The status of a chat: `running` while a turn runs, else that of its conversation. */
 export type ChatStatus = ConversationStatus | "running"
 
+/** A reply so far. `reasoning` is absent until there is some. */
+export interface PartialReply {
+  readonly text: string
+  readonly reasoning?: string
+}
+
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
 export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly engine: Engine
@@ -93,8 +99,8 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly failure: SessionError | undefined
   readonly phase: ChatPhase
   readonly status: ChatStatus
-  /** The text of the running step's reply so far; empty once it is in the thread. */
-  readonly partial: { readonly text: string }
+  /** The text and the reasoning of the running step's reply so far; empty once they are in the thread. */
+  readonly partial: PartialReply
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The calls that wait for a decision, in call order. */
@@ -166,6 +172,7 @@ export class LiveView implements StepWatcher {
   #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
+  #seenReasoning = 0
   #seenRewritten = 0
   #seenPhase: ChatPhase | undefined
   /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
@@ -305,6 +312,7 @@ export class LiveView implements StepWatcher {
     const env = this.#env
     if (machine === undefined || env === undefined) return undefined
     const text = this.#collector?.text ?? machine.context.interrupted?.text ?? ""
+    const reasoning = this.#collector?.reasoning ?? ""
     const rewritten = this.#collector?.rewritten ?? 0
     const { context } = machine
     const turn = env.find(context.turn?.id)
@@ -312,17 +320,24 @@ export class LiveView implements StepWatcher {
     if (
       this.#snapshot === undefined ||
       text.length !== this.#seenLength ||
+      reasoning.length !== this.#seenReasoning ||
       rewritten !== this.#seenRewritten ||
       phase !== this.#seenPhase
     ) {
       this.#seenLength = text.length
+      this.#seenReasoning = reasoning.length
       this.#seenRewritten = rewritten
       this.#seenPhase = phase
       const live: ChatSnapshot & { readonly __proto__: object } = {
         __proto__: printable,
         ...chatMachine.resolveState(machine),
         status: machine.status,
-        context: this.#liveContext(context, { env, turn, phase, text }),
+        context: this.#liveContext(context, {
+          env,
+          turn,
+          phase,
+          partial: reasoning === "" ? { text } : { text, reasoning }
+        }),
         toJSON: shownSnapshot
       }
       this.#snapshot = live
@@ -330,7 +345,7 @@ export class LiveView implements StepWatcher {
     return this.#snapshot
   }
 
-  #liveContext(context: ChatContext, { env, turn, phase, text }: Live): LiveContext {
+  #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
     const collector = this.#collector
     return {
       ...context,
@@ -342,7 +357,7 @@ export class LiveView implements StepWatcher {
       refusal: valueOf(context.refusal),
       failure: valueOf(context.failure),
       phase,
-      partial: { text },
+      partial,
       toolCalls: this.#toolCalls(),
       permissionMode: context.standing?.mode ?? this.#mode,
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
@@ -406,7 +421,7 @@ interface Live {
   readonly env: ChatEnv
   readonly turn: Turn | undefined
   readonly phase: ChatPhase
-  readonly text: string
+  readonly partial: PartialReply
 }
 
 const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean): ChatPhase => {

@@ -161,7 +161,8 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
     ["malformed calls", { type: "tool_call_completed", id: 7 }],
     ["the same call", call],
     ["fragments of arguments", { type: "tool_call_delta", id: "c0", argumentsDelta: '{"a":' }],
-    ["reasoning", { type: "raw_chunk", chunk: { type: "reasoning_delta", id: "0", delta: "so" } }],
+    ["reasoning", { type: "reasoning_delta", id: "0", delta: "so" }],
+    ["raw chunks with a text", { type: "raw_chunk", chunk: { type: "x", delta: "so" } }],
     ["raw chunks", { type: "raw_chunk", chunk: null }],
     ["starts", started]
   ]
@@ -232,12 +233,22 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
   test("reasoning that came in fragments counts once when the message repeats it", () => {
     const bounds = new ReplyBounds(350)
     const text = "x".repeat(200)
-    const chunk = { type: "raw_chunk", chunk: { type: "reasoning_delta", id: "0", delta: text } }
-    expect(bounds.read(chunk)).toBe(chunk)
+    const thought = { type: "reasoning_delta", id: "0", delta: text }
+    expect(bounds.read(thought)).toBe(thought)
     const reasoning = [{ type: "reasoning", text }]
-    const message = { role: "assistant", content: "", metadata: { reasoning } }
+    const message = { role: "assistant", content: "", parts: reasoning, metadata: { reasoning } }
     const last = { ...completed(), message, metadata: { reasoning } }
     expect(bounds.read(last)).toMatchObject({ type: "message_completed" })
+  })
+
+  test("parts count beyond the text and the reasoning that they repeat", () => {
+    const last = (parts: unknown) => ({ ...completed(), message: { role: "assistant", content: "", parts } })
+    const file = (characters: number) => [{ type: "file", file: { base64: "A".repeat(characters) }, mediaType: "a/b" }]
+    expect(new ReplyBounds(500).read(last(file(300)))).toMatchObject({ type: "message_completed" })
+    expect(new ReplyBounds(500).read(last(file(600)))).toMatchObject({ reason: "reply_too_large" })
+    const bounds = new ReplyBounds(500)
+    bounds.read(delta("x".repeat(400)))
+    expect(bounds.read(last([{ type: "text", text: "x".repeat(400) }]))).toMatchObject({ type: "message_completed" })
   })
 
   test("it is 4,000,000 characters without the option: an endless stream ends, and the event loop turns meanwhile", async () => {

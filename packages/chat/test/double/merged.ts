@@ -6,8 +6,8 @@ export const merged = (events: ReadonlyArray<Event>): ReadonlyArray<Event> => {
   const all: Array<Event> = []
   for (const event of events) {
     const last = all.at(-1)
-    if (event.type === "text_delta") {
-      if (last?.type === "text_delta" && last.id === event.id)
+    if (event.type === "text_delta" || event.type === "reasoning_delta") {
+      if (last?.type === event.type && last.id === event.id)
         all[all.length - 1] = { ...last, delta: last.delta + event.delta }
       else if (event.delta !== "") all.push(event)
     } else if (event.type === "tool_call_delta") {

@@ -6,6 +6,7 @@ import { type Event, tags } from "../../src/events/Event.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { Decision, PendingApproval } from "../../src/record/Approval.ts"
 import type { InboxEntry } from "../../src/record/Inbox.ts"
+import type { AssistantPart } from "../../src/model/messageShapes.ts"
 import { Outcome } from "../../src/model/Outcome.ts"
 import { FinishReason } from "../../src/model/Response.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -76,10 +77,44 @@ const toolCall: Gen<Types["ToolCall"]> = fields(
 )
 const toolCalls = list(toolCall)
 
+const assistantPart: Gen<AssistantPart> = choice<AssistantPart>(
+  contentPart,
+  fields({ type: oneOf("tool_call"), toolCallId: text }),
+  fields({ type: oneOf("provider_tool_call"), id: text, name: text, arguments: anything, metadata }, "metadata"),
+  fields(
+    {
+      type: oneOf("provider_tool_result"),
+      toolCallId: text,
+      name: text,
+      result: anything,
+      isError: flag,
+      metadata
+    },
+    "isError",
+    "metadata"
+  ),
+  fields(
+    {
+      type: oneOf("source"),
+      id: text,
+      source: choice<{ readonly url: string } | { readonly mediaType: string; readonly filename?: string }>(
+        fields({ url: text }),
+        fields({ mediaType: text, filename: text }, "filename")
+      ),
+      title: text,
+      metadata
+    },
+    "title",
+    "metadata"
+  ),
+  fields({ type: oneOf("custom"), kind: text, data: anything, metadata }, "data", "metadata")
+)
+
 const content = choice<string | Array<Types["ContentPart"]>>(text, list(contentPart))
 const assistant = fields(
-  { role: oneOf("assistant"), content, toolCalls, name: text, metadata },
+  { role: oneOf("assistant"), content, toolCalls, parts: list(assistantPart), name: text, metadata },
   "toolCalls",
+  "parts",
   "name",
   "metadata"
 )
@@ -322,6 +357,7 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
   message_started: fields({ type: oneOf("message_started"), message: assistant, metadata }, "metadata"),
   text_delta: fields({ type: oneOf("text_delta"), id, delta: text }),
   text_completed: fields({ type: oneOf("text_completed"), id, text }),
+  reasoning_delta: fields({ type: oneOf("reasoning_delta"), id, delta: text }),
   tool_call_started: fields({ type: oneOf("tool_call_started"), id: text, name: text }),
   tool_call_delta: fields({ type: oneOf("tool_call_delta"), id: text, argumentsDelta: text }),
   tool_call_completed: fields(

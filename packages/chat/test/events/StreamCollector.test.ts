@@ -34,6 +34,26 @@ describe("folding events", () => {
     expect(fold(text("Hel"), { type: "text_completed", id: null, text: "Hello!" }).outputText).toBe("Hello!")
   })
 
+  test("reasoning adds up for the view, and is no text", () => {
+    const collector = new StreamCollector()
+    for (const [id, said] of [
+      ["0", "so "],
+      ["0", "then"],
+      ["1", "so"]
+    ] as const) {
+      collector.apply({ type: "reasoning_delta", id, delta: said })
+    }
+    expect([collector.reasoning, collector.text]).toEqual(["so then\n\nso", ""])
+  })
+
+  test("the version of the events is that of their last tag; an event of a later version changes nothing", () => {
+    expect(Events.Event.version).toBe(2)
+    expect(Events.tags).toHaveLength(17)
+    expect(Events.tags).toContain("reasoning_delta")
+    const later = { type: "tag_of_a_later_version", id: "0", delta: "x" }
+    expect(fold(text("a"), later, finish("stop"))).toEqual(fold(text("a"), finish("stop")))
+  })
+
   test("an empty fold is an empty response", () => {
     expect(fold()).toEqual({ outputText: "", toolCalls: [], finishReason: null, usage: {}, metadata: {} })
   })
@@ -71,6 +91,7 @@ describe("folding events", () => {
       ...Events.tags.map((type) => ({ type })).filter(({ type }) => type !== "error"),
       { type: "nonsense" },
       { type: "text_delta", delta: 7 },
+      { type: "reasoning_delta", delta: 7 },
       { type: "tool_call_started", id: 7, name: "t" },
       { type: "tool_call_delta", argumentsDelta: "x" },
       completed("c0", [], "[]"),

@@ -6,6 +6,7 @@ import { merged } from "../double/merged.ts"
 
 const text = (delta: string, id: string | null = null): Event => ({ type: "text_delta", id, delta })
 const fragment = (id: string, argumentsDelta: string): Event => ({ type: "tool_call_delta", id, argumentsDelta })
+const thought = (delta: string, id: string | null = null): Event => ({ type: "reasoning_delta", id, delta })
 const chunk = (of: number): Event => ({ type: "raw_chunk", chunk: { of } })
 const started: Event = { type: "message_started", message: { role: "assistant", content: "" } }
 const ended: Event = {
@@ -51,6 +52,9 @@ it("EVLOG2 fragments in a row are one, those of other texts and calls are not", 
     text("a"),
     text("b"),
     text("c", "t"),
+    thought("d", "t"),
+    thought("e", "t"),
+    thought("f", "u"),
     fragment("c0", "{"),
     fragment("c0", "}"),
     fragment("c1", "{"),
@@ -60,6 +64,8 @@ it("EVLOG2 fragments in a row are one, those of other texts and calls are not", 
   expect(readFrom(log, 0)).toEqual([
     text("ab"),
     text("c", "t"),
+    thought("de", "t"),
+    thought("f", "u"),
     fragment("c0", "{}"),
     fragment("c1", "{"),
     started,
@@ -86,13 +92,14 @@ it("EVLOG2 who reads as fast as fragments come gets each as it came", () => {
 })
 
 const Said = Schema.Struct({
-  what: Schema.Literals(["text", "text", "other text", "call", "call", "other call", "chunk", "message"]),
+  what: Schema.Literals(["text", "text", "other text", "call", "call", "other call", "reasoning", "chunk", "message"]),
   letters: Schema.Literals(["", "a", "bc", "def"]),
   reads: Schema.Boolean
 })
 
 const eventOf = ({ what, letters }: typeof Said.Type): Event => {
   if (what === "text" || what === "other text") return text(letters, what)
+  if (what === "reasoning") return thought(letters)
   if (what === "call" || what === "other call") return fragment(what, letters)
   return what === "chunk" ? chunk(letters.length) : started
 }

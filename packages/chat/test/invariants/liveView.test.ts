@@ -34,6 +34,31 @@ test("VIEW1 a snapshot is the same object until something changed", async () => 
   expect(chat.getSnapshot()?.context.partial.text).toBe("")
 })
 
+test("VIEW1 the reasoning of the running reply is shown until the reply is in the thread", async () => {
+  const adapter = handAdapter()
+  const { troupe, clock } = await check.troupe({ adapter })
+  const chat = await troupe.chat("c")
+  const turn = chat.send("go")
+  await until(() => adapter.streams.length === 1)
+  const partial = () => chat.getSnapshot()?.context.partial
+  expect(partial()).toEqual({ text: "" })
+  for (const [id, delta] of [
+    ["0", "so "],
+    ["0", "then"],
+    ["1", "so"]
+  ] as const) {
+    adapter.streams[0]?.say({ type: "reasoning_delta", id, delta })
+  }
+  await clock.advance(0)
+  expect(partial()).toEqual({ text: "", reasoning: "so then\n\nso" })
+  adapter.streams[0]?.text("a")
+  await clock.advance(0)
+  expect(partial()).toEqual({ text: "a", reasoning: "so then\n\nso" })
+  adapter.streams[0]?.finish("stop")
+  await turn.result()
+  expect(partial()).toEqual({ text: "" })
+})
+
 test("VIEW1 text that streams is told at most once in an interval", async () => {
   const adapter = handAdapter()
   const { troupe, clock } = await check.troupe({ adapter })

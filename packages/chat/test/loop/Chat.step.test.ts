@@ -265,6 +265,30 @@ describe("what the reader of a step sees", () => {
     expect(only(events, "step_completed").response.outputText).toBe("a")
   })
 
+  test("reasoning streams in its place, is stored as a part, and is left out with the deltas of text", async () => {
+    const thinking: Script = [{ reasoning: "so " }, { reasoning: "then" }, { text: "a" }, { finish: "stop" }]
+    const events = await eventsOf(thinking)
+    expect(events.slice(1, 3)).toEqual([
+      { type: "reasoning_delta", id: "0", delta: "so " },
+      { type: "reasoning_delta", id: "0", delta: "then" }
+    ])
+    const { response, thread } = only(events, "step_completed")
+    expect(response.outputText).toBe("a")
+    expect(thread.messages.at(-1)).toMatchObject({
+      content: "a",
+      parts: [
+        { type: "reasoning", text: "so then" },
+        { type: "text", text: "a" }
+      ]
+    })
+    expect(tagsOf(await eventsOf(thinking, [], { emitTextDeltas: false }))).toEqual([
+      "message_started",
+      "text_completed",
+      "message_completed",
+      "step_completed"
+    ])
+  })
+
   test("20 onEvent sees what the adapter said before anything is left out, and nothing else", async () => {
     const seen: Array<Event> = []
     const options: StepOptions = { emitTextDeltas: false, onEvent: (event) => seen.push(event) }

@@ -14,6 +14,19 @@ test.each<readonly [string, unknown]>([
     "a reply with calls",
     { role: "assistant", content: "", toolCalls: [call, { ...call, arguments: null, problem: "p" }] }
   ],
+  [
+    "a reply with parts",
+    {
+      role: "assistant",
+      content: "hi",
+      toolCalls: [call],
+      parts: [
+        { type: "reasoning", text: "", metadata: {} },
+        { type: "text", text: "hi" },
+        { type: "tool_call", toolCallId: "c1" }
+      ]
+    }
+  ],
   ["a result", { role: "tool", content: "{}", toolCallId: "c1", outcome: "completed" }]
 ])("PLAINMSG1 %s message of text passes, and fits the schema", (_, message) => {
   expect(isPlainMessage(message)).toBe(true)
@@ -32,6 +45,9 @@ test.each<readonly [string, unknown]>([
   ["a call without a name", { role: "assistant", content: "", toolCalls: [{ id: "c1", arguments: {} }] }],
   ["calls that are no list", { role: "assistant", content: "", toolCalls: call }],
   ["arguments that are a list", { role: "assistant", content: "", toolCalls: [{ ...call, arguments: [] }] }],
+  ["parts that are no list", { role: "assistant", content: "", parts: "p" }],
+  ["a part of another kind", { role: "assistant", content: "", parts: [{ type: "source" }] }],
+  ["a part without its text", { role: "assistant", content: "", parts: [{ type: "text" }] }],
   ["a result of no call", { role: "tool", content: "" }],
   ["an unknown outcome", { role: "tool", content: "", toolCallId: "c1", outcome: "vanished" }]
 ])("PLAINMSG1 a message with %s does not pass", (_, message) => {

@@ -38,6 +38,7 @@ const context = Arbitrary.map(
   Arbitrary.all({
     messages: list(values.Message, 5),
     written: text,
+    thought: text,
     toolCalls: list(toolCall),
     pendingQuestion: maybe(question),
     pendingApprovals: list(approval),
@@ -53,7 +54,11 @@ const context = Arbitrary.map(
       Arbitrary.map(anything, (error) => ({ metadata: { error } }))
     )
   }),
-  ({ messages, written, ...rest }) => ({ ...rest, thread: { messages }, partial: { text: written } })
+  ({ messages, written, thought, ...rest }) => ({
+    ...rest,
+    thread: { messages },
+    partial: { text: written, ...(thought === "" ? {} : { reasoning: thought }) }
+  })
 )
 
 const snapshots = Arbitrary.map(context, (made) => ({ context: made }) as unknown as ChatSnapshot)
@@ -66,7 +71,13 @@ const pairs = Arbitrary.map(
     if (how === "other") return [before, other]
     if (how === "same") return [before, structuredClone(before)]
     const messages = [...before.messages, ...other.messages]
-    return [before, { ...before, messages, partial: { text: before.partial.text + other.partial.text } }]
+    const { reasoning = "" } = before.partial
+    const thought = reasoning + (other.partial.reasoning ?? "")
+    const partial = {
+      text: before.partial.text + other.partial.text,
+      ...(thought === "" ? {} : { reasoning: thought })
+    }
+    return [before, { ...before, messages, partial }]
   }
 )
 

@@ -12,7 +12,7 @@ import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { callOptionsOf } from "./callOptions.ts"
 import { inDialect } from "./dialect.ts"
-import type { StreamPart } from "./partReader.ts"
+import type { StreamPart } from "./replyParts.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
 import { type ToolFiles, toolFilesOf } from "./toolFiles.ts"
@@ -40,8 +40,8 @@ export interface AiSdkOptions {
  *
  * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
  * a request's `options` are the AI SDK's own settings; every other option is the provider's. Provider metadata comes as
- * `metadata.providerMetadata` of calls and messages, and is sent back with them. Reasoning comes as `raw_chunk` events and,
- * whole, in the message's `metadata.reasoning`. To pass provider options for one message, part or tool, put them under
+ * `metadata.providerMetadata` of calls and parts, and is sent back with them. Reasoning streams as `reasoning_delta` events. The message of a reply has all parts of the
+ * reply, in its order: text, reasoning, calls, files, sources, calls that the provider ran. To pass provider options for one message, part or tool, put them under
  * `metadata.providerOptions`, by provider name.
  *
  * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers

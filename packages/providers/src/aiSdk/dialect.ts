@@ -25,10 +25,7 @@ const older = (message: LanguageModelV4Message, dialect: "v2" | "v3"): unknown =
       return message
     case "user":
     case "assistant":
-      return {
-        ...message,
-        content: message.content.map((part) => (part.type === "file" ? { ...part, data: bare(part.data) } : part))
-      }
+      return { ...message, content: message.content.flatMap((part) => olderPart(part, dialect)) }
     case "tool":
       return {
         ...message,
@@ -36,6 +33,24 @@ const older = (message: LanguageModelV4Message, dialect: "v2" | "v3"): unknown =
           part.type === "tool-result" ? { ...part, output: olderOutput(part.output, dialect) } : part
         )
       }
+  }
+}
+
+/** Older versions have neither parts of a provider's own kind nor files of reasoning. */
+const olderPart = (
+  part: Extract<LanguageModelV4Message, { role: "user" | "assistant" }>["content"][number],
+  dialect: "v2" | "v3"
+): ReadonlyArray<unknown> => {
+  switch (part.type) {
+    case "file":
+      return [{ ...part, data: bare(part.data) }]
+    case "tool-result":
+      return [{ ...part, output: olderOutput(part.output, dialect) }]
+    case "custom":
+    case "reasoning-file":
+      return []
+    default:
+      return [part]
   }
 }
 

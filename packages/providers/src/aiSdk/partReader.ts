@@ -12,21 +12,14 @@
  *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
  *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
  * PART5. Only the arguments of a completed call are parsed.
+ * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
  */
-import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { AdapterEvent } from "@troupe/chat/events"
-import { type ContentPart, ToolCall } from "@troupe/chat/messages"
+import { ToolCall } from "@troupe/chat/messages"
 import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unfinished } from "./providerError.ts"
-import { carried, merged, type ProviderData } from "./providerMetadata.ts"
-
-/** A stream part of any specification version. */
-export type StreamPart = LanguageModelV4StreamPart | LanguageModelV3StreamPart | LanguageModelV2StreamPart
-
-interface Block {
-  text: string
-  data: ProviderData | undefined
-}
+import { carried } from "./providerMetadata.ts"
+import { ReplyParts, type StreamPart } from "./replyParts.ts"
 
 /** The reader of one reply. */
 export class PartReader {
@@ -43,8 +36,7 @@ export class PartReader {
   #hasCall = false
   #hasWholeCall = false
   #text = ""
-  readonly #texts = new Map<string, Block>()
-  readonly #reasoning = new Map<string, Block>()
+  readonly #parts = new ReplyParts()
   readonly #calls = new Set<string>()
   readonly #foreignCalls = new Set<string>()
   #about: Record<string, unknown> = {}
@@ -75,24 +67,29 @@ export class PartReader {
       case "ping":
         return
       case "text-start":
+        this.#parts.begin("text", part.id, part.providerMetadata)
+        return
       case "text-end":
-        this.#block(this.#texts, part.id, "", part.providerMetadata)
+        this.#parts.end("text", part.id, part.providerMetadata, "citations" in part ? part.citations : undefined)
         return
       case "text-delta":
         this.#start()
-        this.#block(this.#texts, part.id, part.delta, part.providerMetadata)
+        this.#parts.add("text", part.id, part.delta, part.providerMetadata)
         if (part.delta === "") return
         this.#text += part.delta
         this.#emit({ type: "text_delta", id: part.id, delta: part.delta })
         return
       case "reasoning-start":
+        this.#parts.begin("reasoning", part.id, part.providerMetadata)
+        return
       case "reasoning-end":
-        this.#block(this.#reasoning, part.id, "", part.providerMetadata)
+        this.#parts.end("reasoning", part.id, part.providerMetadata)
         return
       case "reasoning-delta":
         this.#start()
-        this.#block(this.#reasoning, part.id, part.delta, part.providerMetadata)
-        if (part.delta !== "") this.#raw({ type: "reasoning_delta", id: part.id, delta: part.delta })
+        this.#parts.add("reasoning", part.id, part.delta, part.providerMetadata)
+        if (part.delta === "") return
+        this.#emit({ type: "reasoning_delta", id: part.id, delta: part.delta })
         return
       case "tool-input-start":
         this.#start()
@@ -119,6 +116,7 @@ export class PartReader {
         return
       default:
         this.#start()
+        this.#parts.other(part)
         this.#raw({ ...part, type: part.type.replaceAll("-", "_") })
     }
   }
@@ -137,16 +135,12 @@ export class PartReader {
     if (finish === undefined && !this.#failed) this.fail(this.#noFinish ?? unfinished(this.#provider))
     this.#completed = true
     const text = this.#text
-    if (text !== "") this.#emit({ type: "text_completed", id: this.#onlyText()?.[0] ?? null, text })
-    const reasoning = [...this.#reasoning.values()].flatMap(reasoningPart)
-    const kept = {
-      ...carried(this.#onlyText()?.[1].data).metadata,
-      ...(reasoning.length === 0 ? {} : { reasoning })
-    }
-    const metadata = { ...this.#about, ...(reasoning.length === 0 ? {} : { reasoning }) }
+    if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
+    const parts = this.#failed ? undefined : this.#parts.whole(this.#calls)
+    const metadata = this.#about
     this.#emit({
       type: "message_completed",
-      message: { role: "assistant", content: text, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) },
+      message: { role: "assistant", content: text, ...(parts === undefined ? {} : { parts }) },
       finishReason: this.#failed ? "error" : (finish?.reason ?? "error"),
       ...(finish?.raw === undefined ? {} : { rawFinishReason: finish.raw }),
       usage: this.#usage,
@@ -173,22 +167,6 @@ export class PartReader {
     this.#emit({ type: "raw_chunk", chunk })
   }
 
-  #block(blocks: Map<string, Block>, id: string, delta: string, data: ProviderData | undefined): void {
-    const block = blocks.get(id)
-    if (block === undefined) {
-      blocks.set(id, { text: delta, data })
-    } else {
-      block.text += delta
-      if (data !== undefined) block.data = merged(block.data, data)
-    }
-  }
-
-  /** A provider's metadata of a text is returned only when the text is the whole message. */
-  #onlyText(): [string, Block] | undefined {
-    const said = [...this.#texts].filter(([, block]) => block.text !== "")
-    return said.length === 1 ? said[0] : undefined
-  }
-
   #startCall(id: string, name: string): void {
     if (this.#calls.has(id)) return
     this.#calls.add(id)
@@ -197,10 +175,12 @@ export class PartReader {
 
   #call(part: Extract<StreamPart, { readonly type: "tool-call" }>): void {
     if (part.providerExecuted === true) {
+      this.#parts.providerCall(part)
       this.#raw({ ...part, type: "tool_call" })
       return
     }
     this.#startCall(part.toolCallId, part.toolName)
+    this.#parts.call(part.toolCallId)
     const rawArguments: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
     const args = ToolCall.parseArguments(rawArguments)
     this.#hasCall = true
@@ -229,6 +209,3 @@ export class PartReader {
     return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : said
   }
 }
-
-const reasoningPart = ({ text, data }: Block): ReadonlyArray<Extract<ContentPart, { type: "reasoning" }>> =>
-  text === "" && data === undefined ? [] : [{ type: "reasoning", text, ...carried(data) }]

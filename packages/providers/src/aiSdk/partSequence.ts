@@ -18,7 +18,8 @@
 import { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { Channel } from "@troupe/otp"
-import { PartReader, type StreamPart } from "./partReader.ts"
+import { PartReader } from "./partReader.ts"
+import type { StreamPart } from "./replyParts.ts"
 
 type Result = IteratorResult<AdapterEvent, undefined>
 

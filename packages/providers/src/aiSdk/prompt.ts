@@ -1,17 +1,18 @@
 /** Converts our messages to the prompt of an AI SDK model, in the form of its specification version. */
 import type {
   JSONObject,
+  JSONValue,
   LanguageModelV4FilePart,
   LanguageModelV4Message,
-  LanguageModelV4ReasoningPart,
+  LanguageModelV4ReasoningFilePart,
   LanguageModelV4TextPart,
-  LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
-import { ContentPart, Message } from "@troupe/chat/messages"
+import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 import { handedBack } from "./providerMetadata.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
+import type { AssistantPart } from "./replyParts.ts"
 
 /** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
 export const promptOf = (
@@ -49,11 +50,7 @@ export const promptOf = (
   return prompt
 }
 
-type AssistantPart =
-  | LanguageModelV4TextPart
-  | LanguageModelV4FilePart
-  | LanguageModelV4ReasoningPart
-  | LanguageModelV4ToolCallPart
+type PromptPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
 
 const partsOf = (content: Message.Message["content"]): ReadonlyArray<ContentPart> =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
@@ -74,40 +71,88 @@ const userPart = (
   }
 }
 
-/** Reasoning first, then text and files, then the calls: the order that every provider produces. */
-const assistantParts = (message: Extract<Message.Message, { role: "assistant" }>): Array<AssistantPart> => {
-  const parts = partsOf(message.content)
-  const said = parts.filter((part) => part.type !== "reasoning")
-  const thought = [...keptReasoning(message), ...parts.filter((part) => part.type === "reasoning")]
-  const onlyText = said.length === 1 ? handedBack(message.metadata) : {}
-  return [
-    ...thought.map((part): AssistantPart => ({ type: "reasoning", text: part.text, ...handedBack(part.metadata) })),
-    ...said.flatMap((part): Array<AssistantPart> =>
-      part.type === "text" && part.text !== ""
-        ? [{ type: "text", text: part.text, ...onlyText, ...handedBack(part.metadata) }]
-        : userPart(part, "")
-    ),
-    ...(message.toolCalls ?? []).map((call): AssistantPart => ({
-      type: "tool-call",
-      toolCallId: call.id,
-      toolName: call.name,
-      input: call.arguments ?? {},
-      ...handedBack(call.metadata)
-    }))
-  ]
-}
-
-/** The reasoning that came with a message, kept in its `metadata.reasoning`. */
-const keptReasoning = (
-  message: Extract<Message.Message, { role: "assistant" }>
-): ReadonlyArray<Extract<ContentPart, { type: "reasoning" }>> => {
-  const kept = message.metadata?.["reasoning"]
-  if (!Array.isArray(kept)) return []
-  return kept.flatMap((part) => {
-    const read = ContentPart.safeParse(part)
-    return read.success && read.data.type === "reasoning" ? [read.data] : []
+/** The parts of a reply in its order, as the provider's package expects them. */
+const assistantParts = (message: Extract<Message.Message, { role: "assistant" }>): Array<PromptPart> => {
+  const parts = Message.parts(message)
+  const calls = new Map(message.toolCalls?.map((call) => [call.id, call]))
+  const isOnly = parts.filter(({ type }) => contentTypes.has(type)).length === 1
+  const onlyText = isOnly ? handedBack(message.metadata) : {}
+  return parts.flatMap((part): Array<PromptPart> => {
+    switch (part.type) {
+      case "reasoning":
+        return [{ type: "reasoning", text: part.text, ...handedBack(part.metadata) }]
+      case "text":
+        return textPart(part, onlyText)
+      case "tool_call":
+        return callPart(calls.get(part.toolCallId))
+      case "provider_tool_call":
+        return [providerCallPart(part)]
+      case "provider_tool_result":
+        return [providerResultPart(part)]
+      case "custom":
+        return customPart(part)
+      case "image":
+      case "file":
+        return userPart(part, "")
+      case "source":
+        return []
+    }
   })
 }
+
+/** The types of a reply's content: the options of the message are those of its only content. */
+const contentTypes: ReadonlySet<string> = new Set<AssistantPart["type"]>(["text", "image", "file"])
+
+type PartOf<Type extends string> = Extract<AssistantPart, { readonly type: Type }>
+
+/** Providers refuse an empty text, unless it has metadata of its own. */
+const textPart = ({ text, metadata }: PartOf<"text">, onlyText: ReturnType<typeof handedBack>): Array<PromptPart> => {
+  const options = { ...onlyText, ...handedBack(metadata) }
+  return text === "" && options.providerOptions === undefined ? [] : [{ type: "text", text, ...options }]
+}
+
+const callPart = (call: ToolCall.ToolCall | undefined): Array<PromptPart> => {
+  if (call === undefined) return []
+  const { id, name, arguments: input, metadata } = call
+  return [{ type: "tool-call", toolCallId: id, toolName: name, input: input ?? {}, ...handedBack(metadata) }]
+}
+
+const providerCallPart = (part: PartOf<"provider_tool_call">): PromptPart => ({
+  type: "tool-call",
+  toolCallId: part.id,
+  toolName: part.name,
+  input: part.arguments,
+  providerExecuted: true,
+  ...handedBack(part.metadata)
+})
+
+const providerResultPart = (part: PartOf<"provider_tool_result">): PromptPart => ({
+  type: "tool-result",
+  toolCallId: part.toolCallId,
+  toolName: part.name,
+  output: providerOutput(part),
+  ...handedBack(part.metadata)
+})
+
+const providerOutput = ({ result, isError }: PartOf<"provider_tool_result">): LanguageModelV4ToolResultOutput => {
+  const value = (result ?? null) as JSONValue
+  if (isError === true) return { type: "error-json", value }
+  return typeof value === "string" ? { type: "text", value } : { type: "json", value }
+}
+
+/** A part of a kind that only its provider knows, and a file of its reasoning. Parts of other kinds have no form here. */
+const customPart = ({ kind, data, metadata }: PartOf<"custom">): Array<PromptPart> => {
+  if (kind === "reasoning-file") {
+    const { mediaType, url, base64 } = data as { mediaType: string; url?: string; base64?: string }
+    const content = url === undefined ? ({ type: "data", data: base64 ?? "" } as const) : located(url, mediaType).data
+    return [
+      { type: kind, mediaType, data: content as LanguageModelV4ReasoningFilePart["data"], ...handedBack(metadata) }
+    ]
+  }
+  return isProviderKind(kind) && data === undefined ? [{ type: "custom", kind, ...handedBack(metadata) }] : []
+}
+
+const isProviderKind = (kind: string): kind is `${string}.${string}` => kind.includes(".")
 
 type ToolMessage = Extract<Message.Message, { role: "tool" }>
 

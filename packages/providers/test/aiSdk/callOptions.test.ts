@@ -98,6 +98,71 @@ describe("the prompt", () => {
     ])
   })
 
+  test("hands back all parts of a reply in their order, each with its metadata", async () => {
+    const said = (x: string) => ({ metadata: { providerMetadata: { scripted: { x } } } })
+    const back = (x: string) => ({ providerOptions: { scripted: { x } } })
+    const messages: ReadonlyArray<Message.Message> = [
+      {
+        role: "assistant",
+        content: "onetwo",
+        toolCalls: [{ id: "c", name: "add", arguments: { a: 1 }, ...said("call") }],
+        parts: [
+          { type: "reasoning", text: "", ...said("thought") },
+          { type: "text", text: "one", ...said("one") },
+          { type: "text", text: "", ...said("empty") },
+          { type: "text", text: "" },
+          { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 }, ...said("search") },
+          { type: "provider_tool_result", toolCallId: "s", name: "search", result: [1], ...said("found") },
+          { type: "provider_tool_result", toolCallId: "s", name: "search", result: "no", isError: true },
+          { type: "tool_call", toolCallId: "c" },
+          { type: "source", id: "u", source: { url: "https://example.org" } },
+          { type: "file", mediaType: "image/png", file: { base64: "AA==" }, ...said("file") },
+          { type: "custom", kind: "scripted.compaction", ...said("custom") },
+          { type: "custom", kind: "reasoning-file", data: { mediaType: "image/png", base64: "AB==" } },
+          { type: "custom", kind: "hologram", data: {} },
+          { type: "text", text: "two" }
+        ]
+      },
+      { role: "tool", toolCallId: "c", content: "2" }
+    ]
+    const content = [
+      { type: "reasoning", text: "", ...back("thought") },
+      { type: "text", text: "one", ...back("one") },
+      { type: "text", text: "", ...back("empty") },
+      {
+        type: "tool-call",
+        toolCallId: "s",
+        toolName: "search",
+        input: { q: 1 },
+        providerExecuted: true,
+        ...back("search")
+      },
+      {
+        type: "tool-result",
+        toolCallId: "s",
+        toolName: "search",
+        output: { type: "json", value: [1] },
+        ...back("found")
+      },
+      { type: "tool-result", toolCallId: "s", toolName: "search", output: { type: "error-json", value: "no" } },
+      { type: "tool-call", toolCallId: "c", toolName: "add", input: { a: 1 }, ...back("call") },
+      { type: "file", mediaType: "image/png", data: { type: "data", data: "AA==" }, ...back("file") },
+      { type: "custom", kind: "scripted.compaction", ...back("custom") },
+      { type: "reasoning-file", mediaType: "image/png", data: { type: "data", data: "AB==" } },
+      { type: "text", text: "two" }
+    ]
+    expect(await prompted(messages)).toMatchObject([{ role: "assistant", content }, { role: "tool" }])
+    const older = content.filter(({ type }) => type !== "custom" && type !== "reasoning-file")
+    for (const [model, seen] of [
+      [modelV3, new Array<LanguageModelV3CallOptions>()],
+      [modelV2, new Array<LanguageModelV2CallOptions>()]
+    ] as const) {
+      await pull(aiSdk(model([], seen as never)), asking({ messages }))
+      const bare = older.map((part) => (part.type === "file" ? { ...part, data: "AA==" } : part))
+      expect(seen[0]?.prompt).toMatchObject([{ role: "assistant", content: bare }, { role: "tool" }])
+    }
+  })
+
   test("puts results next to each other into one message, each with the name of its tool", async () => {
     const prompt = await prompted([
       {

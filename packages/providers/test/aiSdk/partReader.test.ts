@@ -52,7 +52,14 @@ describe("PART2. message_completed", () => {
     expect(only(events, "text_completed")).toEqual({ type: "text_completed", id: null, text: "one two" })
     expect(events.at(-1)).toEqual({
       type: "message_completed",
-      message: { role: "assistant", content: "one two" },
+      message: {
+        role: "assistant",
+        content: "one two",
+        parts: [
+          { type: "text", text: "one " },
+          { type: "text", text: "two" }
+        ]
+      },
       finishReason: "length",
       rawFinishReason: "max",
       usage: {
@@ -73,10 +80,11 @@ describe("PART2. message_completed", () => {
     ])
   })
 
-  test("carries what a provider wants to see again about the only text", async () => {
+  test("carries the provider's metadata of a text", async () => {
     const data = { scripted: { signature: "s" } }
     const events = await say({ type: "text-delta", id: "t", delta: "hi", providerMetadata: data }, finish())
-    expect(only(events, "message_completed").message.metadata).toEqual({ providerMetadata: data })
+    const parts = [{ type: "text", text: "hi", metadata: { providerMetadata: data } }]
+    expect(only(events, "message_completed").message).toEqual({ role: "assistant", content: "hi", parts })
   })
 
   test("keeps reasoning whole, with its signature, and shows it as it comes", async () => {
@@ -88,15 +96,13 @@ describe("PART2. message_completed", () => {
       { type: "reasoning-end", id: "r" },
       finish()
     )
-    expect(events.filter((event) => event.type === "raw_chunk").map((event) => event.chunk)).toEqual([
+    expect(events.filter(({ type }) => type === "reasoning_delta")).toEqual([
       { type: "reasoning_delta", id: "r", delta: "so " },
       { type: "reasoning_delta", id: "r", delta: "then" }
     ])
-    const reasoning = [
+    expect(only(events, "message_completed").message.parts).toEqual([
       { type: "reasoning", text: "so then", metadata: { providerMetadata: { scripted: { signature: "s" } } } }
-    ]
-    expect(only(events, "message_completed").metadata).toEqual({ reasoning })
-    expect(only(events, "message_completed").message.metadata).toEqual({ reasoning })
+    ])
   })
 
   test("is preceded by sources and files as raw chunks", async () => {
@@ -106,6 +112,113 @@ describe("PART2. message_completed", () => {
       finish()
     )
     expect(events.slice(1, 3)).toMatchObject([{ chunk: { type: "source" } }, { chunk: { type: "reasoning_file" } }])
+  })
+})
+
+const about = (x: string) => ({ scripted: { x } })
+const kept = (x: string) => ({ metadata: { providerMetadata: about(x) } })
+
+describe("PART6. the parts of a reply", () => {
+  const partsOf = async (...said: ReadonlyArray<LanguageModelV4StreamPart>) =>
+    only(await say(...said, finish("tool-calls")), "message_completed").message.parts
+
+  test("RPARTS1. are its blocks in the order they began, each with the last metadata of its provider", async () => {
+    const parts = await partsOf(
+      { type: "reasoning-start", id: "0", providerMetadata: about("start") },
+      { type: "reasoning-delta", id: "0", delta: "think" },
+      { type: "reasoning-end", id: "0", providerMetadata: about("end") },
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "one" },
+      { type: "text-end", id: "1", citations: [{ source: { type: "url", url: "https://example.org" } }] as never },
+      { type: "text-start", id: "2" },
+      { type: "text-end", id: "2" },
+      { type: "text-start", id: "3", providerMetadata: about("empty") },
+      { type: "text-end", id: "3" },
+      { type: "tool-call", toolCallId: "c1", toolName: "add", input: "{}" },
+      { type: "reasoning-start", id: "0", providerMetadata: about("again") },
+      { type: "reasoning-end", id: "0" },
+      { type: "tool-call", toolCallId: "c2", toolName: "add", input: "{}" },
+      { type: "tool-call", toolCallId: "c2", toolName: "add", input: "{}" }
+    )
+    expect(parts).toEqual([
+      { type: "reasoning", text: "think", ...kept("end") },
+      {
+        type: "text",
+        text: "one",
+        metadata: { citations: [{ source: { type: "url", url: "https://example.org" } }] }
+      },
+      { type: "text", text: "", ...kept("empty") },
+      { type: "tool_call", toolCallId: "c1" },
+      { type: "reasoning", text: "", ...kept("again") },
+      { type: "tool_call", toolCallId: "c2" }
+    ])
+  })
+
+  test("RPARTS2, RPARTS3. are files, sources, the calls that the provider ran, and every other part", async () => {
+    const parts = await partsOf(
+      { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },
+      { type: "tool-call", toolCallId: "s", toolName: "search", input: '{"q":1}', providerExecuted: true },
+      { type: "tool-result", toolCallId: "s", toolName: "search", result: "soon", preliminary: true },
+      {
+        type: "tool-result",
+        toolCallId: "s",
+        toolName: "search",
+        result: { found: 1 },
+        isError: true,
+        providerMetadata: about("found")
+      },
+      { type: "source", sourceType: "url", id: "u", url: "https://example.org", title: "Example" },
+      { type: "source", sourceType: "document", id: "d", mediaType: "a/pdf", title: "A", filename: "a.pdf" },
+      { type: "file", mediaType: "image/png", data: { type: "data", data: Uint8Array.of(0, 255) } },
+      { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://example.org/a") } },
+      { type: "reasoning-file", mediaType: "image/png", data: { type: "data", data: "AA==" } },
+      { type: "custom", kind: "scripted.compaction", providerMetadata: about("custom") },
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "s" },
+      { type: "hologram", rays: new Date(0) } as never
+    )
+    expect(parts).toEqual([
+      { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 } },
+      {
+        type: "provider_tool_result",
+        toolCallId: "s",
+        name: "search",
+        result: { found: 1 },
+        isError: true,
+        ...kept("found")
+      },
+      { type: "source", id: "u", source: { url: "https://example.org" }, title: "Example" },
+      { type: "source", id: "d", source: { mediaType: "a/pdf", filename: "a.pdf" }, title: "A" },
+      { type: "file", mediaType: "image/png", file: { base64: "AP8=" } },
+      { type: "file", mediaType: "image/png", file: { url: "https://example.org/a" } },
+      { type: "custom", kind: "reasoning-file", data: { mediaType: "image/png", base64: "AA==" } },
+      { type: "custom", kind: "scripted.compaction", ...kept("custom") },
+      {
+        type: "custom",
+        kind: "tool-approval-request",
+        data: { type: "tool-approval-request", approvalId: "a", toolCallId: "s" }
+      },
+      { type: "custom", kind: "hologram", data: { type: "hologram", rays: "1970-01-01T00:00:00.000Z" } }
+    ])
+  })
+
+  test("are absent when a text and its calls are all of it, and after an error", async () => {
+    const call = (id: string): LanguageModelV4StreamPart => ({
+      type: "tool-call",
+      toolCallId: id,
+      toolName: "add",
+      input: "{}"
+    })
+    expect(await partsOf(...word("t", "hi"), call("1"), call("2"))).toBeUndefined()
+    expect(await partsOf(call("1"))).toBeUndefined()
+    expect(await partsOf()).toBeUndefined()
+    const begun: ReadonlyArray<LanguageModelV4StreamPart> = ["2", "1"].map((id) => ({
+      type: "tool-input-start",
+      id,
+      toolName: "add"
+    }))
+    expect(await partsOf(...begun, call("1"), call("2"))).toHaveLength(2)
+    const thought: LanguageModelV4StreamPart = { type: "reasoning-delta", id: "r", delta: "so" }
+    expect(await partsOf(thought, { type: "error", error: new Error("down") })).toBeUndefined()
   })
 })
 

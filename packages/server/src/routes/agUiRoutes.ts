@@ -225,7 +225,7 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
   shown,
   before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),
   event: (event) => stream.push(event),
-  standing: ({ thread, partial }, { now }) => stream.snapshot(thread.messages, stepCount(now), partial.text),
+  standing: ({ thread, partial }, { now }) => stream.snapshot(thread.messages, stepCount(now), partial),
   over: ({ thread, result }, { now }) => [
     ...stream.snapshot(thread.messages, stepCount(now)),
     ...(result === undefined ? stream.failed(undefined) : stream.ended(result))

