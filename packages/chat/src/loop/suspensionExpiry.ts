@@ -117,7 +117,7 @@ const askingCall = ({ messages }: Thread.Thread, { toolCallId }: PendingQuestion
 
 /** Adds results after the calls they answer: before a question that follows those calls. */
 const answering = (thread: Thread.Thread, results: ReadonlyArray<Message>): Thread.Thread => {
-  const last = Thread.last(thread)
+  const last = thread.messages.at(-1)
   return last?.role === "assistant" && last.metadata?.["ask_user"] === true
     ? { ...thread, messages: [...thread.messages.slice(0, -1), ...results, last] }
     : Thread.append(thread, ...results)

@@ -26,7 +26,4 @@ export const append = (thread: Thread, ...messages: ReadonlyArray<Message>): Thr
   messages: thread.messages.concat(messages)
 })
 
-/** The newest message. */
-export const last = (thread: Thread): Message | undefined => thread.messages.at(-1)
-
 const isMessages = (input: ThreadInput): input is ReadonlyArray<Message> => Array.isArray(input)

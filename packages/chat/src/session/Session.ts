@@ -257,7 +257,7 @@ export const cancel = (session: Conversation): Session => {
 export const recover = (session: Conversation): Session => {
   requireLegal(session, "recover")
   const { thread } = session
-  const last = Thread.last(thread)
+  const last = thread.messages.at(-1)
   const isEmptyReply =
     last?.role === "assistant" &&
     last.content === "" &&

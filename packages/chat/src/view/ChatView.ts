@@ -11,7 +11,17 @@
  * @module
  */
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
-import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
+import {
+  asShown,
+  isSame,
+  type PartialText,
+  samePrefix,
+  sharing,
+  sharingEach,
+  shown,
+  shownError,
+  withObject
+} from "../json/index.ts"
 import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
@@ -40,7 +50,8 @@ interface InputView {
  * - `status`: `running`, or the status of the conversation
  * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
- * - `partial`: the reply that streams, or the known text of the interrupted one
+ * - `partial`: the text of the reply that streams, or the known text of the interrupted one; of a reply in JSON also its
+ *   `object` so far, which nothing has validated
  * - `toolCalls`: the calls of the running step, or of the last one until the next begins
  * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
  *   the caller answers
@@ -52,7 +63,7 @@ export interface ChatView {
   readonly status: ChatStatus
   readonly phase: ChatPhase
   readonly messages: ReadonlyArray<Message>
-  readonly partial: { readonly text: string }
+  readonly partial: PartialText
   readonly toolCalls: ReadonlyArray<CallView>
   readonly question: PendingQuestion | undefined
   readonly approvals: ReadonlyArray<PendingApproval>
@@ -67,7 +78,8 @@ export interface ChatView {
 /** The changes from one view to the next: only the additions of messages and text. */
 export interface ChatViewPatch {
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
-  readonly text?: { readonly kept: number; readonly added: string }
+  /** `json`: the text has an object, which the reader of the patch reads from the text. */
+  readonly text?: { readonly kept: number; readonly added: string; readonly json?: true }
   /** The other parts that changed; a part that became `undefined` is `null`. */
   readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
 }
@@ -132,13 +144,13 @@ const nothing: ChatView = {
 export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: ChatView): ChatView => {
   if (snapshot === undefined) return sharing(before, { ...nothing, id })
   const { context } = snapshot
-  const { text } = context.partial
+  const { partial } = context
   const after: ChatView = {
     id,
     status: context.status,
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),
-    partial: before?.partial.text === text ? before.partial : { text },
+    partial: before !== undefined && isSamePartial(before.partial, partial) ? before.partial : partial,
     toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
     question: sharing(before?.question, asCopy(context.pendingQuestion)),
     approvals: sharingEach(before?.approvals, asCopy(context.pendingApprovals)),
@@ -157,6 +169,9 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
     ? before
     : after
 }
+
+const isSamePartial = (one: PartialText, other: PartialText): boolean =>
+  one.text === other.text && (one.object === undefined) === (other.object === undefined)
 
 const asCopy = <A>(value: A): A => shown(value) as A
 
@@ -206,7 +221,7 @@ export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPa
   if (before === after) return undefined
   const from = before ?? nothing
   const messages = messagesPatch(from.messages, after.messages)
-  const text = textPatch(from.partial.text, after.partial.text)
+  const text = textPatch(from.partial, after.partial)
   const changed = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
   const change: ChatViewPatch = {
     ...(messages === undefined ? {} : { messages }),
@@ -222,10 +237,15 @@ const messagesPatch = (before: ChatView["messages"], after: ChatView["messages"]
   return kept === before.length && kept === after.length ? undefined : { kept, added: after.slice(kept) }
 }
 
-const textPatch = (before: string, after: string): ChatViewPatch["text"] => {
-  if (before === after) return undefined
-  const kept = after.startsWith(before) ? before.length : 0
-  return { kept, added: after.slice(kept) }
+const textPatch = (before: PartialText, after: PartialText): ChatViewPatch["text"] => {
+  if (before === after || isSamePartial(before, after)) return undefined
+  const kept = after.text.startsWith(before.text) ? before.text.length : 0
+  return { kept, added: after.text.slice(kept), ...(after.object === undefined ? {} : { json: true }) }
+}
+
+const withText = (before: PartialText, { kept, added, json }: NonNullable<ChatViewPatch["text"]>): PartialText => {
+  const text = before.text.slice(0, kept) + added
+  return json === true ? withObject(before, text) : { text }
 }
 
 /** The view after a patch. Parts that the patch does not name stay unchanged. */
@@ -235,7 +255,7 @@ export const apply = (before: ChatView | undefined, change: ChatViewPatch): Chat
   const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
     ...from,
     ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
-    ...(text === undefined ? {} : { partial: { text: from.partial.text.slice(0, text.kept) + text.added } })
+    ...(text === undefined ? {} : { partial: withText(from.partial, text) })
   }
   if (changed !== undefined) for (const part of rest) take(after, part, changed)
   return after

@@ -33,7 +33,8 @@ import type { StreamCollector } from "../events/index.ts"
 import { SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type DraftKeeping, Drafts } from "../store/index.ts"
-import { type Inspect, inspected, printed } from "../json/index.ts"
+import { type Inspect, inspected, type PartialText, printed, withObject } from "../json/index.ts"
+import { askedFormat, isJson } from "../options/index.ts"
 import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 
@@ -93,8 +94,11 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly failure: SessionError | undefined
   readonly phase: ChatPhase
   readonly status: ChatStatus
-  /** The text of the running step's reply so far; empty once it is in the thread. */
-  readonly partial: { readonly text: string }
+  /**
+   * The text of the running step's reply so far, and its object if it is JSON by its `responseFormat`; empty once it is in
+   * the thread.
+   */
+  readonly partial: PartialText
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The calls that wait for a decision, in call order. */
@@ -168,6 +172,7 @@ export class LiveView implements StepWatcher {
   #seenLength = -1
   #seenRewritten = 0
   #seenPhase: ChatPhase | undefined
+  #partial: PartialText | undefined
   /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
   #stepsBefore = 0
   #timer: unknown
@@ -342,7 +347,7 @@ export class LiveView implements StepWatcher {
       refusal: valueOf(context.refusal),
       failure: valueOf(context.failure),
       phase,
-      partial: { text },
+      partial: this.#partialOf(context, { turn, text }),
       toolCalls: this.#toolCalls(),
       permissionMode: context.standing?.mode ?? this.#mode,
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
@@ -357,6 +362,14 @@ export class LiveView implements StepWatcher {
         return Inbox.entries(context.inbox)
       }
     }
+  }
+
+  #partialOf({ thread }: ChatContext, { turn, text }: Pick<Live, "turn" | "text">): PartialText {
+    this.#partial =
+      text !== "" && isJson(askedFormat(thread) ?? turn?.options.responseFormat)
+        ? withObject(this.#partial, text)
+        : { text }
+    return this.#partial
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {

@@ -11,11 +11,6 @@ describe("a thread", () => {
     expect(Thread.from([user("hi")])).toEqual(thread)
   })
 
-  test("ends with its newest message", () => {
-    expect(Thread.last(Thread.from([user("a"), user("b")]))).toEqual(user("b"))
-    expect(Thread.last(Thread.empty)).toBeUndefined()
-  })
-
   test("appending makes a new one and keeps its metadata", () => {
     const thread = { messages: [user("hi")], metadata: { a: 1 } }
     const longer = Thread.append(thread, assistant("hello"), user("bye"))

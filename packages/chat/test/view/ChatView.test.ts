@@ -6,6 +6,7 @@ import * as ChatView from "../../src/view/ChatView.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { assistant, user } from "../../src/model/Message.ts"
+import { withObject } from "../../src/json/partialText.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { anything, choice, count, dateOf, fields, type Gen, list, oneOf, text } from "../double/arbitrary.ts"
 import { calls, handling, says } from "../double/scripts.ts"
@@ -33,11 +34,14 @@ const toolCall = Arbitrary.map(Arbitrary.all([text, anything, maybe(count)]), ([
   pid: startedAt === undefined ? undefined : { id: 7, label: "t", toString: () => "<0.7.0>" }
 }))
 
+const partialOf = (written: string, isJson: boolean) => (isJson ? withObject(undefined, written) : { text: written })
+
 /** What a view is made of. */
 const context = Arbitrary.map(
   Arbitrary.all({
     messages: list(values.Message, 5),
     written: text,
+    isJson: oneOf(true, false),
     toolCalls: list(toolCall),
     pendingQuestion: maybe(question),
     pendingApprovals: list(approval),
@@ -53,7 +57,11 @@ const context = Arbitrary.map(
       Arbitrary.map(anything, (error) => ({ metadata: { error } }))
     )
   }),
-  ({ messages, written, ...rest }) => ({ ...rest, thread: { messages }, partial: { text: written } })
+  ({ messages, written, isJson, ...rest }) => ({
+    ...rest,
+    thread: { messages },
+    partial: partialOf(isJson ? JSON.stringify({ written }).slice(0, -1 - (written.length % 3)) : written, isJson)
+  })
 )
 
 const snapshots = Arbitrary.map(context, (made) => ({ context: made }) as unknown as ChatSnapshot)
@@ -66,7 +74,8 @@ const pairs = Arbitrary.map(
     if (how === "other") return [before, other]
     if (how === "same") return [before, structuredClone(before)]
     const messages = [...before.messages, ...other.messages]
-    return [before, { ...before, messages, partial: { text: before.partial.text + other.partial.text } }]
+    const grown = before.partial.text + other.partial.text
+    return [before, { ...before, messages, partial: partialOf(grown, before.partial.object !== undefined) }]
   }
 )
 
