@@ -5,6 +5,11 @@ import type { Adapter, AdapterOptions } from "../src/adapter/Adapter.ts"
 import type { AdapterEvent, Event, ToolEvent } from "../src/events/Event.ts"
 import type { EventStream } from "../src/loop/Chat.ts"
 import * as Chat from "../src/loop/Chat.ts"
+import type { ChatRef } from "../src/live/ChatRef.ts"
+import * as StructuredOutput from "../src/request/StructuredOutput.ts"
+import type { Conversation } from "../src/record/Conversation.ts"
+import type { ChatView } from "../src/view/ChatView.ts"
+import type { ChatSnapshot } from "../src/view/liveView.ts"
 import type { ChatOptions } from "../src/options/ChatOptions.ts"
 import type { ChatResult, HaltedReason } from "../src/record/ChatResult.ts"
 import * as Engine from "../src/options/Engine.ts"
@@ -102,13 +107,59 @@ test("the adapter port takes async iterables, at once or later, of adapter event
 test("a chat's events can be read and left, and its result is known", () => {
   const engine = Engine.make({ adapter: Fake.make({ script: [] }) })
   expectTypeOf(Chat.stream).returns.resolves.toEqualTypeOf<EventStream>()
-  expectTypeOf(Chat.run).returns.resolves.toEqualTypeOf<ChatResult>()
+  expectTypeOf(Chat.run(engine, [])).resolves.toEqualTypeOf<ChatResult>()
   expectTypeOf<EventStream>().toExtend<AsyncIterable<Event> & AsyncDisposable>()
   expectTypeOf<"completed">().toExtend<HaltedReason>()
   // @ts-expect-error an option that does not exist
   void Chat.run(engine, [], { maxTurn: 1 })
   // @ts-expect-error a script line that does not exist
   Fake.make({ script: [{ texxt: "a" }] })
+})
+
+test("a schema types the object of an answer", async () => {
+  const engine = Engine.make({ adapter: Fake.make({ script: [] }) })
+  const schema = z.object({ name: z.string(), size: z.enum(["s", "l"]).optional() })
+  type City = z.infer<typeof schema>
+  expectTypeOf((await Chat.generate(engine, [], { schema })).object).toEqualTypeOf<City>()
+  expectTypeOf((await Chat.generate(engine, [], { schema, temperature: 0 })).outputText).toBeString()
+  expectTypeOf((await Chat.run(engine, [], { schema, maxTurns: 2 })).object).toEqualTypeOf<City>()
+  expectTypeOf((await Chat.generate(engine, [], { schema: { type: "object" } })).object).toBeUnknown()
+  // @ts-expect-error no object without a schema
+  void (await Chat.generate(engine, [], {})).object
+  // @ts-expect-error an option that does not exist
+  void Chat.generate(engine, [], { schema, temprature: 0 })
+  const chat = {} as ChatRef
+  expectTypeOf(chat.send("hi", { schema }).object).returns.resolves.toEqualTypeOf<City>()
+  expectTypeOf(chat.send("hi").object).returns.resolves.toBeUnknown()
+  expectTypeOf(StructuredOutput.partial(schema).value).toEqualTypeOf<
+    { readonly name?: string; readonly size?: string | undefined } | undefined
+  >()
+})
+
+/** The words that an editor completes: those that are not every text. */
+type Completed<A> = A extends string ? (string extends A ? never : A) : never
+
+test("an editor completes why a turn ended, wherever that is, and any other word is a reason too", () => {
+  type Words =
+    | (
+        | "completed"
+        | "error"
+        | "max_turns"
+        | "halt_when"
+        | "ask_user"
+        | "tool_error"
+        | "manual_tool_calls"
+        | "cancelled"
+      )
+    | ("expired" | "awaiting_approval" | "budget_tokens" | "budget_cost" | "budget_time" | "consecutive_mistakes")
+    | ("no_progress" | "hook_crashed")
+  expectTypeOf<Completed<HaltedReason>>().toEqualTypeOf<Words>()
+  expectTypeOf<Completed<ChatResult["haltedReason"]>>().toEqualTypeOf<Words>()
+  expectTypeOf<Completed<ChatView["haltedReason"]>>().toEqualTypeOf<Words>()
+  expectTypeOf<Completed<ChatSnapshot["context"]["lastHaltedReason"]>>().toEqualTypeOf<Words>()
+  expectTypeOf<Completed<NonNullable<Conversation["lastOutcome"]>["haltedReason"]>>().toEqualTypeOf<Words>()
+  expectTypeOf<Completed<Conversation["lastHaltedReason"]>>().toEqualTypeOf<Words>()
+  expectTypeOf("out_of_stock").toExtend<HaltedReason>()
 })
 
 test("only a manual tool needs no function", () => {

@@ -4,6 +4,8 @@
  * @module
  */
 export { local } from "@troupe/server/Local"
+export { useAnswer } from "./hooks/Answer.ts"
+export type { Answer } from "./hooks/Answer.ts"
 export { useChat } from "./hooks/Conversation.ts"
 export type { Conversation, ConversationOptions, ConversationVerbs } from "./hooks/Conversation.ts"
 export { useChats } from "./hooks/Conversations.ts"

@@ -15,6 +15,7 @@ import type { AttachOptions, ChatItem } from "../view/index.ts"
 import type { ChatResult, Decision, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 import type * as ChatView from "../view/ChatView.ts"
 import type { Event } from "../events/index.ts"
+import type { Parameters } from "../tool/index.ts"
 
 /**
  * Whether the host or a client sets a permission mode.
@@ -25,6 +26,17 @@ import type { Event } from "../events/index.ts"
  */
 export interface SetModeOptions {
   readonly within?: Mode | "host" | undefined
+}
+
+/**
+ * How an input is sent, and the schema of its answer: a zod schema, any Standard Schema, or a JSON Schema object.
+ *
+ * **Details**: the form of the answer is stored with the input, so that an input that waits or is retried has it too.
+ * Inputs that steer the turn, and the answer to a question, keep it unless they have their own. It precedes the
+ * `responseFormat` of the Troupe.
+ */
+export interface AskOptions<A> extends SendOptions {
+  readonly schema?: Parameters<A> | undefined
 }
 
 /**
@@ -40,8 +52,10 @@ export interface SetModeOptions {
  * - `over`, `ended`: whether the turn is over; `ended` never rejects
  * - `failure`: the error of a failed turn
  * - `result`: the result of the turn; rejects with the error that ended it
+ * - `object`: the final answer, by the `schema` that the input was sent with; rejects as `result` and
+ *   `StructuredOutput.parse` do
  */
-export interface ChatTurn extends Channel.Reader<Event> {
+export interface ChatTurn<A = unknown> extends Channel.Reader<Event> {
   readonly id: string
   readonly status: "sent" | Receipt["status"]
   readonly receipt: Promise<Receipt>
@@ -50,6 +64,7 @@ export interface ChatTurn extends Channel.Reader<Event> {
   readonly ended: Promise<void>
   readonly failure: { readonly error: unknown } | undefined
   readonly result: () => Promise<ChatResult>
+  readonly object: () => Promise<A>
 }
 
 /**
@@ -95,7 +110,7 @@ export interface ChatRef {
    * await troupe.stop()
    * ```
    */
-  send(input: UserInput, options?: SendOptions): ChatTurn
+  send<A = unknown>(input: UserInput, options?: AskOptions<A>): ChatTurn<A>
 
   /**
    * Runs the last question again, from the last committed step: after a crash, an error or a cancel, or for another answer.

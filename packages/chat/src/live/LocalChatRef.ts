@@ -22,14 +22,15 @@ import { isRecord, SessionError, unknownOption, ValidationError } from "../error
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { checkedDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
-import type { ChatRef, SetModeOptions } from "./ChatRef.ts"
+import type { AskOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { controlCalls } from "./chatCommands.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import { checkedMode } from "../gate/index.ts"
-import { submittedContent } from "../tool/index.ts"
-import type { Message, Thread } from "../model/index.ts"
+import { asking } from "../options/index.ts"
+import { isSchema, submittedContent } from "../tool/index.ts"
+import type { Message, Thread, UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
 
@@ -61,9 +62,13 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.context?.thread ?? Threads.empty
   }
 
-  send(input: UserInput, options: SendOptions = {}): LiveTurn {
-    const { whenBusy = "queue", id } = checked(options)
-    const message = userMessage(input)
+  send<A = unknown>(input: UserInput, options: AskOptions<A> = {}): LiveTurn<A> {
+    const { schema } = checked(options)
+    const message = schema === undefined ? userMessage(input) : asking(userMessage(input), schema)
+    return this.#send(message, options).answering(schema)
+  }
+
+  #send(message: UserMessage, { whenBusy = "queue", id }: SendOptions): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
     if (known !== undefined) return sameInput(known, message)
     const named = id !== undefined
@@ -262,19 +267,22 @@ const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" &&
 
 const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
 
-const checked = (options: SendOptions): SendOptions => {
+const checked = <A>(options: AskOptions<A>): AskOptions<A> => {
   const given: unknown = options
   if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, ...others } = options
+  const { whenBusy, id, schema, ...others } = options
   const found = Object.keys(others).map((field) => ({
     field: [field],
-    reason: unknownOption(field, ["whenBusy", "id"])
+    reason: unknownOption(field, ["whenBusy", "id", "schema"])
   }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
   }
   if (id !== undefined && (typeof id !== "string" || id === "")) {
     found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
+  }
+  if (schema !== undefined && !isSchema(schema)) {
+    found.push({ field: ["schema"], reason: "must_be a zod schema, any Standard Schema, or a JSON Schema object" })
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   return options

@@ -16,15 +16,19 @@ import { emit, type Event, joined, outletIn } from "../events/index.ts"
 import { Delivery, inputId, type Turn } from "../inbox/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { SessionError } from "../errors/index.ts"
+import * as StructuredOutput from "../request/StructuredOutput.ts"
+import type { Parameters } from "../tool/index.ts"
+import { type SessionError, ValidationError } from "../errors/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
 /** One turn: its input's receipt, its events, and its result. */
-export class LiveTurn extends Channel.Reader<Event> {
+export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   readonly turn: Turn
   readonly #delivery: Delivery
   readonly #events: Channel.Channel<Event>
+  /** The schema that the input was sent with. */
+  #schema: Parameters<A> | undefined
   /** The turns that follow this one (TURN4). */
   #followers: Array<LiveTurn> | undefined
   #end: End | undefined
@@ -102,6 +106,21 @@ export class LiveTurn extends Channel.Reader<Event> {
     if (end === undefined) throw new Error("a turn ended without an end")
     if ("error" in end) throw end.error
     return end.result
+  }
+
+  /** The same turn, whose answer has this schema. */
+  answering<B>(schema: Parameters<B> | undefined): LiveTurn<B> {
+    const turn = this as unknown as LiveTurn<B>
+    if (schema !== undefined) turn.#schema = schema
+    return turn
+  }
+
+  /** The answer of the turn, by the schema of its input. Rejects as `result` and `StructuredOutput.parse` do. */
+  async object(): Promise<A> {
+    const schema = this.#schema ?? (this.turn.options.schema as Parameters<A> | undefined)
+    if (schema !== undefined) return StructuredOutput.parse(await this.result(), schema)
+    const reason = "required: the input was sent without it; send it with { schema }"
+    throw new ValidationError("invalid_options", [{ field: ["schema"], reason }])
   }
 
   /** Fails the turn because its process is gone. */

@@ -9,10 +9,17 @@
  * @source ALLM.Chat
  */
 import { StateMachine } from "@troupe/otp"
+import * as StructuredOutput from "../request/StructuredOutput.ts"
 import { adapterIn, adapterStreamMachine, preflight, preflightRequest, type RequestEnv } from "../request/index.ts"
 import { ChatEnv } from "./chatEnv.ts"
 import { streamTurn } from "./chatStart.ts"
-import { type ChatOptions, type GenerateOptions, resolveOptions, type StepOptions } from "../options/index.ts"
+import {
+  type Asking,
+  type ChatOptions,
+  type GenerateOptions,
+  resolveOptions,
+  type StepOptions
+} from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
@@ -29,7 +36,7 @@ export type { EventStream } from "../events/index.ts"
  *
  * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the first request could not be opened
  * or called a tool that does not exist; later failures are `haltedReason: "error"`. Exceptions of `haltWhen` and `onEvent`
- * are rethrown here.
+ * are rethrown here. With `schema`, rejects as `StructuredOutput.parse` does; `metadata.result` of that error is the result.
  *
  * @example
  * ```ts
@@ -37,11 +44,11 @@ export type { EventStream } from "../events/index.ts"
  * result.haltedReason // "completed"
  * ```
  */
-export const run = async (
+export const run: Run = async (
   engine: Engine,
   thread: Thread.ThreadInput,
-  options: ChatOptions = {}
-): Promise<ChatResult> => {
+  options?: ChatOptions
+): Promise<ChatResult & { readonly object: never }> => {
   let result: ChatResult | undefined
   for await (const event of await stream(engine, thread, options)) {
     if (event.type === "chat_completed") result = event.result
@@ -49,8 +56,27 @@ export const run = async (
   if (result === undefined) throw new Error("a chat ended without chat_completed")
   const { error } = result.metadata
   if (result.steps.length <= 1 && isUnknownTool(error)) throw error
-  return result
+  return withObject(result, options)
 }
+
+/** {@link run}: with `schema`, the result has the answer as `object`. */
+interface Run {
+  <A>(
+    engine: Engine,
+    thread: Thread.ThreadInput,
+    options: Asking<ChatOptions, A>
+  ): Promise<ChatResult & { readonly object: A }>
+  (engine: Engine, thread: Thread.ThreadInput, options?: ChatOptions): Promise<ChatResult>
+}
+
+/** The answer with its object, if there is a schema. */
+const withObject = async <Answer extends Response | ChatResult>(
+  answer: Answer,
+  { schema }: Pick<GenerateOptions, "schema"> = {}
+): Promise<Answer & { readonly object: never }> =>
+  schema === undefined
+    ? (answer as Answer & { readonly object: never })
+    : { ...answer, object: (await StructuredOutput.parse(answer, schema)) as never }
 
 /**
  * Runs steps until a terminal condition and returns their events, the last of which is `chat_completed`.
@@ -143,7 +169,8 @@ const startStep = async (
  * Sends one model request and returns its response. Tools are sent to the model, but not run.
  *
  * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the request could not be opened. A
- * later failure, or a cancel by `signal`, is `finishReason: "error"` with `metadata.error`.
+ * later failure, or a cancel by `signal`, is `finishReason: "error"` with `metadata.error`. With `schema`, a reply that does
+ * not fit rejects as `StructuredOutput.parse` does: `errors` has the findings, `metadata.response` the whole response.
  *
  * @example
  * ```ts import.meta.vitest
@@ -153,17 +180,38 @@ const startStep = async (
  * const response = await Chat.generate(Engine.make({ adapter }), [user("hi")])
  * response.outputText // => "Hello"
  * ```
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import * as z from "zod"
+ *
+ * const adapter = Fake.make({ script: [{ text: '{"name":"Oslo"}' }, { finish: "stop" }] })
+ * const schema = z.object({ name: z.string() })
+ * const { object } = await Chat.generate(Engine.make({ adapter }), [user("Norway's capital?")], { schema })
+ * object.name // => "Oslo"
+ * ```
  */
-export const generate = async (
+export const generate: Generate = async (
   engine: Engine,
   thread: Thread.ThreadInput,
-  options: GenerateOptions = {}
-): Promise<Response> => {
-  const { events, response } = await startRequest(engine, thread, options)
+  options?: GenerateOptions
+): Promise<Response & { readonly object: never }> => {
+  const { events, response } = await startRequest(engine, thread, options ?? {})
   for await (const _ of events) {
     // Reading the events runs the request; the response is collected before the filters.
   }
-  return response()
+  return withObject(response(), options)
+}
+
+/** {@link generate}: with `schema`, the response has the answer as `object`. */
+interface Generate {
+  <A>(
+    engine: Engine,
+    thread: Thread.ThreadInput,
+    options: Asking<GenerateOptions, A>
+  ): Promise<Response & { readonly object: A }>
+  (engine: Engine, thread: Thread.ThreadInput, options?: GenerateOptions): Promise<Response>
 }
 
 /**

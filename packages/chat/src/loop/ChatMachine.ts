@@ -50,6 +50,7 @@ import {
   savingOf,
   waitOf
 } from "./chatSetup.ts"
+import { askedFormat } from "../options/index.ts"
 import { chart } from "../chart/index.ts"
 import type { ChatContext } from "./chatContext.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
@@ -95,9 +96,10 @@ const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: E
       {
         id: "open",
         src: "open",
-        input: ({ context: { turn, firstPass, aside, standing } }: { readonly context: ChatContext }) => ({
+        input: ({ context: { turn, thread, firstPass, aside, standing } }: { readonly context: ChatContext }) => ({
           turn: turn?.id ?? "",
           isSecond: firstPass !== undefined,
+          asked: askedFormat(thread),
           params: aside?.params,
           standing
         })

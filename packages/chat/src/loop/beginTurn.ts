@@ -17,6 +17,7 @@ import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import { taking, takingSteers, type TurnData } from "../inbox/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
+import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
 
 const unnotified: Notified = { started: false, prompted: false, announced: false, reported: false }
@@ -147,7 +148,8 @@ export const beginning = (context: BeginState, turn: TurnData): Thread.Thread =>
   const thread = withCutOff(context.thread, interrupted, turn)
   const [said, ...behind] = turn.messages
   if (pendingQuestion !== undefined && said?.role === "user") {
-    return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
+    const reply = continuing(thread, said)
+    return Thread.append(withAnswer(thread, pendingQuestion, reply, answer), ...behind)
   }
   const from = drops(context, turn) ? { ...thread, messages: thread.messages.slice(0, keptOf(thread)) } : thread
   return turn.messages.reduce(withMessage, from)
@@ -177,7 +179,7 @@ export const steer = (context: ChatContext): Partial<ChatContext> => {
   const messages = Inbox.taken(taken.inbox).flatMap((turn) => turn.messages)
   return {
     ...taken,
-    thread: Thread.append(context.thread, ...messages),
+    thread: Thread.append(context.thread, ...messages.map((message) => continuing(context.thread, message))),
     notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
     committed: false
   }

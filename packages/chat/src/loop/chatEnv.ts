@@ -10,7 +10,8 @@
  */
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
-import type { RunOptions } from "../options/index.ts"
+import { inForm, type RunOptions } from "../options/index.ts"
+import type { ResponseFormat } from "../model/index.ts"
 import type { Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
@@ -69,6 +70,8 @@ export interface ModeAsk {
 export interface StepOpening {
   readonly turn: string
   readonly isSecond: boolean
+  /** The form that the question asks for. */
+  readonly asked?: ResponseFormat | undefined
   readonly params: RequestParams | undefined
   readonly standing: ModeStanding | undefined
 }
@@ -252,9 +255,9 @@ export class ChatEnv implements StepEnv {
 
   /** The live things of the step that runs. */
   #live(): StepLive {
-    const { turn, isSecond, params, standing } = this.#opening
+    const { turn, isSecond, asked, params, standing } = this.#opening
     const { options, outlet } = this.turn(turn)
-    const pass = passOptions(options, isSecond)
+    const pass = passOptions(inForm(options, asked), isSecond)
     return {
       engine: this.engine,
       options: params === undefined ? pass : { ...pass, ...params },

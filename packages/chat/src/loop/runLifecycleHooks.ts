@@ -12,7 +12,7 @@ import { type ChatResult, injected } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
 import { requestOf } from "../request/index.ts"
-import type { RunOptions } from "../options/index.ts"
+import { askedFormat, inForm, type RunOptions } from "../options/index.ts"
 
 /** The state that the hooks of a chat's end read. */
 type SessionEndState = Pick<ChatContext, "lastHaltedReason" | "thread">
@@ -90,7 +90,11 @@ const notifyRequest = async (
   }
   if (!has(hooks, "ChatParams")) return { type: "announce", injects, aside: undefined }
   const asked = Thread.append(thread, ...injects)
-  const request = requestOf({ engine, thread: asked, options: passOptions(options, isSecond) })
+  const request = requestOf({
+    engine,
+    thread: asked,
+    options: passOptions(inForm(options, askedFormat(thread)), isSecond)
+  })
   const {
     halt,
     params,

@@ -13,7 +13,7 @@ import type { StepResult } from "../record/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type { Tracing } from "./Tracing.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
-import type { Tool, ToolExecutor } from "../tool/index.ts"
+import type { Parameters, Tool, ToolExecutor } from "../tool/index.ts"
 
 /** Options of one step. */
 export interface StepOptions {
@@ -26,6 +26,11 @@ export interface StepOptions {
   readonly tools?: ReadonlyArray<Tool> | undefined
   readonly toolChoice?: ToolChoice | undefined
   readonly responseFormat?: ResponseFormat | undefined
+  /**
+   * The schema of the answer: a zod schema, any Standard Schema, or a JSON Schema object. It sets `responseFormat`, unless
+   * that is given. `Chat.generate` and `Chat.run` then return the answer as `object`.
+   */
+  readonly schema?: Parameters | undefined
   readonly temperature?: number | undefined
   readonly maxTokens?: number | undefined
   /** Parameters for the provider's body, overlaid on the engine's `params`. */
@@ -140,6 +145,9 @@ export type GenerateOptions = Omit<
   | "maxToolResultCharacters"
   | "context"
 >
+
+/** Options with the schema of an answer of this type. */
+export type Asking<Options, A> = Omit<Options, "schema"> & { readonly schema: Parameters<A> }
 
 /** Options of a chat. */
 export interface ChatOptions extends StepOptions {

@@ -1,6 +1,8 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
+export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
+export type { FormatOptions } from "./answerFormat.ts"
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
-export type { Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
+export type { Asking, Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
 export { EngineOptions } from "./engineOptions.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"

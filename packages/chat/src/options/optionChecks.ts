@@ -23,7 +23,7 @@ import {
 } from "../errors/index.ts"
 import { hooks, permissions, requestParams } from "../gate/index.ts"
 import { RetryOptions } from "../adapter/index.ts"
-import { repeatedTool, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
+import { repeatedTool, schemaType, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
 
 const timeout = passing(
@@ -62,6 +62,7 @@ const retry = either(false, described(RetryOptions, "false or the parts of a ret
 
 const types = {
   ...requestParams.shape,
+  schema: schemaType.optional(),
   mode: wordOf("auto", "manual").optional(),
   tools: tools.optional(),
   adapterOptions: dictionary.optional(),

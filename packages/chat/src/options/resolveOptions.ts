@@ -7,6 +7,7 @@ import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
 import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../toolResult/index.ts"
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
+import { withFormat } from "./answerFormat.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
 import { defaultMaxToolArgumentCharacters } from "../model/index.ts"
 import { Trace } from "./spans.ts"
@@ -116,7 +117,7 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
   const tools = resolveTools(engine, options.tools)
   const { system = defaultSystem() } = options
   return {
-    ...options,
+    ...withFormat(options),
     engine,
     mode: options.mode ?? "auto",
     tools,

@@ -34,7 +34,7 @@ export type ConversationStatus = z.infer<typeof ConversationStatus>
  * `tool_error`.
  */
 const LastOutcome = z
-  .object({ haltedReason: z.string(), metadata: openRecord, error: z.unknown().optional() })
+  .object({ haltedReason: HaltedReason, metadata: openRecord, error: z.unknown().optional() })
   .readonly()
 
 /**

@@ -4,21 +4,16 @@
  * @module
  */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { jsonSchemaOf, type Parameters, pathOf, validate } from "../tool/index.ts"
+import { type FormatOptions, formatOf } from "../options/index.ts"
+import { PartialJson } from "../json/index.ts"
+import { type Parameters, pathOf, validate } from "../tool/index.ts"
 import * as Responses from "../model/Response.ts"
 import type { Response, ResponseFormat } from "../model/index.ts"
+import type { ChatResult } from "../record/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The schema of an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
 type Schema<A = unknown> = Parameters<A>
-
-/** The options of a response format. */
-interface FormatOptions {
-  /** Whether the provider must enforce the schema. Default: the provider's default. */
-  readonly strict?: boolean | undefined
-  /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
-  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
-}
 
 /**
  * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.
@@ -37,22 +32,18 @@ interface FormatOptions {
 export const format = (
   name: string,
   schema: Schema,
-  { strict, jsonSchema }: FormatOptions = {}
-): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
-  type: "json_schema",
-  name,
-  schema: { ...(jsonSchema ?? jsonSchemaOf(schema, "invalid_options", ["schema"])) },
-  ...(strict === undefined ? {} : { strict })
-})
+  options: FormatOptions = {}
+): Extract<ResponseFormat, { readonly type: "json_schema" }> => formatOf(name, schema, options)
 
 /** The finish reasons of incomplete replies. */
 const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "tool_calls", "error"])
 
 /**
- * Reads a response's text as JSON of this schema.
+ * Reads the text of a response, or of the final response of a turn, as JSON of this schema.
  *
  * **Errors**: rejects with a `ValidationError` (`invalid_output`) when the reply is not complete, is not JSON, or does not
- * fit the schema; `errors` has the paths, `metadata.text` the text of the reply.
+ * fit the schema, and when the turn has no final answer. `errors` has the paths, `metadata.text` the text of the reply, and
+ * `metadata.response` or `metadata.result` the response or the result itself.
  *
  * @example
  * ```ts import.meta.vitest
@@ -68,29 +59,95 @@ const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "t
  * city.name // => "Oslo"
  * ```
  */
-export const parse = async <A = unknown>(response: Response, schema: Schema<A>): Promise<A> => {
-  const said = Responses.text(response)
-  const { finishReason, metadata } = response
-  if (incomplete.has(finishReason)) {
-    throw invalid(
-      said,
-      [{ field: ["finishReason"], reason: `the reply ended with ${finishReason}` }],
-      metadata["error"]
-    )
-  }
+export const parse = async <A = unknown>(answer: Response | ChatResult, schema: Schema<A>): Promise<A> => {
+  const { response, whole, end } = answerIn(answer)
+  const said = response === undefined ? "" : Responses.text(response)
+  const invalid = (errors: ReadonlyArray<Finding>, cause?: unknown): ValidationError =>
+    new ValidationError("invalid_output", errors, { cause, metadata: { text: said, ...whole } })
+  if (end !== undefined) throw invalid([end.finding], end.error)
   let value: unknown
   try {
     value = JSON.parse(said)
   } catch (cause) {
-    throw invalid(said, [{ field: ["outputText"], reason: `is no JSON: ${describe(cause)}` }], cause)
+    throw invalid([{ field: ["outputText"], reason: `is no JSON: ${describe(cause)}` }], cause)
   }
   const result = await validate(schema, value)
   if (result.issues === undefined) return result.value as A
-  throw invalid(
-    said,
-    result.issues.map((issue) => ({ field: pathOf(issue), reason: issue.message }))
-  )
+  throw invalid(result.issues.map((issue) => ({ field: pathOf(issue), reason: issue.message })))
 }
 
-const invalid = (said: string, errors: ReadonlyArray<Finding>, cause?: unknown): ValidationError =>
-  new ValidationError("invalid_output", errors, { cause, metadata: { text: said } })
+/** An answer: its response, and why it is not a final answer. */
+interface Answer {
+  readonly response: Response | undefined
+  readonly whole: Readonly<Record<string, unknown>>
+  readonly end: { readonly finding: Finding; readonly error: unknown } | undefined
+}
+
+const answerIn = (answer: Response | ChatResult): Answer => {
+  if (!("haltedReason" in answer)) return { response: answer, whole: { response: answer }, end: endOf(answer) }
+  const { finalResponse: response, haltedReason, metadata } = answer
+  const finding = { field: ["haltedReason"], reason: `the turn ended with ${haltedReason}` }
+  const isOver = haltedReason === "completed" && response !== undefined
+  return {
+    response,
+    whole: { result: answer },
+    end: isOver ? endOf(response) : { finding, error: metadata["error"] }
+  }
+}
+
+const endOf = ({ finishReason, metadata }: Response): Answer["end"] =>
+  incomplete.has(finishReason)
+    ? {
+        finding: { field: ["finishReason"], reason: `the reply ended with ${finishReason}` },
+        error: metadata["error"]
+      }
+    : undefined
+
+/** The part of an answer that has come: each field may be missing, and each text may be a beginning. */
+type PartialOf<A> = unknown extends A
+  ? unknown
+  : A extends string
+    ? string
+    : A extends ReadonlyArray<infer Item>
+      ? ReadonlyArray<PartialOf<Item>>
+      : A extends object
+        ? { readonly [Key in keyof A]?: PartialOf<A[Key]> }
+        : A
+
+/** A reader of a reply that streams as JSON. */
+interface PartialReader<A> {
+  /** Reads the next fragment of the text. */
+  readonly push: (delta: string) => void
+  /** The answer so far; `undefined` before it has a value. A value never changes after it was read. */
+  readonly value: PartialOf<A> | undefined
+}
+
+/**
+ * Makes a reader of a reply that streams: the value of the JSON text so far, which nothing has validated. The schema gives
+ * the type only.
+ *
+ * **Details**: a text grows; numbers, `true`, `false`, `null` and fields appear when they are complete. After text that is
+ * not JSON the value stays as it is. A list of 1,024 members or more shows its members in blocks of about a hundredth.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { StructuredOutput } from "@troupe/chat/models"
+ * import * as z from "zod"
+ *
+ * const City = z.object({ name: z.string(), sights: z.array(z.string()) })
+ * const reader = StructuredOutput.partial(City)
+ * reader.push('{"name":"Oslo","sights":["The Ope')
+ * reader.value // => { name: "Oslo", sights: ["The Ope"] }
+ * reader.push('ra","The Fjord"]}')
+ * reader.value // => { name: "Oslo", sights: ["The Opera", "The Fjord"] }
+ * ```
+ */
+export const partial = <A = unknown>(_schema?: Schema<A>): PartialReader<A> => {
+  const json = new PartialJson()
+  return {
+    push: (delta) => json.push(delta),
+    get value() {
+      return json.value as PartialOf<A> | undefined
+    }
+  }
+}

@@ -15,6 +15,6 @@ export type {
   ToolContext,
   ToolExecutor
 } from "./toolContract.ts"
-export { repeatedTool, toolAdvice, toolListAdvice } from "./toolChecks.ts"
+export { isSchema, repeatedTool, schemaType, toolAdvice, toolListAdvice } from "./toolChecks.ts"
 export { inProcess } from "./ToolExecutor.ts"
 export { isUnknownTool } from "./unknownTool.ts"

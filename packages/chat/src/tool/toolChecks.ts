@@ -20,11 +20,12 @@ import {
 const functionOf = (what: string): z.ZodType =>
   passing((value) => typeof value === "function", `must_be_a_function of ${what}`)
 
-/** A function can be a Standard Schema, too. */
-const parameters = passing(
-  (value) => isRecord(value) || (typeof value === "function" && "~standard" in value),
-  "must_be a zod schema, any Standard Schema, or a JSON Schema object"
-)
+/** Whether a value can be a schema; a function can be a Standard Schema, too. */
+export const isSchema = (value: unknown): boolean =>
+  isRecord(value) || (typeof value === "function" && "~standard" in value)
+
+/** The type of a schema. */
+export const schemaType = passing(isSchema, "must_be a zod schema, any Standard Schema, or a JSON Schema object")
 
 const validName = z.unknown().superRefine((value, context) => {
   const message = nameProblem(value)
@@ -34,7 +35,7 @@ const validName = z.unknown().superRefine((value, context) => {
 const described = {
   name: validName,
   description: z.string("not_a_string").nullish(),
-  parameters: parameters.nullish(),
+  parameters: schemaType.nullish(),
   jsonSchema: dictionary.nullish(),
   manual: z.boolean("not_a_boolean").optional(),
   timeoutMs: milliseconds.optional(),

@@ -11,8 +11,18 @@
  * @module
  */
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
-import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
-import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext, PartialReply } from "./liveView.ts"
+import {
+  asShown,
+  isSame,
+  type PartialReply,
+  samePrefix,
+  sharing,
+  sharingEach,
+  shown,
+  shownError,
+  withObject
+} from "../json/index.ts"
+import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
@@ -40,7 +50,8 @@ interface InputView {
  * - `status`: `running`, or the status of the conversation
  * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
- * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some
+ * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some.
+ *   A reply in JSON also has its `object` so far, which nothing has validated
  * - `toolCalls`: the calls of the running step, or of the last one until the next begins
  * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
  *   the caller answers
@@ -67,7 +78,8 @@ export interface ChatView {
 /** The changes from one view to the next: only the additions of messages, text and reasoning. */
 export interface ChatViewPatch {
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
-  readonly text?: { readonly kept: number; readonly added: string }
+  /** `json`: the text has an object, which the reader of the patch reads from the text. */
+  readonly text?: { readonly kept: number; readonly added: string; readonly json?: true }
   readonly reasoning?: { readonly kept: number; readonly added: string }
   /** The other parts that changed; a part that became `undefined` is `null`. */
   readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
@@ -133,12 +145,13 @@ const nothing: ChatView = {
 export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: ChatView): ChatView => {
   if (snapshot === undefined) return sharing(before, { ...nothing, id })
   const { context } = snapshot
+  const { partial } = context
   const after: ChatView = {
     id,
     status: context.status,
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),
-    partial: sharing(before?.partial, context.partial),
+    partial: before !== undefined && isSamePartial(before.partial, partial) ? before.partial : partial,
     toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
     question: sharing(before?.question, asCopy(context.pendingQuestion)),
     approvals: sharingEach(before?.approvals, asCopy(context.pendingApprovals)),
@@ -158,7 +171,11 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
     : after
 }
 
-const partialOf = (text: string, reasoning: string): PartialReply => (reasoning === "" ? { text } : { text, reasoning })
+const isSamePartial = (one: PartialReply, other: PartialReply): boolean =>
+  isSameText(one, other) && one.reasoning === other.reasoning
+
+const isSameText = (one: PartialReply, other: PartialReply): boolean =>
+  one.text === other.text && (one.object === undefined) === (other.object === undefined)
 
 const asCopy = <A>(value: A): A => shown(value) as A
 
@@ -208,8 +225,8 @@ export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPa
   if (before === after) return undefined
   const from = before ?? nothing
   const messages = messagesPatch(from.messages, after.messages)
-  const text = textPatch(from.partial.text, after.partial.text)
-  const reasoning = textPatch(from.partial.reasoning, after.partial.reasoning)
+  const text = textPatch(from.partial, after.partial)
+  const reasoning = grownPatch(from.partial.reasoning, after.partial.reasoning)
   const changed = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
   const change: ChatViewPatch = {
     ...(messages === undefined ? {} : { messages }),
@@ -226,23 +243,36 @@ const messagesPatch = (before: ChatView["messages"], after: ChatView["messages"]
   return kept === before.length && kept === after.length ? undefined : { kept, added: after.slice(kept) }
 }
 
-const textPatch = (before = "", after = ""): ChatViewPatch["text"] => {
+const textPatch = (before: PartialReply, after: PartialReply): ChatViewPatch["text"] => {
+  if (isSameText(before, after)) return undefined
+  const grown = grownPatch(before.text, after.text) ?? { kept: after.text.length, added: "" }
+  return after.object === undefined ? grown : { ...grown, json: true }
+}
+
+const grownPatch = (before = "", after = ""): ChatViewPatch["reasoning"] => {
   if (before === after) return undefined
   const kept = after.startsWith(before) ? before.length : 0
   return { kept, added: after.slice(kept) }
+}
+
+const patched = (
+  before: PartialReply,
+  { text, reasoning }: Pick<ChatViewPatch, "text" | "reasoning">
+): PartialReply => {
+  const thought = grown(before.reasoning, reasoning)
+  const said = { text: grown(before.text, text), ...(thought === "" ? {} : { reasoning: thought }) }
+  const isJson = text === undefined ? before.object !== undefined : text.json === true
+  return isJson ? withObject(before, said) : said
 }
 
 /** The view after a patch. Parts that the patch does not name stay unchanged. */
 export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
   const from = before ?? nothing
   const { messages, text, reasoning, rest: changed } = change
-  const { partial } = from
   const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
     ...from,
     ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
-    ...(text === undefined && reasoning === undefined
-      ? {}
-      : { partial: partialOf(grown(partial.text, text), grown(partial.reasoning, reasoning)) })
+    ...(text === undefined && reasoning === undefined ? {} : { partial: patched(from.partial, change) })
   }
   if (changed !== undefined) for (const part of rest) take(after, part, changed)
   return after

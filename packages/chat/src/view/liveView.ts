@@ -33,7 +33,8 @@ import type { StreamCollector } from "../events/index.ts"
 import { SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type DraftKeeping, Drafts } from "../store/index.ts"
-import { type Inspect, inspected, printed } from "../json/index.ts"
+import { type Inspect, inspected, type PartialReply, printed, withObject } from "../json/index.ts"
+import { askedFormat, isJson } from "../options/index.ts"
 import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 
@@ -78,12 +79,6 @@ export type ChatPhase =
 /** The status of a chat: `running` while a turn runs, else that of its conversation. */
 export type ChatStatus = ConversationStatus | "running"
 
-/** A reply so far. `reasoning` is absent until there is some. */
-export interface PartialReply {
-  readonly text: string
-  readonly reasoning?: string
-}
-
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
 export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly engine: Engine
@@ -99,7 +94,9 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly failure: SessionError | undefined
   readonly phase: ChatPhase
   readonly status: ChatStatus
-  /** The text and the reasoning of the running step's reply so far; empty once they are in the thread. */
+  /**
+   * The running step's reply so far, with its object if it is JSON by its `responseFormat`; empty once it is in the thread.
+   */
   readonly partial: PartialReply
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
@@ -175,6 +172,7 @@ export class LiveView implements StepWatcher {
   #seenReasoning = 0
   #seenRewritten = 0
   #seenPhase: ChatPhase | undefined
+  #partial: PartialReply | undefined
   /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
   #stepsBefore = 0
   #timer: unknown
@@ -357,7 +355,7 @@ export class LiveView implements StepWatcher {
       refusal: valueOf(context.refusal),
       failure: valueOf(context.failure),
       phase,
-      partial,
+      partial: this.#partialOf(context, { turn, partial }),
       toolCalls: this.#toolCalls(),
       permissionMode: context.standing?.mode ?? this.#mode,
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
@@ -372,6 +370,12 @@ export class LiveView implements StepWatcher {
         return Inbox.entries(context.inbox)
       }
     }
+  }
+
+  #partialOf({ thread }: ChatContext, { turn, partial }: Pick<Live, "turn" | "partial">): PartialReply {
+    const asJson = partial.text !== "" && isJson(askedFormat(thread) ?? turn?.options.responseFormat)
+    this.#partial = asJson ? withObject(this.#partial, partial) : partial
+    return this.#partial
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {

@@ -2,7 +2,8 @@ import { expect, test } from "vitest"
 import * as z from "zod"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { FinishReason, Response } from "../../src/model/Response.ts"
-import { format, parse } from "../../src/request/StructuredOutput.ts"
+import type { ChatResult } from "../../src/record/ChatResult.ts"
+import { format, parse, partial } from "../../src/request/StructuredOutput.ts"
 
 const City = z.object({ name: z.string(), size: z.number().optional() })
 
@@ -57,4 +58,47 @@ test("an answer that is not complete, no JSON, or does not fit is a typed error 
     ).toEqual(fields)
   }
   await expect(parse(response("{", "error", failed), City)).rejects.toMatchObject({ cause: failed })
+})
+
+const result = (haltedReason: string, finalResponse: Response | undefined, metadata = {}): ChatResult => ({
+  thread: { messages: [] },
+  finalResponse,
+  steps: [],
+  haltedReason,
+  pendingToolCalls: [],
+  metadata
+})
+
+test("the answer of a turn is that of its final response, if the turn is completed", async () => {
+  expect(await parse(result("completed", response('{"name":"Oslo"}')), City)).toEqual({ name: "Oslo" })
+  const halted = result("max_turns", response('{"name":"Oslo"}'))
+  await expect(parse(halted, City)).rejects.toMatchObject({
+    errors: [{ field: ["haltedReason"], reason: "the turn ended with max_turns" }],
+    metadata: { text: '{"name":"Oslo"}', result: halted }
+  })
+  const failed = new AdapterError("timeout")
+  await expect(parse(result("error", undefined, { error: failed }), City)).rejects.toMatchObject({
+    cause: failed,
+    metadata: { text: "" }
+  })
+  await expect(parse(result("completed", response("Oslo", "length")), City)).rejects.toMatchObject({
+    errors: [{ field: ["finishReason"] }]
+  })
+})
+
+test("an error of an answer has the whole response", async () => {
+  const given = response('{"name":1}')
+  const error: unknown = await parse(given, City).catch((thrown: unknown) => thrown)
+  expect((error as { metadata: { response: unknown } }).metadata.response).toBe(given)
+})
+
+test("a partial answer has what has come so far", () => {
+  const reader = partial(City)
+  expect(reader.value).toBeUndefined()
+  reader.push('{"name":"Os')
+  expect(reader.value).toEqual({ name: "Os" })
+  reader.push('lo","size":7')
+  expect(reader.value).toEqual({ name: "Oslo" })
+  reader.push("0}")
+  expect(reader.value).toEqual({ name: "Oslo", size: 70 })
 })

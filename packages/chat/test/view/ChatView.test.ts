@@ -6,6 +6,7 @@ import * as ChatView from "../../src/view/ChatView.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { assistant, user } from "../../src/model/Message.ts"
+import { withObject } from "../../src/json/partialReply.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { anything, choice, count, dateOf, fields, type Gen, list, oneOf, text } from "../double/arbitrary.ts"
 import { calls, handling, says } from "../double/scripts.ts"
@@ -33,12 +34,18 @@ const toolCall = Arbitrary.map(Arbitrary.all([text, anything, maybe(count)]), ([
   pid: startedAt === undefined ? undefined : { id: 7, label: "t", toString: () => "<0.7.0>" }
 }))
 
+const partialOf = (written: string, isJson: boolean, thought: string) => {
+  const reply = { text: written, ...(thought === "" ? {} : { reasoning: thought }) }
+  return isJson ? withObject(undefined, reply) : reply
+}
+
 /** What a view is made of. */
 const context = Arbitrary.map(
   Arbitrary.all({
     messages: list(values.Message, 5),
     written: text,
     thought: text,
+    isJson: oneOf(true, false),
     toolCalls: list(toolCall),
     pendingQuestion: maybe(question),
     pendingApprovals: list(approval),
@@ -54,10 +61,14 @@ const context = Arbitrary.map(
       Arbitrary.map(anything, (error) => ({ metadata: { error } }))
     )
   }),
-  ({ messages, written, thought, ...rest }) => ({
+  ({ messages, written, thought, isJson, ...rest }) => ({
     ...rest,
     thread: { messages },
-    partial: { text: written, ...(thought === "" ? {} : { reasoning: thought }) }
+    partial: partialOf(
+      isJson ? JSON.stringify({ written }).slice(0, -1 - (written.length % 3)) : written,
+      isJson,
+      thought
+    )
   })
 )
 
@@ -71,12 +82,12 @@ const pairs = Arbitrary.map(
     if (how === "other") return [before, other]
     if (how === "same") return [before, structuredClone(before)]
     const messages = [...before.messages, ...other.messages]
-    const { reasoning = "" } = before.partial
-    const thought = reasoning + (other.partial.reasoning ?? "")
-    const partial = {
-      text: before.partial.text + other.partial.text,
-      ...(thought === "" ? {} : { reasoning: thought })
-    }
+    const { reasoning = "", text: said, object } = before.partial
+    const partial = partialOf(
+      said + other.partial.text,
+      object !== undefined,
+      reasoning + (other.partial.reasoning ?? "")
+    )
     return [before, { ...before, messages, partial }]
   }
 )

@@ -1,0 +1,263 @@
+/**
+ * Reads JSON text while it streams, and gives the value of the text so far.
+ *
+ * Owns: the open lists and objects, and the token at the end of the text. Does not own the text.
+ *
+ * PARTIAL1. The value depends on the text only, not on its fragments. A complete list or object is what `JSON.parse` makes
+ *           of its text.
+ * PARTIAL2. A string grows. A number, a word (`true`, `false`, `null`) and a field appear when they are complete.
+ * PARTIAL3. A value never changes after it was given. Values share the lists and objects that are closed.
+ * PARTIAL4. A character costs the same in a long text as in a short one. An open list or object of 1,024 members or more
+ *           shows its members in blocks of about a hundredth, and only whole ones.
+ * PARTIAL5. After text that is not JSON, or deeper than 100 levels, the value stays as it is.
+ */
+
+/** A list or an object whose end was not read. `copy` is its value with these many members. */
+type Open = { copy?: { readonly members: number; readonly value: unknown } } & (
+  | { readonly type: "list"; readonly items: Array<unknown> }
+  /** `keys` are the fields in the order of the text, `key` the field that is read. */
+  | { readonly type: "object"; readonly fields: Record<string, unknown>; readonly keys: Array<string>; key: string }
+)
+
+/** A token whose end was not read. `escape` is its open escape, `ending` the last UTF-16 unit of its text. */
+interface Token {
+  readonly type: "string" | "bare"
+  text: string
+  escape: string
+  ending: number
+}
+
+/** The next thing in the text. */
+type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing"
+
+/** The most levels of nesting. */
+const deepest = 100
+
+/** From this number of members on, a list or an object shows its members in blocks (PARTIAL4). */
+const many = 1_024
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t"
+}
+const space = /[ \t\n\r]*/y
+const bare = /[-+.\w]*/y
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/
+const words: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ["true", true],
+  ["false", false],
+  ["null", null]
+])
+
+export class PartialJson {
+  readonly #open: Array<Open> = []
+  #expected: Expected = "value"
+  /** The token at the end of the text. */
+  #token: Token | undefined
+  #isBroken = false
+  #root: unknown
+  #value: unknown
+  #isFresh = true
+
+  /** Reads the next fragment of the text. */
+  push(delta: string): void {
+    if (this.#isBroken || delta === "") return
+    this.#isFresh = false
+    let at = 0
+    while (at < delta.length && !this.#isBroken) {
+      if (this.#token?.type === "string") at = this.#inString(delta, at, this.#token)
+      else if (this.#token !== undefined) at = this.#inBare(delta, at, this.#token)
+      else at = this.#between(delta, at)
+    }
+  }
+
+  /** The value of the text so far; `undefined` before it has one. */
+  get value(): unknown {
+    if (!this.#isFresh) this.#value = this.#valueNow()
+    this.#isFresh = true
+    return this.#value
+  }
+
+  #valueNow(): unknown {
+    const token = this.#token
+    const isText = token?.type === "string" && this.#expected !== "key" && this.#expected !== "keyOrEnd"
+    const text = isText ? shownText(token.text, token.ending) : undefined
+    if (this.#open.length === 0) return text ?? this.#root
+    const large = this.#open.findIndex((open) => membersOf(open) >= many)
+    let inner: unknown = large < 0 ? text : undefined
+    const shown = large < 0 ? this.#open : this.#open.slice(0, large + 1)
+    for (const open of shown.toReversed()) inner = valueOf(open, inner)
+    return inner
+  }
+
+  #inString(delta: string, from: number, token: Token): number {
+    if (token.escape !== "") return this.#inEscape(delta, from, token)
+    const at = endOfPlain(delta, from)
+    if (at > from) {
+      token.text += delta.slice(from, at)
+      token.ending = delta.charCodeAt(at - 1)
+    }
+    if (at === delta.length) return at
+    const next = delta[at]
+    if (next === "\\") token.escape = next
+    else if (next === '"') this.#endString(token.text)
+    else this.#isBroken = true
+    return at + 1
+  }
+
+  #inEscape(delta: string, at: number, token: Token): number {
+    token.escape += delta[at]
+    const { escape } = token
+    const code = escape[1] === "u" ? escape.slice(2) : undefined
+    if (code !== undefined && /^[\da-fA-F]{0,3}$/.test(code)) return at + 1
+    const text = code === undefined ? escapes[escape[1] ?? ""] : unit(code)
+    if (text === undefined) this.#isBroken = true
+    else {
+      token.text += text
+      token.ending = text.charCodeAt(0)
+      token.escape = ""
+    }
+    return at + 1
+  }
+
+  #endString(text: string): void {
+    this.#token = undefined
+    const open = this.#open.at(-1)
+    if (open?.type !== "object" || (this.#expected !== "key" && this.#expected !== "keyOrEnd")) return this.#put(text)
+    open.key = text
+    this.#expected = "colon"
+  }
+
+  #inBare(delta: string, from: number, token: Token): number {
+    const at = endOf(bare, delta, from)
+    token.text += delta.slice(from, at)
+    if (at === delta.length) return at
+    this.#token = undefined
+    const { text } = token
+    if (words.has(text)) this.#put(words.get(text))
+    else if (number.test(text)) this.#put(finite(Number(text)))
+    else this.#isBroken = true
+    return at
+  }
+
+  #between(delta: string, from: number): number {
+    const at = endOf(space, delta, from)
+    const next = delta[at]
+    if (next === undefined) return at
+    const expected = this.#expected
+    const isValue = expected === "value" || expected === "valueOrEnd"
+    const isKey = expected === "key" || expected === "keyOrEnd"
+    if (next === '"' && (isValue || isKey)) this.#token = { type: "string", text: "", escape: "", ending: 0 }
+    else if ((next === "{" || next === "[") && isValue) this.#begin(next === "{")
+    else if (next === "}" || next === "]") this.#end(next === "}")
+    else if (next === ":" && expected === "colon") this.#expected = "value"
+    else if (next === "," && expected === "commaOrEnd") this.#expected = this.#isObject ? "key" : "value"
+    else if (isValue && /[-\w]/.test(next)) {
+      this.#token = { type: "bare", text: "", escape: "", ending: 0 }
+      return at
+    } else this.#isBroken = true
+    return at + 1
+  }
+
+  get #isObject(): boolean {
+    return this.#open.at(-1)?.type === "object"
+  }
+
+  #begin(isObject: boolean): void {
+    if (this.#open.length === deepest) {
+      this.#isBroken = true
+      return
+    }
+    this.#open.push(isObject ? { type: "object", fields: {}, keys: [], key: "" } : { type: "list", items: [] })
+    this.#expected = isObject ? "keyOrEnd" : "valueOrEnd"
+  }
+
+  #end(isObject: boolean): void {
+    const expected = this.#expected
+    const canEnd = expected === "commaOrEnd" || expected === (isObject ? "keyOrEnd" : "valueOrEnd")
+    if (!canEnd || this.#isObject !== isObject) {
+      this.#isBroken = true
+      return
+    }
+    const closed = this.#open.pop()
+    this.#put(closed?.type === "object" ? closed.fields : closed?.items)
+  }
+
+  /** Adds a complete value. */
+  #put(value: unknown): void {
+    const open = this.#open.at(-1)
+    this.#expected = open === undefined ? "nothing" : "commaOrEnd"
+    if (open === undefined) {
+      this.#root = value
+    } else if (open.type === "list") {
+      open.items.push(value)
+    } else {
+      set(open.fields, open.key, value)
+      open.keys.push(open.key)
+    }
+  }
+}
+
+const endOf = (pattern: RegExp, text: string, from: number): number => {
+  pattern.lastIndex = from
+  pattern.test(text)
+  return pattern.lastIndex
+}
+
+/** Where a string has its end, an escape or a character that JSON escapes. */
+const endOfPlain = (text: string, from: number): number => {
+  let at = from
+  while (at < text.length && isPlain(text.charCodeAt(at))) at += 1
+  return at
+}
+
+const isPlain = (code: number): boolean => code >= 0x20 && code !== 0x22 && code !== 0x5c
+
+/** The UTF-16 unit of four hexadecimal digits. */
+const unit = (code: string): string | undefined =>
+  /^[\da-fA-F]{4}$/.test(code) ? String.fromCharCode(Number.parseInt(code, 16)) : undefined
+
+/** A string that grows; the first half of a surrogate pair waits for the second. */
+const shownText = (text: string, ending: number): string =>
+  ending >= 0xd800 && ending <= 0xdbff ? text.slice(0, -1) : text
+
+/** A number as JSON has it: without negative zero, and `null` in place of infinity. */
+const finite = (value: number): number | null => (value === 0 ? 0 : Number.isFinite(value) ? value : null)
+
+/** Sets a field of any name, `__proto__` too. */
+const set = (object: Record<string, unknown>, key: string, value: unknown): void => {
+  if (key !== "__proto__") object[key] = value
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+const membersOf = (open: Open): number => (open.type === "list" ? open.items : open.keys).length
+
+/** The present value of an open list or object, whose last member is `inner` if that has a value (PARTIAL3). */
+const valueOf = (open: Open, inner: unknown): unknown => {
+  const all = membersOf(open)
+  const members = all < many ? all : all - (all % 2 ** (Math.floor(Math.log2(all)) - 6))
+  if (inner === undefined && open.copy?.members === members) return open.copy.value
+  const value = open.type === "list" ? listOf(open.items, members, inner) : objectOf(open, members, inner)
+  if (inner === undefined) open.copy = { members, value }
+  return value
+}
+
+const listOf = (items: ReadonlyArray<unknown>, members: number, inner: unknown): ReadonlyArray<unknown> => {
+  const list = items.slice(0, members)
+  if (inner !== undefined) list.push(inner)
+  return list
+}
+
+const objectOf = (open: Extract<Open, { readonly type: "object" }>, members: number, inner: unknown): object => {
+  const { fields, keys, key } = open
+  const object: Record<string, unknown> = members === keys.length ? { ...fields } : {}
+  if (members < keys.length) for (const known of keys.slice(0, members)) set(object, known, fields[known])
+  if (inner !== undefined) set(object, key, inner)
+  return object
+}

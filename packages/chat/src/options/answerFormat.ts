@@ -1,0 +1,80 @@
+/**
+ * The form that an answer must have: from a schema, and from the question itself.
+ *
+ * **Details**: a question of a live chat carries its form in its metadata, so that the form is stored, waits and is retried
+ * with the question.
+ */
+import { isInjected, isNudge } from "../record/index.ts"
+import { type Message, ResponseFormat, type Thread, type UserMessage } from "../model/index.ts"
+import { jsonSchemaOf, type Parameters } from "../tool/index.ts"
+
+/** The options of a response format. */
+export interface FormatOptions {
+  /** Whether the provider must enforce the schema. Default: the provider's default. */
+  readonly strict?: boolean | undefined
+  /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The format that asks for JSON of this schema. Throws a `ValidationError` for a schema without a JSON Schema. */
+export const formatOf = (
+  name: string,
+  schema: Parameters,
+  { strict, jsonSchema }: FormatOptions = {}
+): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
+  type: "json_schema",
+  name,
+  schema: { ...(jsonSchema ?? jsonSchemaOf(schema, "invalid_options", ["schema"])) },
+  ...(strict === undefined ? {} : { strict })
+})
+
+/** The options with the format of their `schema`, unless they have a format. */
+export const withFormat = <Options extends AnswerOptions>(options: Options): Options =>
+  options.schema === undefined || options.responseFormat !== undefined
+    ? options
+    : { ...options, responseFormat: formatOf(defaultName, options.schema) }
+
+const defaultName = "object"
+
+/** The options that say which form an answer must have. */
+interface AnswerOptions {
+  readonly schema?: Parameters | undefined
+  readonly responseFormat?: ResponseFormat | undefined
+}
+
+const mark = "responseFormat"
+
+/** The question with the form of its answer. */
+export const asking = (message: UserMessage, schema: Parameters): UserMessage =>
+  marked(message, formatOf(defaultName, schema))
+
+const marked = <M extends Message>(message: M, format: ResponseFormat): M => ({
+  ...message,
+  metadata: { ...message.metadata, [mark]: format }
+})
+
+/** The form that the last question of a thread asks for, if it has one. */
+export const askedFormat = ({ messages }: Thread): ResponseFormat | undefined => {
+  const question = messages.findLast((message) => message.role === "user" && !isInjected(message) && !isNudge(message))
+  const format = ResponseFormat.safeParse(question?.metadata?.[mark])
+  return format.success ? format.data : undefined
+}
+
+/** A message that continues the turn of the last question, with the form of that question unless it has its own. */
+export const continuing = <M extends Message>(thread: Thread, message: M): M => {
+  const format = message.role === "user" && message.metadata?.[mark] === undefined ? askedFormat(thread) : undefined
+  return format === undefined ? message : marked(message, format)
+}
+
+/** The options of a live chat with the form that its question asks for; other runs have the form of their options only. */
+export const inForm = <Options extends LiveOptions>(options: Options, asked: ResponseFormat | undefined): Options =>
+  asked === undefined || options.chat === undefined ? options : { ...options, responseFormat: asked }
+
+/** The options of a run, with the live chat of the run. */
+interface LiveOptions {
+  readonly chat?: object | undefined
+  readonly responseFormat?: ResponseFormat | undefined
+}
+
+/** Whether an answer of this form is JSON. */
+export const isJson = (format: ResponseFormat | undefined): boolean => format !== undefined && format.type !== "text"
