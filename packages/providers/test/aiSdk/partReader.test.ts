@@ -174,7 +174,7 @@ describe("PART6. the parts of a reply", () => {
       { type: "reasoning-file", mediaType: "image/png", data: { type: "data", data: "AA==" } },
       { type: "custom", kind: "scripted.compaction", providerMetadata: about("custom") },
       { type: "tool-approval-request", approvalId: "a", toolCallId: "s" },
-      { type: "hologram", rays: new Date(0) } as never
+      { type: "hologram", rays: new URL("https://example.org/") } as never
     )
     expect(parts).toEqual([
       { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 } },
@@ -197,7 +197,7 @@ describe("PART6. the parts of a reply", () => {
         kind: "tool-approval-request",
         data: { type: "tool-approval-request", approvalId: "a", toolCallId: "s" }
       },
-      { type: "custom", kind: "hologram", data: { type: "hologram", rays: "1970-01-01T00:00:00.000Z" } }
+      { type: "custom", kind: "hologram", data: { type: "hologram", rays: "https://example.org/" } }
     ])
   })
 
