@@ -55,8 +55,9 @@ export const Messages = ({ view }: { readonly view: Pick<ChatView.ChatView, "mes
       {view.messages.map((message, index) => (
         <Said key={index} message={message} results={results} />
       ))}
-      {view.partial.text === "" ? null : (
+      {view.partial.text === "" && view.partial.reasoning === undefined ? null : (
         <article className="message assistant partial" aria-label="Model, still speaking">
+          {view.partial.reasoning === undefined ? null : <p className="note">{view.partial.reasoning}</p>}
           <Spoken text={view.partial.text} />
         </article>
       )}

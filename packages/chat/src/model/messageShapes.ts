@@ -73,6 +73,7 @@ const ProviderToolCallPart = z
     id: z.string(),
     name: z.string(),
     arguments: anything,
+    provider: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()
@@ -86,6 +87,7 @@ const ProviderToolResultPart = z
     name: z.string(),
     result: anything,
     isError: z.boolean().optional(),
+    provider: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()
@@ -112,6 +114,7 @@ const CustomPart = z
     type: z.literal("custom"),
     kind: z.string(),
     data: z.unknown().optional(),
+    provider: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()
@@ -125,6 +128,8 @@ type CustomPart = z.infer<typeof CustomPart>
  * - `provider_tool_call`, `provider_tool_result`: a call that the provider ran, and its result
  * - `source`: a page or document that the reply is based on
  * - `custom`: a part of any other kind
+ *
+ * **Details**: a part that only its own provider understands has the name of that `provider`. It is not sent to another one.
  */
 export const AssistantPart = z.discriminatedUnion("type", [
   TextPart,

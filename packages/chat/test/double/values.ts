@@ -80,7 +80,11 @@ const toolCalls = list(toolCall)
 const assistantPart: Gen<AssistantPart> = choice<AssistantPart>(
   contentPart,
   fields({ type: oneOf("tool_call"), toolCallId: text }),
-  fields({ type: oneOf("provider_tool_call"), id: text, name: text, arguments: anything, metadata }, "metadata"),
+  fields(
+    { type: oneOf("provider_tool_call"), id: text, name: text, arguments: anything, provider: text, metadata },
+    "provider",
+    "metadata"
+  ),
   fields(
     {
       type: oneOf("provider_tool_result"),
@@ -107,7 +111,12 @@ const assistantPart: Gen<AssistantPart> = choice<AssistantPart>(
     "title",
     "metadata"
   ),
-  fields({ type: oneOf("custom"), kind: text, data: anything, metadata }, "data", "metadata")
+  fields(
+    { type: oneOf("custom"), kind: text, data: anything, provider: text, metadata },
+    "data",
+    "provider",
+    "metadata"
+  )
 )
 
 const content = choice<string | Array<Types["ContentPart"]>>(text, list(contentPart))

@@ -95,7 +95,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
-        const about = { provider: name, rawChunks: adapterOptions.includeRawChunks }
+        const about = { provider: name, providerName, rawChunks: adapterOptions.includeRawChunks }
         return new PartSequence(stream, about, signal, abort)
       } catch (error) {
         throw adapterError(error, name)

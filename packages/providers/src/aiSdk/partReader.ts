@@ -21,6 +21,13 @@ import { adapterError, unfinished } from "./providerError.ts"
 import { carried } from "./providerMetadata.ts"
 import { ReplyParts, type StreamPart } from "./replyParts.ts"
 
+/** The names of a reply's adapter and provider, and whether raw chunks pass. */
+export interface About {
+  readonly provider: string
+  readonly providerName: string
+  readonly rawChunks: boolean
+}
+
 /** The reader of one reply. */
 export class PartReader {
   readonly #provider: string
@@ -36,15 +43,17 @@ export class PartReader {
   #hasCall = false
   #hasWholeCall = false
   #text = ""
-  readonly #parts = new ReplyParts()
+  readonly #parts: ReplyParts
   readonly #calls = new Set<string>()
   readonly #foreignCalls = new Set<string>()
   #about: Record<string, unknown> = {}
   #heldRaw: Array<unknown> = []
   #usage: ReturnType<typeof usageOf> = {}
 
-  constructor(provider: string, rawChunks: boolean, emit: (event: AdapterEvent) => void) {
+  /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
+  constructor({ provider, providerName, rawChunks }: About, emit: (event: AdapterEvent) => void) {
     this.#provider = provider
+    this.#parts = new ReplyParts(providerName)
     this.#rawChunks = rawChunks
     this.#emit = emit
   }

@@ -18,7 +18,7 @@
 import { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { Channel } from "@troupe/otp"
-import { PartReader } from "./partReader.ts"
+import { type About, PartReader } from "./partReader.ts"
 import type { StreamPart } from "./replyParts.ts"
 
 type Result = IteratorResult<AdapterEvent, undefined>
@@ -34,15 +34,10 @@ export class PartSequence extends Channel.Reader<AdapterEvent> {
   #isPulling = false
   #released = false
 
-  constructor(
-    stream: ReadableStream<StreamPart>,
-    about: { readonly provider: string; readonly rawChunks: boolean },
-    signal: AbortSignal,
-    abort: () => void
-  ) {
+  constructor(stream: ReadableStream<StreamPart>, about: About, signal: AbortSignal, abort: () => void) {
     super()
     this.#stream = stream.getReader()
-    this.#parts = new PartReader(about.provider, about.rawChunks, (event) => this.#events.push(event))
+    this.#parts = new PartReader(about, (event) => this.#events.push(event))
     this.#signal = signal
     this.#abort = abort
     if (signal.aborted) this.#leave()

@@ -34,7 +34,7 @@ export const promptOf = (
       }
       case "assistant": {
         for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.name)
-        const content = assistantParts(message)
+        const content = assistantParts(message, providerName)
         if (content.length > 0) prompt.push({ role: "assistant", content })
         break
       }
@@ -72,8 +72,11 @@ const userPart = (
 }
 
 /** The parts of a reply in its order, as the provider's package expects them. */
-const assistantParts = (message: Extract<Message.Message, { role: "assistant" }>): Array<PromptPart> => {
-  const parts = Message.parts(message)
+const assistantParts = (
+  message: Extract<Message.Message, { role: "assistant" }>,
+  providerName: string
+): Array<PromptPart> => {
+  const parts = Message.parts(message).filter((part) => isUnderstood(part, providerName))
   const calls = new Map(message.toolCalls?.map((call) => [call.id, call]))
   const isOnly = parts.filter(({ type }) => contentTypes.has(type)).length === 1
   const onlyText = isOnly ? handedBack(message.metadata) : {}
@@ -99,6 +102,10 @@ const assistantParts = (message: Extract<Message.Message, { role: "assistant" }>
     }
   })
 }
+
+/** Whether a part is for this provider: packages refuse the own parts of another one, for example after a fallback. */
+const isUnderstood = (part: AssistantPart, providerName: string): boolean =>
+  !("provider" in part) || part.provider === undefined || part.provider === providerName
 
 /** The types of a reply's content: the options of the message are those of its only content. */
 const contentTypes: ReadonlySet<string> = new Set<AssistantPart["type"]>(["text", "image", "file"])

@@ -21,7 +21,7 @@ export const handedBack = (
 }
 
 /** Merges both by provider; the second wins. */
-export const merged = (first: ProviderData | undefined, second: ProviderData | undefined): ProviderData | undefined => {
+const merged = (first: ProviderData | undefined, second: ProviderData | undefined): ProviderData | undefined => {
   if (first === undefined || second === undefined) return second ?? first
   const both: ProviderData = { ...first }
   for (const [provider, data] of Object.entries(second)) both[provider] = { ...both[provider], ...data }

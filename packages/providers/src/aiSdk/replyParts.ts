@@ -7,7 +7,7 @@
  *          characters and without metadata is no part.
  * RPARTS2. Every other part is kept: calls by their id, generated files, sources, calls that the provider ran and their
  *          results. A part of an unknown kind is kept as it came.
- * RPARTS3. All parts are plain JSON.
+ * RPARTS3. All parts are plain JSON. A part that only its own provider understands has the name of that provider.
  */
 import type {
   LanguageModelV2StreamPart,
@@ -38,8 +38,14 @@ interface Block {
 
 /** Collects the parts of one reply. */
 export class ReplyParts {
+  readonly #provider: string
   readonly #parts: Array<Block | AssistantPart> = []
   readonly #open = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() }
+
+  /** `provider` is the name of the provider that makes the reply. */
+  constructor(provider: string) {
+    this.#provider = provider
+  }
 
   /** Begins a block. */
   begin(type: Block["type"], id: string, data: ProviderData | undefined): void {
@@ -70,13 +76,14 @@ export class ReplyParts {
 
   /** Adds a call that the provider runs. */
   providerCall({ toolCallId: id, toolName: name, input, providerMetadata }: StreamPartOf<"tool-call">): void {
-    this.#parts.push({ type: "provider_tool_call", id, name, arguments: parsed(input), ...carried(providerMetadata) })
+    const call = { type: "provider_tool_call", id, name, arguments: parsed(input) } as const
+    this.#parts.push({ ...call, provider: this.#provider, ...carried(providerMetadata) })
   }
 
   /** Adds any other part; a preliminary result is replaced by a later one, and not kept. */
   other(part: StreamPart): void {
     if (part.type === "tool-result" && "preliminary" in part && part.preliminary) return
-    this.#parts.push(otherPart(part))
+    this.#parts.push(otherPart(part, this.#provider))
   }
 
   /** The id of the only text; `undefined` when there are several. */
@@ -113,13 +120,13 @@ const ended = (part: Block | AssistantPart): ReadonlyArray<AssistantPart> => {
   return type === "text" && text === "" ? [] : [{ type, text }]
 }
 
-const otherPart = (part: StreamPart): AssistantPart => {
+const otherPart = (part: StreamPart, provider: string): AssistantPart => {
   switch (part.type) {
     case "file":
       return { type: "file", mediaType: part.mediaType, file: contentOf(part), ...carried(metadataOf(part)) }
     case "reasoning-file": {
       const data = { mediaType: part.mediaType, ...contentOf(part) }
-      return { type: "custom", kind: part.type, data, ...carried(part.providerMetadata) }
+      return { type: "custom", kind: part.type, data, provider, ...carried(part.providerMetadata) }
     }
     case "source":
       return sourcePart(part)
@@ -131,13 +138,14 @@ const otherPart = (part: StreamPart): AssistantPart => {
         name,
         result: plain(result),
         ...(isError === true ? { isError } : {}),
+        provider,
         ...carried(providerMetadata)
       }
     }
     case "custom":
-      return { type: "custom", kind: part.kind, ...carried(part.providerMetadata) }
+      return { type: "custom", kind: part.kind, provider, ...carried(part.providerMetadata) }
     default:
-      return { type: "custom", kind: part.type, data: plain(part) }
+      return { type: "custom", kind: part.type, data: plain(part), provider }
   }
 }
 

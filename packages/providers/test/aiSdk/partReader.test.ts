@@ -174,30 +174,42 @@ describe("PART6. the parts of a reply", () => {
       { type: "reasoning-file", mediaType: "image/png", data: { type: "data", data: "AA==" } },
       { type: "custom", kind: "scripted.compaction", providerMetadata: about("custom") },
       { type: "tool-approval-request", approvalId: "a", toolCallId: "s" },
-      { type: "hologram", rays: new Date(0) } as never
+      { type: "hologram", rays: new URL("https://example.org/") } as never
     )
     expect(parts).toEqual([
-      { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 } },
+      { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 }, provider: "scripted" },
       {
         type: "provider_tool_result",
         toolCallId: "s",
         name: "search",
         result: { found: 1 },
         isError: true,
+        provider: "scripted",
         ...kept("found")
       },
       { type: "source", id: "u", source: { url: "https://example.org" }, title: "Example" },
       { type: "source", id: "d", source: { mediaType: "a/pdf", filename: "a.pdf" }, title: "A" },
       { type: "file", mediaType: "image/png", file: { base64: "AP8=" } },
       { type: "file", mediaType: "image/png", file: { url: "https://example.org/a" } },
-      { type: "custom", kind: "reasoning-file", data: { mediaType: "image/png", base64: "AA==" } },
-      { type: "custom", kind: "scripted.compaction", ...kept("custom") },
+      {
+        type: "custom",
+        kind: "reasoning-file",
+        data: { mediaType: "image/png", base64: "AA==" },
+        provider: "scripted"
+      },
+      { type: "custom", kind: "scripted.compaction", provider: "scripted", ...kept("custom") },
       {
         type: "custom",
         kind: "tool-approval-request",
-        data: { type: "tool-approval-request", approvalId: "a", toolCallId: "s" }
+        data: { type: "tool-approval-request", approvalId: "a", toolCallId: "s" },
+        provider: "scripted"
       },
-      { type: "custom", kind: "hologram", data: { type: "hologram", rays: "1970-01-01T00:00:00.000Z" } }
+      {
+        type: "custom",
+        kind: "hologram",
+        data: { type: "hologram", rays: "https://example.org/" },
+        provider: "scripted"
+      }
     ])
   })
 

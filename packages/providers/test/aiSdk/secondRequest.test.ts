@@ -1,7 +1,7 @@
 /** The second request of our loop is that of the AI SDK's own loop, and no part of a reply is lost. */
 import { Message } from "@troupe/chat/messages"
 import { describe, expect, test } from "vitest"
-import { ourLoop, recordings, sdkLoop } from "../loopback/bothLoops.ts"
+import { continuedBy, ourLoop, recordings, sdkLoop } from "../loopback/bothLoops.ts"
 
 /** Our types of parts, by the AI SDK's. */
 const types: Readonly<Record<string, string>> = { "reasoning-file": "custom" }
@@ -37,5 +37,16 @@ describe("PART6. the second request after a recorded reply", () => {
     expect(ours.bodies[0]).toBe(theirs.bodies[0])
     expect(ours.bodies[1]).toBe(theirs.bodies[1])
     expect(Message.parts(ours.reply).map(({ type }) => type)).toEqual(sdkTypes(theirs.reply))
+  })
+})
+
+describe("RPARTS3. another provider gets a reply without the parts that only its own understands", () => {
+  const withFile = new Set(["google--code-execution-files", "google--image-out"])
+  const texts = recordings.filter((name) => !withFile.has(name))
+
+  test.each(texts)("%s", async (name) => {
+    const body = await continuedBy(name, name.startsWith("mistral") ? "anthropic--text" : "mistral--text")
+    expect(body).toContain("And now?")
+    expect(body).not.toMatch(/server_tool_use|provider|item_reference/)
   })
 })

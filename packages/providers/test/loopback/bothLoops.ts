@@ -152,8 +152,18 @@ export const sdkLoop = async (name: string): Promise<Ran<ReadonlyArray<{ readonl
   return { bodies, reply: step?.content ?? [] }
 }
 
-/** Our loop. */
-export const ourLoop = async (name: string): Promise<Ran<Extract<Message.Message, { role: "assistant" }>>> => {
+/** Continues our loop after the recorded reply with another provider, and returns the body of its request. */
+export const continuedBy = async (name: string, other: string): Promise<string | undefined> => {
+  const { thread } = await ourFirstTurn(name)
+  const { model, bodies } = modelOf(other)
+  const engine = Engine.make({ adapter: aiSdk(model), tools })
+  const said = Thread.append(thread, { role: "user", content: asks[1] })
+  const { haltedReason, metadata } = await Chat.run(engine, said, { maxTurns: 1 })
+  if (haltedReason === "error") throw metadata["error"]
+  return bodies[0]
+}
+
+const ourFirstTurn = async (name: string) => {
   const { model, bodies } = modelOf(name)
   const engine = Engine.make({ adapter: aiSdk(model), tools })
   const options = { maxTurns: 2, toolChoice: "auto", providerOptions: optionsOf(name) } as const
@@ -166,6 +176,12 @@ export const ourLoop = async (name: string): Promise<Ran<Extract<Message.Message
   }
   const { thread, haltedReason, metadata } = await Chat.run(engine, [first], options)
   if (haltedReason === "error") throw metadata["error"]
+  return { thread, bodies, engine, options }
+}
+
+/** Our loop. */
+export const ourLoop = async (name: string): Promise<Ran<Extract<Message.Message, { role: "assistant" }>>> => {
+  const { thread, bodies, engine, options } = await ourFirstTurn(name)
   if (bodies.length < 2) {
     await Chat.run(engine, Thread.append(thread, { role: "user", content: asks[1] }), options)
   }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
-import { askUser, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
 import { type Permissions, Tool } from "@troupe/chat/tools"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
 import { hydrateRoot } from "react-dom/client"
@@ -49,6 +49,20 @@ describe.each([
     await until(() => shown.now?.status === "completed", frames)
     expect(textOf(shown.now)).toEqual(["user: Hello", "assistant: Hi there"])
     expect(shown.now).toMatchObject({ partial: { text: "" }, haltedReason: "completed", error: undefined })
+  })
+
+  test("the reasoning of a reply is shown while it streams", async () => {
+    const adapter = Fake.make({ script: [{ reasoning: "so " }, { reasoning: "then" }, { text: "Hi" }, { hang: true }] })
+    const { link } = await system({ adapter })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello")
+    await until(() => shown.now?.partial.text === "Hi", frames)
+    expect(shown.now?.partial).toEqual({ text: "Hi", reasoning: "so then" })
+    await shown.now?.cancel()
+    await until(() => shown.now?.status === "cancelled", frames)
+    expect(shown.now?.partial).toEqual({ text: "" })
   })
 
   test("tool calls are shown live, a question is answered, a turn is cancelled", async () => {

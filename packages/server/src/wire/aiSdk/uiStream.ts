@@ -133,36 +133,13 @@ export class UiStream {
   }
 
   /** Sends the end of the turn. */
-  ended({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
-    const closed = this.#endStep()
-    switch (haltedReason) {
-      case "completed":
-        return [...closed, { type: "finish", finishReason: this.#finish ?? "stop" }]
-      case "manual_tool_calls":
-      case "awaiting_approval":
-        return [...closed, { type: "finish", finishReason: "tool-calls" }]
-      case "cancelled":
-        return [...closed, { type: "abort", reason: "cancelled" }]
-      case "error":
-        return [...closed, ...this.failed(metadata["error"])]
-      case "interrupted":
-        return [...closed, { type: "finish", finishReason: "interrupted" }]
-      default:
-        return [
-          ...closed,
-          { type: "data-troupe-halted", transient: true, data: { reason: haltedReason } },
-          { type: "finish", finishReason: haltedReason === "ask_user" ? "stop" : "other" }
-        ]
-    }
+  ended(result: Pick<ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
+    return [...this.#endStep(), ...endingOf(result, this.#finish)]
   }
 
   /** Sends the failure of the turn, or of the stream of its events. */
   failed(error: unknown): ReadonlyArray<UiChunk> {
-    return [
-      ...this.#endStep(),
-      { type: "data-troupe-error", transient: true, data: { code: errorCode(error) } },
-      { type: "error", errorText: errorText(error) }
-    ]
+    return [...this.#endStep(), ...failureOf(error)]
   }
 
   #beginStep(): ReadonlyArray<UiChunk> {
@@ -287,7 +264,10 @@ export class UiStream {
     const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
     if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
     const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#blocks.whole("text", halt.question) : []
-    if (left !== undefined && ([...kept].some((id) => !this.#sent.has(id)) || this.#isOther(left))) {
+    if (
+      left !== undefined &&
+      ([...kept].some((id) => !this.#sent.has(id)) || (this.#inStep && isOther(left, this.#blocks.begun)))
+    ) {
       const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
       return [...anew, ...asks, ...this.#endStep()]
     }
@@ -301,14 +281,6 @@ export class UiStream {
       ...(this.#hasQuestion ? [] : asks),
       ...this.#endStep()
     ]
-  }
-
-  /** Whether the reply has other parts than the client, or has them in another order: then the step is sent again. */
-  #isOther({ said }: StepMessages): boolean {
-    if (!this.#inStep || said.parts === undefined) return false
-    const { begun } = this.#blocks
-    const names = stepParts({ said, behind: [] }, { manual: this.#manual, approvals: [] }).slice(1).map(partName)
-    return names.length !== begun.length || names.some((name, at) => name !== begun[at])
   }
 
   #sayStep(step: StepMessages, approvals: ReadonlyArray<PendingApproval>): ReadonlyArray<UiChunk> {
@@ -345,6 +317,43 @@ export class UiStream {
     }
   }
 }
+
+/** Whether the reply has other parts than the client, or has them in another order: then the step is sent again. */
+const isOther = ({ said }: StepMessages, begun: ReadonlyArray<string>): boolean => {
+  if (said.parts === undefined) return false
+  const names = stepParts({ said, behind: [] }, { manual: new Set(), approvals: [] }).slice(1).map(partName)
+  return names.length !== begun.length || names.some((name, at) => name !== begun[at])
+}
+
+/** The end of a turn, after its last step. */
+const endingOf = (
+  { haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">,
+  finish = "stop"
+): ReadonlyArray<UiChunk> => {
+  switch (haltedReason) {
+    case "completed":
+      return [{ type: "finish", finishReason: finish }]
+    case "manual_tool_calls":
+    case "awaiting_approval":
+      return [{ type: "finish", finishReason: "tool-calls" }]
+    case "cancelled":
+      return [{ type: "abort", reason: "cancelled" }]
+    case "error":
+      return failureOf(metadata["error"])
+    case "interrupted":
+      return [{ type: "finish", finishReason: "interrupted" }]
+    default:
+      return [
+        { type: "data-troupe-halted", transient: true, data: { reason: haltedReason } },
+        { type: "finish", finishReason: haltedReason === "ask_user" ? "stop" : "other" }
+      ]
+  }
+}
+
+const failureOf = (error: unknown): ReadonlyArray<UiChunk> => [
+  { type: "data-troupe-error", transient: true, data: { code: errorCode(error) } },
+  { type: "error", errorText: errorText(error) }
+]
 
 const partName = (part: UiPart): string => ("toolCallId" in part ? part.toolCallId : part.type)
 
