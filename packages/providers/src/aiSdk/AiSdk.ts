@@ -10,8 +10,9 @@ import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4
 import { ValidationError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Request } from "@troupe/chat/models"
-import { callOptionsOf } from "./callOptions.ts"
-import { inDialect } from "./dialect.ts"
+import { callOptionsOf, refuseForeignTools } from "./callOptions.ts"
+import { optionsInDialect } from "./dialect.ts"
+import { type OptionNames, optionNames } from "./providerOptions.ts"
 import type { StreamPart } from "./partReader.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
@@ -23,19 +24,23 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
  * Options of {@link aiSdk}.
  *
  * - `name`: the adapter's name in errors and reports; default is the model's provider
- * - `providerName`: the name the provider reads its own options under; default is the model's provider up to its first
- *   dot (`"openai"` of `"openai.responses"`)
+ * - `providerName`: the name the provider reads its own options under; by default the name that its package reads
+ *   (`"openai"` of `"openai.responses"`)
+ * - `providerNames`: further names of providers, whose options are passed on under their names
  */
 export interface AiSdkOptions {
   readonly name?: string | undefined
   readonly providerName?: string | undefined
+  readonly providerNames?: ReadonlyArray<string> | undefined
 }
 
 /**
  * Makes an adapter of an AI SDK model.
  *
  * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
- * a request's `options` are the AI SDK's own settings; every other option is the provider's. Provider metadata comes as
+ * a request's `options` are the AI SDK's own settings. An object under the name of a provider has that provider's options;
+ * every other option is for the model's own provider. Warnings of the provider's package, such as unsupported settings, are
+ * `metadata.warnings` of the response. Provider metadata comes as
  * `metadata.providerMetadata` of calls and messages, and is sent back with them. Reasoning comes as `raw_chunk` events and,
  * whole, in the message's `metadata.reasoning`. To pass provider options for one message, part or tool, put them under
  * `metadata.providerOptions`, by provider name.
@@ -76,7 +81,8 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
     throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
   }
   const name = options.name ?? model.provider
-  const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
+  const own = options.providerName === undefined ? optionNames(model.provider) : [options.providerName]
+  const names: OptionNames = { own, others: options.providerNames }
   return {
     name,
     provider: model.provider,
@@ -86,7 +92,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       if (signal.aborted) return nothing
       const controller = new AbortController()
       const abort = (): void => controller.abort(signal.reason)
-      const opening = open(model, request, providerName, adapterOptions, controller.signal)
+      const opening = open(model, request, names, adapterOptions, controller.signal)
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
@@ -113,14 +119,14 @@ type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stre
 const open = async (
   model: AiSdkModel,
   request: Request,
-  providerName: string,
+  names: OptionNames,
   options: Adapter.AdapterOptions,
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
-  const asked = callOptionsOf(request, providerName, options)
-  const prompt = inDialect(asked.prompt, model.specificationVersion)
+  refuseForeignTools(request, model.provider, names)
+  const asked = optionsInDialect(callOptionsOf(request, names, options), model.specificationVersion)
   const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
-  const { stream } = await doStream({ ...asked, prompt: prompt as typeof asked.prompt, abortSignal })
+  const { stream } = await doStream({ ...asked, abortSignal })
   return stream
 }
 

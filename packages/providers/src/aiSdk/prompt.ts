@@ -10,9 +10,9 @@ import type {
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
 import { ContentPart, Message } from "@troupe/chat/messages"
-import { handedBack } from "./providerMetadata.ts"
+import { givenOptions, handedBack } from "./providerMetadata.ts"
 
-/** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
+/** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see `optionsInDialect`. */
 export const promptOf = (
   messages: ReadonlyArray<Message.Message>,
   providerName: string
@@ -32,7 +32,7 @@ export const promptOf = (
       case "assistant": {
         for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.name)
         const content = assistantParts(message)
-        if (content.length > 0) prompt.push({ role: "assistant", content })
+        if (content.length > 0) prompt.push({ role: "assistant", content, ...givenOptions(message.metadata) })
         break
       }
       case "tool": {
