@@ -10,6 +10,7 @@ import { features } from "./features.ts"
 import { type Verdict, verdictOf } from "./measure.ts"
 import { columns, packages } from "./packages.ts"
 import { partRows } from "./parts.ts"
+import { partsSent } from "./streams.ts"
 
 /** The file of the page. */
 export const pageFile = join(root, "docs", "providers.md")
@@ -44,18 +45,28 @@ export const pageWith = async (rows: ReadonlyArray<FeatureRow>): Promise<string>
       return [title, `\`${module}\``, `\`${modelId}\``]
     })
   )
+  const rowsOfParts = await partRows()
   const parts = table(
     ["part", "events", "kept in"],
-    (await partRows()).map(({ type, events, kept }) => [
+    rowsOfParts.map(({ type, events, kept }) => [
       `\`${type}\``,
       events.map((tag) => `\`${tag}\``).join(", "),
       kept.join(", ")
     ])
   )
+  const sent = await partsSent()
+  const senders = table(
+    ["part", ...columns.map((column) => packages[column].title)],
+    rowsOfParts.map(({ type }) => [
+      `\`${type}\``,
+      ...columns.map((column) => (sent.get(column)?.has(type) === true ? "yes" : "–"))
+    ])
+  )
   return [
     ["features", byFeature],
     ["models", models],
-    ["parts", parts]
+    ["parts", parts],
+    ["senders", senders]
   ].reduce((page, [name = "", text = ""]) => replaced(page, name, text), before)
 }
 
