@@ -173,7 +173,8 @@ const ofTool = [
   "metadata",
   "effect",
   "key",
-  "onUnknown"
+  "onUnknown",
+  "provider"
 ] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 
 type ToolOption = (typeof ofTool)[number]

@@ -57,7 +57,8 @@ const ToolData = z.object({
   timeoutMs: z.number().nonnegative().optional(),
   metadata: openRecord.optional(),
   effect: z.literal("read").optional(),
-  onUnknown: z.enum(["fail", "retry"]).optional()
+  onUnknown: z.enum(["fail", "retry"]).optional(),
+  provider: z.object({ id: z.string(), args: openRecord }).optional()
 })
 
 /** The data of a tool. `effect` and `onUnknown` are written only if they differ from their defaults. */

@@ -23,6 +23,11 @@ export const ToolDeclaration = z
   .readonly()
 export type ToolDeclaration = z.infer<typeof ToolDeclaration>
 
+/** A tool of the provider as the model sees it: the provider's id of the tool, and its settings. */
+const ProviderToolDeclaration = z
+  .object({ name: z.string(), id: z.string(), args: openRecord, metadata: openRecord.optional() })
+  .readonly()
+
 /**
  * Which tool the model must use: `"auto"` lets it choose, `"none"` allows no tool, `"required"` any tool, or one tool by
  * name.
@@ -49,7 +54,8 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>
  * One model request.
  *
  * **Details**: `options` are parameters for the provider's body, passed on unchanged; the adapter translates everything
- * else.
+ * else. `providerTools` are tools that the provider declares: an adapter that cannot send them refuses the request with an
+ * `AdapterError` (`unsupported_feature`).
  *
  * **Units and defaults**: `temperature` 0 to 2, `maxTokens` a positive number of output tokens; absent means the
  * provider's default.
@@ -59,6 +65,7 @@ export const Request = z
     model: z.string().optional(),
     messages: z.array(Message).readonly(),
     tools: z.array(ToolDeclaration).readonly(),
+    providerTools: z.array(ProviderToolDeclaration).readonly().optional(),
     toolChoice: z.union([ToolChoice, ofProvider]).optional(),
     temperature: z.number().optional(),
     maxTokens: z.number().optional(),

@@ -115,7 +115,7 @@ export const request = (
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
   found.push(...messagesFindings(value.messages))
   value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
-  const names = value.tools.map(({ name }) => name)
+  const names = [...value.tools, ...(value.providerTools ?? [])].map(({ name }) => name)
   const again = repeatedIndex(names, canRepeat)
   if (again >= 0) found.push({ field: ["tools"], reason: "duplicate_name" })
   const { temperature, maxTokens, responseFormat } = value

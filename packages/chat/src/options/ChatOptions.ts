@@ -13,7 +13,7 @@ import type { StepResult } from "../record/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type { Tracing } from "./Tracing.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
-import type { Parameters, Tool, ToolExecutor } from "../tool/index.ts"
+import type { Parameters, ProviderTool, Tool, ToolExecutor } from "../tool/index.ts"
 
 /** Options of one step. */
 export interface StepOptions {
@@ -22,8 +22,11 @@ export interface StepOptions {
   readonly model?: string | undefined
   /** The system message of every request; it is not part of the thread. */
   readonly instructions?: string | undefined
-  /** Tools in addition to the engine's; a tool with the same name replaces the engine's. */
-  readonly tools?: ReadonlyArray<Tool> | undefined
+  /**
+   * Tools in addition to the engine's, also those of the provider: `{ type: "provider", id, name, args }`. A tool with the
+   * same name replaces the engine's.
+   */
+  readonly tools?: ReadonlyArray<Tool | ProviderTool> | undefined
   readonly toolChoice?: ToolChoice | undefined
   readonly responseFormat?: ResponseFormat | undefined
   /**

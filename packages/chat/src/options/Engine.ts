@@ -6,7 +6,7 @@
  */
 import * as z from "zod"
 import { EngineError } from "../errors/index.ts"
-import type { Engine } from "../tool/index.ts"
+import { type Engine, toolOf } from "../tool/index.ts"
 import { EngineOptions } from "./engineOptions.ts"
 
 export { prices } from "../adapter/index.ts"
@@ -15,7 +15,8 @@ export type { Engine } from "../tool/index.ts"
 /**
  * Makes an engine.
  *
- * **Errors**: throws an `EngineError` (`invalid_engine`) that names each unknown or ill-typed option.
+ * **Errors**: throws an `EngineError` (`invalid_engine`) that names each unknown or ill-typed option, and a
+ * `ValidationError` (`invalid_tool`) for a provider's tool with a bad part.
  */
 export const make = (options: EngineOptions): Engine => {
   const read = EngineOptions.safeParse(options)
@@ -23,7 +24,7 @@ export const make = (options: EngineOptions): Engine => {
     throw new EngineError("invalid_engine", { message: `Engine options: ${z.prettifyError(read.error)}` })
   return {
     ...options,
-    tools: options.tools ?? [],
+    tools: (options.tools ?? []).map(toolOf),
     params: options.params ?? {},
     context: options.context ?? {},
     adapterOptions: options.adapterOptions ?? {}

@@ -1,13 +1,13 @@
 /** The parts of an engine, overlaid by those of a call. */
-import type { Engine, Tool } from "../tool/index.ts"
+import { type Engine, type ProviderTool, type Tool, toolOf } from "../tool/index.ts"
 
 /** The engine's tools, each replaced by the call's tool of the same name, then the other tools of the call. */
 export const resolveTools = (
   engine: Pick<Engine, "tools">,
-  tools: ReadonlyArray<Tool> | undefined
+  tools: ReadonlyArray<Tool | ProviderTool> | undefined
 ): ReadonlyArray<Tool> => {
   if (tools === undefined) return engine.tools
-  const own = new Map(tools.map((tool) => [tool.name, tool]))
+  const own = new Map(tools.map((tool) => [tool.name, toolOf(tool)]))
   const kept = engine.tools.map((tool) => {
     const replacement = own.get(tool.name)
     own.delete(tool.name)

@@ -2,7 +2,14 @@
 import * as z from "zod"
 import { type Adapter, type Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
-import { type Tool, toolAdvice, type ToolExecutor, toolListAdvice } from "../tool/index.ts"
+import {
+  isProviderTool,
+  type ProviderTool,
+  type Tool,
+  toolAdvice,
+  type ToolExecutor,
+  toolListAdvice
+} from "../tool/index.ts"
 
 const has = <A>(member: string, type: "function" | "string", what: string) =>
   z.custom<A>((value) => hasMember(value, member, type), `must be ${what}`)
@@ -46,7 +53,7 @@ const inRetry = (input: unknown): string => {
  * - `retry`: the retry policy of a refused request; the call's own takes precedence
  * - `prices`: the cost of a request from its model and usage; make a table of prices with {@link prices}
  * - `model`: the model name, for adapters that serve several
- * - `tools`: the tools of the model; names are unique
+ * - `tools`: the tools of the model, also those of its provider: `{ type: "provider", id, name, args }`; names are unique
  * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
  * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
  * - `context`: passed to every tool handler
@@ -78,7 +85,7 @@ export const EngineOptions = z.strictObject({
   model: z.string("must be the name of a model, as text").optional(),
   tools: z
     .array(
-      z.custom<Tool>((value) => hasMember(value, "parse", "function"), {
+      z.custom<Tool | ProviderTool>((value) => hasMember(value, "parse", "function") || isProviderTool(value), {
         error: ({ input }) => `must be a tool, as tool() and Tool.make make them; ${toolAdvice(input)}`
       }),
       { error: ({ input }) => `must be a list of tools; ${toolListAdvice(input)}` }

@@ -23,7 +23,7 @@ import {
 } from "../errors/index.ts"
 import { hooks, permissions, requestParams } from "../gate/index.ts"
 import { RetryOptions } from "../adapter/index.ts"
-import { repeatedTool, schemaType, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
+import { isProviderTool, repeatedTool, schemaType, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
 
 const timeout = passing(
@@ -43,9 +43,10 @@ const tools = z.unknown().superRefine((value, context) => {
     context.addIssue({ code: "custom", path: [...path], message })
   if (!Array.isArray(value)) return report([], `must_be_a_list of tools; ${toolListAdvice(value)}`)
   value.forEach((item: unknown, index) => {
-    if (!isTool(item)) report([index], `must_be a tool, as Tool.make makes them; ${toolAdvice(item)}`)
+    if (!isTool(item) && !isProviderTool(item))
+      report([index], `must_be a tool, as Tool.make makes them; ${toolAdvice(item)}`)
   })
-  const again = value.every(isTool) ? repeatedTool(value) : undefined
+  const again = value.every((item) => isTool(item) || isProviderTool(item)) ? repeatedTool(value) : undefined
   if (again !== undefined) report([again.index], `duplicate_name; ${again.advice}`)
 })
 

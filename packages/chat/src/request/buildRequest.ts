@@ -33,12 +33,25 @@ export const requestOf = ({
   return {
     ...(model === undefined ? {} : { model }),
     messages: options.instructions === undefined ? messages : [system(options.instructions), ...messages],
-    tools: options.tools.map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
+    ...declared(options.tools),
     ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(options.responseFormat === undefined ? {} : { responseFormat: options.responseFormat }),
     options: { ...Object.fromEntries(rest), ...options.providerOptions }
+  }
+}
+
+/** The tools as the model gets them. */
+const declared = (tools: RequestOptions["tools"]): Pick<Request, "tools" | "providerTools"> => {
+  const providerTools = tools.flatMap(({ name, metadata, provider }) =>
+    provider === undefined ? [] : [{ ...provider, name, metadata }]
+  )
+  return {
+    tools: tools
+      .filter(({ provider }) => provider === undefined)
+      .map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
+    ...(providerTools.length === 0 ? {} : { providerTools })
   }
 }
 

@@ -40,7 +40,8 @@ export const make = (
     metadata: options.metadata ?? {},
     effect,
     key,
-    onUnknown
+    onUnknown,
+    ...(options.provider === undefined ? {} : { provider: options.provider })
   }
 }
 

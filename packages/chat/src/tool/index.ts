@@ -3,6 +3,7 @@ export { idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { submittedContent } from "./submittedResult.ts"
+export { isProviderTool, toolOf } from "./providerTool.ts"
 export { make } from "./Tool.ts"
 export type {
   Awaitable,
@@ -11,6 +12,7 @@ export type {
   Handler,
   Parameters,
   ParsedArguments,
+  ProviderTool,
   Tool,
   ToolContext,
   ToolExecutor

@@ -32,6 +32,12 @@ const validName = z.unknown().superRefine((value, context) => {
   if (message !== undefined) context.addIssue({ code: "custom", message })
 })
 
+/** The id of a provider's tool: the provider, a dot, the tool. */
+export const providerToolId = passing(
+  (value) => typeof value === "string" && /^[^.\s]+\.\S+$/.test(value),
+  'must_be the provider and the tool, as "openai.web_search"'
+)
+
 const described = {
   name: validName,
   description: z.string("not_a_string").nullish(),
@@ -43,7 +49,8 @@ const described = {
   metadata: dictionary.nullish(),
   effect: wordOf("read", "write").optional(),
   key: functionOf("the arguments").optional(),
-  onUnknown: wordOf("ask", "fail", "retry").optional()
+  onUnknown: wordOf("ask", "fail", "retry").optional(),
+  provider: z.strictObject({ id: providerToolId, args: dictionary }).optional()
 }
 
 /** How the function that runs a tool is named depends on how the tool is made. */

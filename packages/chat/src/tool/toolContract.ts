@@ -79,7 +79,8 @@ export type ParsedArguments =
  * A tool.
  *
  * **Details**: `schema` is the JSON Schema for the model. `handler` is `null` for a tool that is only declared; the caller
- * answers `manual` calls. `timeoutMs` overrides the step's.
+ * answers `manual` calls. `timeoutMs` overrides the step's. With `provider` the model gets the declaration of a provider's
+ * tool in place of `description` and `schema`.
  */
 export interface Tool {
   readonly name: string
@@ -94,6 +95,29 @@ export interface Tool {
   readonly effect: ToolEffect
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
   readonly onUnknown: OnUnknown
+  readonly provider?: ProviderToolPart | undefined
+}
+
+/** The id and the settings of a provider's tool. */
+export interface ProviderToolPart {
+  /** The provider, a dot, and its tool: `"openai.web_search"`. */
+  readonly id: string
+  /** The settings of the tool, by the provider's documentation. */
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A tool that the provider declares: web search, code execution, file search, computer use.
+ *
+ * **Details**: `args` are the settings of the tool, by default none. The caller answers calls that the provider does not run
+ * itself, or a handler does: `tool({ name, provider: { id, args }, execute })`.
+ */
+export interface ProviderTool {
+  readonly type: "provider"
+  readonly id: string
+  readonly name: string
+  readonly args?: Readonly<Record<string, unknown>> | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**

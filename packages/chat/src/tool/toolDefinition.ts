@@ -1,5 +1,5 @@
 /** The parts of the definition of a tool that every kind of tool has. */
-import type { OnUnknown, ToolEffect } from "./toolContract.ts"
+import type { OnUnknown, ProviderToolPart, ToolEffect } from "./toolContract.ts"
 
 /** The parts of a definition beside the parameters and the function. */
 export interface Described {
@@ -14,6 +14,11 @@ export interface Described {
   /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
   readonly idleTimeoutMs?: number | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * The declaration of a provider's tool that the model gets, for tools that the provider declares and this program runs,
+   * such as a computer or a shell. The arguments are checked only by `parameters`.
+   */
+  readonly provider?: ProviderToolPart | undefined
   /** Whether the tool's calls change something. Default `"write"`. */
   readonly effect?: ToolEffect | undefined
   /** How a call is handled that may have run when the program ended. Default `"ask"`. */

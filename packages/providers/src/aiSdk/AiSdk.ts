@@ -10,8 +10,9 @@ import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4
 import { ValidationError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Request } from "@troupe/chat/models"
-import { callOptionsOf } from "./callOptions.ts"
-import { inDialect } from "./dialect.ts"
+import { callOptionsOf, refuseForeignTools } from "./callOptions.ts"
+import { optionsInDialect } from "./dialect.ts"
+import { type OptionNames, optionNames } from "./providerOptions.ts"
 import type { StreamPart } from "./replyParts.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
@@ -24,8 +25,9 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
  * Options of {@link aiSdk}.
  *
  * - `name`: the adapter's name in errors and reports; default is the model's provider
- * - `providerName`: the name the provider reads its own options under; default is the model's provider up to its first
- *   dot (`"openai"` of `"openai.responses"`)
+ * - `providerName`: the name the provider reads its own options under; by default the name that its package reads
+ *   (`"openai"` of `"openai.responses"`)
+ * - `providerNames`: further names of providers, whose options are passed on under their names
  * - `toolFiles`: the media types of the images and files in tool results that are sent as content, such as `["image/*"]`;
  *   the model reads a short text instead of any other. Default: what the provider's package is known to send
  */
@@ -33,15 +35,19 @@ export interface AiSdkOptions {
   readonly name?: string | undefined
   readonly providerName?: string | undefined
   readonly toolFiles?: ReadonlyArray<string> | undefined
+  readonly providerNames?: ReadonlyArray<string> | undefined
 }
 
 /**
  * Makes an adapter of an AI SDK model.
  *
  * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
- * a request's `options` are the AI SDK's own settings; every other option is the provider's. Provider metadata comes as
- * `metadata.providerMetadata` of calls and parts, and is sent back with them. Reasoning streams as `reasoning_delta` events. The message of a reply has all parts of the
- * reply, in its order: text, reasoning, calls, files, sources, calls that the provider ran. To pass provider options for one message, part or tool, put them under
+ * a request's `options` are the AI SDK's own settings. An object under the name of a provider has that provider's options;
+ * every other option is for the model's own provider. Warnings of the provider's package, such as unsupported settings, are
+ * `metadata.warnings` of the response. Provider metadata comes as `metadata.providerMetadata` of calls and parts, and is sent
+ * back with them. Reasoning streams as `reasoning_delta` events. The message of a reply has all parts of the reply, in its
+ * order: text, reasoning, calls, files, sources, calls that the provider ran. To pass provider options for one message, part
+ * or tool, put them under
  * `metadata.providerOptions`, by provider name.
  *
  * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
@@ -80,7 +86,8 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
     throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
   }
   const name = options.name ?? model.provider
-  const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
+  const own = options.providerName === undefined ? optionNames(model.provider) : [options.providerName]
+  const names: OptionNames = { own, others: options.providerNames }
   const files = toolFilesOf(model, options.toolFiles)
   return {
     name,
@@ -91,11 +98,11 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       if (signal.aborted) return nothing
       const controller = new AbortController()
       const abort = (): void => controller.abort(signal.reason)
-      const opening = open(model, request, { providerName, files, adapterOptions }, controller.signal)
+      const opening = open(model, request, { names, files, adapterOptions }, controller.signal)
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
-        const about = { provider: name, providerName, rawChunks: adapterOptions.includeRawChunks }
+        const about = { provider: name, providerName: own[0] ?? "", rawChunks: adapterOptions.includeRawChunks }
         return new PartSequence(stream, about, signal, abort)
       } catch (error) {
         throw adapterError(error, name)
@@ -116,7 +123,7 @@ const nothing: AsyncIterable<AdapterEvent> = {
 type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>
 
 interface Asking {
-  readonly providerName: string
+  readonly names: OptionNames
   readonly files: ToolFiles
   readonly adapterOptions: Adapter.AdapterOptions
 }
@@ -124,13 +131,13 @@ interface Asking {
 const open = async (
   model: AiSdkModel,
   request: Request,
-  { providerName, files, adapterOptions }: Asking,
+  { names, files, adapterOptions }: Asking,
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
-  const asked = callOptionsOf(request, providerName, adapterOptions, files)
-  const prompt = inDialect(asked.prompt, model.specificationVersion)
+  refuseForeignTools(request, model.provider, names)
+  const asked = optionsInDialect(callOptionsOf(request, names, adapterOptions, files), model.specificationVersion)
   const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
-  const { stream } = await doStream({ ...asked, prompt: prompt as typeof asked.prompt, abortSignal })
+  const { stream } = await doStream({ ...asked, abortSignal })
   return stream
 }
 

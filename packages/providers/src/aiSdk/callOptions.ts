@@ -1,8 +1,13 @@
 /** Converts a request to the call options of an AI SDK model. */
-import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4ProviderTool
+} from "@ai-sdk/provider"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { promptOf } from "./prompt.ts"
-import { handedBack, type ProviderData } from "./providerMetadata.ts"
+import { handedBack } from "./providerMetadata.ts"
+import { type OptionNames, providerOptionsOf, unsupported } from "./providerOptions.ts"
 import type { ToolFiles } from "./toolFiles.ts"
 
 /** Parameters of a request's `options` for which the AI SDK has its own field. */
@@ -20,7 +25,7 @@ const settings = [
 /** The call options, without the abort signal. */
 export const callOptionsOf = (
   request: Request,
-  providerName: string,
+  names: OptionNames,
   options: Pick<Adapter.AdapterOptions, "includeRawChunks" | "adapterOptions">,
   files: ToolFiles
 ): LanguageModelV4CallOptions => {
@@ -32,30 +37,18 @@ export const callOptionsOf = (
     delete given[setting]
   }
   const strict = request.responseFormat?.type === "json_schema" ? request.responseFormat.strict : undefined
-  const body = providerOptions(given, providerName, strict === undefined ? {} : { strictJsonSchema: strict })
+  const body = providerOptionsOf(given, names, strict === undefined ? {} : { strictJsonSchema: strict })
+  const tools = [...request.tools.map(functionTool), ...(request.providerTools ?? []).map(providerTool)]
   return {
     ...own,
-    prompt: promptOf(request.messages, providerName, files),
+    prompt: promptOf(request.messages, names.own[0] ?? "", files),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(functionTool), ...toolChoice(request) }),
+    ...(tools.length === 0 ? {} : { tools, ...toolChoice(request) }),
     ...responseFormat(request),
     ...(options.includeRawChunks ? { includeRawChunks: true } : {}),
     ...(body === undefined ? {} : { providerOptions: body })
   }
-}
-
-/**
- * Flat parameters are options of the model's provider; an object under a provider's name has that provider's options.
- */
-const providerOptions = (
-  given: Readonly<Record<string, unknown>>,
-  providerName: string,
-  implied: JSONObject
-): ProviderData | undefined => {
-  const { [providerName]: named, ...flat } = given
-  const mine = { ...implied, ...flat, ...(isRecord(named) ? named : {}) } as JSONObject
-  return Object.keys(mine).length === 0 ? undefined : { [providerName]: mine }
 }
 
 const functionTool = (tool: Request["tools"][number]): LanguageModelV4FunctionTool => ({
@@ -67,6 +60,29 @@ const functionTool = (tool: Request["tools"][number]): LanguageModelV4FunctionTo
   ...handedBack(tool.metadata)
 })
 
+/** A provider's tool. It has no provider options of its own: its `args` are all it has. */
+const providerTool = ({
+  id,
+  name,
+  args,
+  metadata
+}: NonNullable<Request["providerTools"]>[number]): LanguageModelV4ProviderTool => {
+  if (handedBack(metadata).providerOptions !== undefined) {
+    throw unsupported(`metadata.providerOptions of ${name}`, "a provider's tool has only its `args`; write them there")
+  }
+  return { type: "provider", id: id as LanguageModelV4ProviderTool["id"], name, args: { ...args } }
+}
+
+/**
+ * Throws an `AdapterError` (`unsupported_feature`) for a tool of another provider: the package of OpenAI's Responses API
+ * leaves out tools that it does not know, and says nothing.
+ */
+export const refuseForeignTools = (request: Request, provider: string, { own }: OptionNames): void => {
+  if (!provider.endsWith(".responses")) return
+  const foreign = request.providerTools?.find(({ id }) => ![...own, "openai"].includes(id.split(".")[0] ?? ""))
+  if (foreign !== undefined) throw unsupported(`the tool ${foreign.id}`, `${provider} has no tools of that provider`)
+}
+
 const toolChoice = ({ toolChoice: choice }: Request): Pick<LanguageModelV4CallOptions, "toolChoice"> => {
   if (choice === undefined) return {}
   return { toolChoice: typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name } }
@@ -77,6 +93,3 @@ const responseFormat = ({ responseFormat: format }: Request): Pick<LanguageModel
   if (format.type === "json_object") return { responseFormat: { type: "json" } }
   return { responseFormat: { type: "json", name: format.name, schema: format.schema } }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

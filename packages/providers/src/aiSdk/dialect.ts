@@ -1,5 +1,6 @@
-/** Rewrites a V4 prompt for models of the older specification versions, which differ only in files and refusals. */
+/** Rewrites V4 call options for models of the older specification versions. */
 import type {
+  LanguageModelV4CallOptions,
   LanguageModelV2Prompt,
   LanguageModelV3Prompt,
   LanguageModelV4FilePart,
@@ -8,12 +9,36 @@ import type {
   LanguageModelV4ToolResultOutput,
   SharedV4FileData
 } from "@ai-sdk/provider"
+import { unsupported } from "./providerOptions.ts"
 
 /** The supported specification versions. */
 export type Dialect = "v2" | "v3" | "v4"
 
+/**
+ * The call options in the form of that version. Throws an `AdapterError` (`unsupported_feature`) for a feature that the
+ * version does not have, because its models ignore it.
+ */
+export const optionsInDialect = (asked: LanguageModelV4CallOptions, dialect: Dialect): LanguageModelV4CallOptions => {
+  if (dialect === "v4") return asked
+  if (asked.reasoning !== undefined) {
+    throw unsupported(
+      "reasoning",
+      `a model of specification ${dialect} has no such setting; use its provider's own option`
+    )
+  }
+  const tools = dialect === "v2" ? asked.tools?.map(secondVersion) : asked.tools
+  const prompt = inDialect(asked.prompt, dialect) as LanguageModelV4Prompt
+  return { ...asked, prompt, ...(tools === undefined ? {} : { tools: tools as typeof asked.tools & object }) }
+}
+
+const secondVersion = (tool: NonNullable<LanguageModelV4CallOptions["tools"]>[number]): unknown => {
+  if (tool.type === "provider") return { ...tool, type: "provider-defined" }
+  if (tool.strict === undefined) return tool
+  throw unsupported(`strict of ${tool.name}`, "a model of specification v2 has no such setting; leave it out")
+}
+
 /** The prompt in the form of that version. */
-export const inDialect = (
+const inDialect = (
   prompt: LanguageModelV4Prompt,
   dialect: Dialect
 ): LanguageModelV4Prompt | LanguageModelV3Prompt | LanguageModelV2Prompt =>

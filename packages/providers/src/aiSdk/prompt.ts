@@ -10,11 +10,11 @@ import type {
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
 import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
-import { handedBack } from "./providerMetadata.ts"
+import { givenOptions, handedBack } from "./providerMetadata.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
 import type { AssistantPart } from "./replyParts.ts"
 
-/** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
+/** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see `optionsInDialect`. */
 export const promptOf = (
   messages: ReadonlyArray<Message.Message>,
   providerName: string,
@@ -35,7 +35,7 @@ export const promptOf = (
       case "assistant": {
         for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.name)
         const content = assistantParts(message, providerName)
-        if (content.length > 0) prompt.push({ role: "assistant", content })
+        if (content.length > 0) prompt.push({ role: "assistant", content, ...givenOptions(message.metadata) })
         break
       }
       case "tool": {

@@ -20,6 +20,14 @@ export const handedBack = (
   return data === undefined ? {} : { providerOptions: data }
 }
 
+/** The user's own `metadata.providerOptions`. */
+export const givenOptions = (
+  metadata: Readonly<Record<string, unknown>> | undefined
+): { providerOptions?: ProviderData } => {
+  const data = providerData(metadata?.["providerOptions"])
+  return data === undefined ? {} : { providerOptions: data }
+}
+
 /** Merges both by provider; the second wins. */
 const merged = (first: ProviderData | undefined, second: ProviderData | undefined): ProviderData | undefined => {
   if (first === undefined || second === undefined) return second ?? first

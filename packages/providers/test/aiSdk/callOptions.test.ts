@@ -353,4 +353,99 @@ describe("the call options", () => {
   test("ask for any JSON when no schema is given", async () => {
     expect(await asked({ responseFormat: { type: "json_object" } })).toMatchObject({ responseFormat: { type: "json" } })
   })
+
+  const search = { name: "web_search", id: "scripted.web_search", args: { maxUses: 2 } }
+
+  test("have tools of the provider, also for a V2 model, which has another word for them", async () => {
+    const sent = { type: "provider", ...search }
+    expect((await asked({ providerTools: [search], toolChoice: { name: "web_search" } })).tools).toEqual([sent])
+    const third: Array<LanguageModelV3CallOptions> = []
+    await pull(aiSdk(modelV3([], third)), asking({ providerTools: [search] }))
+    expect(third[0]?.tools).toEqual([sent])
+    const second: Array<LanguageModelV2CallOptions> = []
+    await pull(aiSdk(modelV2([], second)), asking({ providerTools: [search] }))
+    expect(second[0]?.tools).toEqual([{ ...sent, type: "provider-defined" }])
+  })
+
+  test("refuse what a model cannot be sent, by name", async () => {
+    const tools = [{ name: "add", description: "Adds", schema, metadata: { strict: true } }]
+    const refused = { _tag: "AdapterError", reason: "unsupported_feature" }
+    const reasoning = asking({ options: { reasoning: "high" } })
+    await expect(pull(aiSdk(modelV3([])), reasoning)).rejects.toMatchObject(refused)
+    await expect(pull(aiSdk(modelV2([])), reasoning)).rejects.toThrow("reasoning cannot be sent")
+    await expect(pull(aiSdk(modelV2([])), asking({ tools }))).rejects.toThrow("strict of add cannot be sent")
+    const metadata = { providerOptions: { scripted: { x: 1 } } }
+    await expect(asked({ providerTools: [{ ...search, metadata }] })).rejects.toMatchObject(refused)
+    const responses = { ...modelV4(() => streamOf([finish()])), provider: "openai.responses" }
+    await expect(pull(aiSdk(responses), asking({ providerTools: [search] }))).rejects.toThrow("scripted.web_search")
+  })
+
+  test("carry the user's provider options of a reply, whatever parts it has", async () => {
+    const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } }
+    const toolCalls = [{ id: "c", name: "add", arguments: {} }]
+    const prompt = await prompted([
+      { role: "assistant", content: "", toolCalls, metadata: { providerOptions } },
+      { role: "tool", toolCallId: "c", content: "2", metadata: { providerOptions } }
+    ])
+    expect(prompt).toMatchObject([{ role: "assistant", providerOptions }, { content: [{ providerOptions }] }])
+  })
+})
+
+describe("provider options", () => {
+  const optionsOf = async (
+    provider: string,
+    options: Record<string, unknown>,
+    providerNames?: ReadonlyArray<string>
+  ) => {
+    const seen: Array<LanguageModelV4CallOptions> = []
+    const model = { ...modelV4(() => streamOf([finish()]), seen), provider }
+    await pull(aiSdk(model, { providerNames }), asking({ options }))
+    return seen[0]?.providerOptions
+  }
+
+  test.each([
+    ["openai.responses", ["openai"]],
+    ["azure.chat", ["azure", "openai"]],
+    ["azure-openai.responses", ["azure", "openai"]],
+    ["amazon-bedrock", ["bedrock", "amazonBedrock"]],
+    ["bedrock.anthropic.messages", ["anthropic"]],
+    ["googleVertex.anthropic.messages", ["anthropic"]],
+    ["google.vertex.chat", ["vertex", "googleVertex"]],
+    ["google.generative-ai", ["google"]],
+    ["gateway", ["gateway"]],
+    ["my-local.chat", ["my-local", "myLocal"]]
+  ])("of a model of %s are under %j: the flat ones, and those under any of these names", async (provider, names) => {
+    const own = Object.fromEntries(names.map((name) => [name, { flat: 1, named: 2 }]))
+    for (const name of names) expect(await optionsOf(provider, { flat: 1, [name]: { named: 2 } })).toEqual(own)
+  })
+
+  test("under the names of other providers are passed on as they are", async () => {
+    const options = { gateway: { order: ["azure"] }, azure: { x: 1 }, bedrock: { y: 1 }, vertex: { z: 1 } }
+    expect(await optionsOf("openai.chat", { ...options, user: "u" })).toEqual({ ...options, openai: { user: "u" } })
+  })
+
+  test("are flat when the name is no provider's, or the value no object", async () => {
+    const options = { thinking: { type: "enabled" }, gateway: "fast", acme: { x: 1 } }
+    expect(await optionsOf("openai.chat", options)).toEqual({ openai: options })
+    expect(await optionsOf("openai.chat", options, ["acme"])).toEqual({
+      acme: { x: 1 },
+      openai: { thinking: { type: "enabled" }, gateway: "fast" }
+    })
+  })
+
+  test.each([
+    ["openai.responses", { openai: { parallelToolCalls: false } }],
+    ["mistral.chat", { mistral: { parallelToolCalls: false } }],
+    ["anthropic.messages", { anthropic: { disableParallelToolUse: true } }],
+    ["xai.chat", { xai: { parallel_function_calling: false } }],
+    ["local.chat", { local: { parallel_tool_calls: false } }]
+  ])("have parallelToolCalls as %s has it", async (provider, expected) => {
+    expect(await optionsOf(provider, { parallelToolCalls: false })).toEqual(expected)
+  })
+
+  test("have no parallelToolCalls for a provider without it: the request is refused", async () => {
+    await expect(optionsOf("google.generative-ai", { parallelToolCalls: true })).rejects.toThrow(
+      "parallelToolCalls cannot be sent"
+    )
+  })
 })

@@ -1,0 +1,89 @@
+/**
+ * The provider options of a request, by provider name.
+ *
+ * **Details**: an option is a provider's when its name is that of a provider and its value is an object. Every other option
+ * is for the model's own provider. Objects under the names of other providers are passed on as they are: gateways and
+ * clouds read several.
+ */
+import type { JSONObject } from "@ai-sdk/provider"
+import { AdapterError } from "@troupe/chat/errors"
+import type { ProviderData } from "./providerMetadata.ts"
+
+/** The names that the AI SDK's packages, and the best-known others, read their options under. */
+const known: ReadonlySet<string> = new Set(
+  `alibaba amazonBedrock anthropic azure baseten bedrock cerebras cohere deepinfra deepseek fireworks gateway gmicloud google
+   googleVertex groq huggingface minimax mistral moonshotai ollama openai openaiCompatible openrouter perplexity togetherai
+   vercel vertex xai`.split(/\s+/)
+)
+
+/** Providers whose package reads its options under names other than the first word of the model's provider. */
+const otherNames: ReadonlyArray<readonly [RegExp, ReadonlyArray<string>]> = [
+  [/^azure/, ["azure", "openai"]],
+  [/^amazon-bedrock/, ["bedrock", "amazonBedrock"]],
+  [/^(?:google\.)?vertex\.anthropic\b|^googleVertex\.anthropic\b|^bedrock\.anthropic\b/, ["anthropic"]],
+  [/^google\.vertex\b/, ["vertex", "googleVertex"]]
+]
+
+/** The names under which the package of a model's provider reads its options. */
+export const optionNames = (provider: string): ReadonlyArray<string> => {
+  const others = otherNames.find(([pattern]) => pattern.test(provider))?.[1]
+  if (others !== undefined) return others
+  const first = provider.split(".")[0] ?? provider
+  const camelCase = first.replaceAll(/[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return first === camelCase ? [first] : [first, camelCase]
+}
+
+/** The names of the model's provider, and further names of providers. */
+export interface OptionNames {
+  readonly own: ReadonlyArray<string>
+  readonly others?: ReadonlyArray<string> | undefined
+}
+
+/** The options by provider. The model's own provider gets its own and the flat ones, under each of its names. */
+export const providerOptionsOf = (
+  given: Readonly<Record<string, unknown>>,
+  names: OptionNames,
+  implied: JSONObject
+): ProviderData | undefined => {
+  const own: Record<string, unknown> = {}
+  const flat: Record<string, unknown> = {}
+  const others: Record<string, JSONObject> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (names.own.includes(name) && isObject(value)) Object.assign(own, value)
+    else if (isProvider(name, names) && isObject(value)) others[name] = value
+    else if (value !== undefined) flat[name] = value
+  }
+  const mine = { ...implied, ...parallel(flat, names.own[0] ?? ""), ...own } as JSONObject
+  const all: ProviderData = { ...others }
+  if (Object.keys(mine).length > 0) for (const name of names.own) all[name] = mine
+  return Object.keys(all).length === 0 ? undefined : all
+}
+
+const isProvider = (name: string, { others = [] }: OptionNames): boolean => known.has(name) || others.includes(name)
+
+/** Packages that have the option `parallelToolCalls`. */
+const camel: ReadonlySet<string> = new Set(["azure", "openai", "mistral", "groq"])
+
+/** Packages that have no option for it. */
+const without: ReadonlySet<string> = new Set(
+  "alibaba bedrock cohere deepseek gateway google huggingface moonshotai perplexity vertex".split(" ")
+)
+
+/** Writes `parallelToolCalls` as the provider's package has it. */
+const parallel = (flat: Readonly<Record<string, unknown>>, provider: string): Readonly<Record<string, unknown>> => {
+  const { parallelToolCalls: value, ...rest } = flat
+  if (typeof value !== "boolean" || camel.has(provider)) return flat
+  if (provider === "anthropic") return { ...rest, disableParallelToolUse: !value }
+  if (provider === "xai") return { ...rest, parallel_function_calling: value }
+  if (without.has(provider)) {
+    throw unsupported("parallelToolCalls", `the package of ${provider} has no option for it; leave it out`)
+  }
+  return { ...rest, parallel_tool_calls: value }
+}
+
+/** The error for a feature that a model's package cannot send. */
+export const unsupported = (feature: string, why: string): AdapterError =>
+  new AdapterError("unsupported_feature", { message: `${feature} cannot be sent: ${why}`, metadata: { feature } })
+
+const isObject = (value: unknown): value is JSONObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
