@@ -35,6 +35,7 @@ export const postgresDialect = (schema: string): Dialect => {
     nextWrite: `nextval('${prefix}writes')`,
     saveAtOnce: (save) => atOnce(save, save.said.map(wordsOf)),
     addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
+      if (bodies.length === 0) return
       const words = bodies.map((_, index) => wordsOf(messages[index]))
       yield* rowsOf(addItems, chat, list, from, seq, bodies, words)
     },

@@ -59,11 +59,11 @@ export class InboxRows {
     return { input, isNew: true }
   }
 
-  /** Appends the inputs that do not wait yet. */
-  *append(chat: number, inputs: ReadonlyArray<Input>): Asking<void> {
+  /** Appends the inputs that do not wait yet, and are not taken. */
+  *append(chat: number, inputs: ReadonlyArray<Input>, taken: ReadonlyArray<string> = []): Asking<void> {
     if (inputs.length === 0) return
     const rows = yield* rowsOf(this.#sql.ids, chat)
-    const waiting = new Set(rows.map((row) => textIn(row, "id")))
+    const waiting = new Set([...rows.map((row) => textIn(row, "id")), ...taken.map(storedKey)])
     for (const input of inputs) {
       if (waiting.has(storedKey(input.id))) continue
       waiting.add(storedKey(input.id))

@@ -18,7 +18,7 @@
  */
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
-import { type AddedItems, type Dialect, lists } from "./dialect.ts"
+import { type Dialect, lists } from "./dialect.ts"
 import {
   commitOf,
   damaged,
@@ -224,11 +224,7 @@ export class Log {
       if (waiting > 0 || inbox.length > 0) yield* this.#inbox.replace(chat, inbox)
       return
     }
-    const taken = new Set(precondition.takes)
-    yield* this.#inbox.append(
-      chat,
-      inbox.filter(({ id }) => !taken.has(id))
-    )
+    yield* this.#inbox.append(chat, inbox, precondition.takes)
   }
 
   *delete(id: string): Asking<void> {
@@ -395,13 +391,9 @@ export class Log {
     yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
     const item = { chat, seq }
     const said = { ...item, list: lists.messages, from: change.kept, bodies: messages, messages: change.messages }
-    yield* this.#addItems(said)
-    yield* this.#addItems({ ...item, list: lists.known, from: knownKept, bodies: known, messages: [] })
+    yield* this.#dialect.addItems(said)
+    yield* this.#dialect.addItems({ ...item, list: lists.known, from: knownKept, bodies: known, messages: [] })
     return { key: chat, record: newest }
-  }
-
-  *#addItems(added: AddedItems): Asking<void> {
-    if (added.bodies.length > 0) yield* this.#dialect.addItems(added)
   }
 
   *#before(head: Head, record: Chat): Asking<Chat | undefined> {

@@ -104,7 +104,10 @@ export class SqlStore implements Store.SessionStore {
     await this.#write(id, () => this.#log.delete(id))
   }
 
-  async history(id: string, options?: Store.HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
+  async history(
+    id: string,
+    options?: Parameters<Store.SessionStore["history"]>[1]
+  ): Promise<ReadonlyArray<Store.Commit>> {
     const page = Store.historyOptions(options)
     return this.#read(id, () => this.#log.history(id, page))
   }
