@@ -20,11 +20,17 @@ import { controlCalls } from "./chatCommands.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
+import type { TurnOptions } from "../options/index.ts"
 import { checkedMode } from "../gate/index.ts"
 import { submittedContent } from "../tool/index.ts"
 import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
+
+/** The options that a turn has for itself. */
+interface OwnOptions {
+  readonly options?: TurnOptions | undefined
+}
 
 /**
  * A chat of this program.
@@ -54,8 +60,9 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.context?.thread ?? Threads.empty
   }
 
-  send(input: UserInput, options: SendOptions = {}): LiveTurn {
-    const { whenBusy = "queue", id } = checked(options)
+  /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
+  send(input: UserInput, given: SendOptions & OwnOptions = {}): LiveTurn {
+    const { whenBusy = "queue", id, options } = checked(given)
     const message = userMessage(input)
     const known = id === undefined ? undefined : this.#known(id)
     if (known !== undefined) return sameInput(known, message)
@@ -69,14 +76,14 @@ export class LocalChatRef implements ChatRef {
     if (whenBusy !== "interrupt") this.#chat.release()
     const full = this.#chat.refusal(message)
     if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery })
+    const turn = this.#chat.start([message], { delivery, options })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }
 
-  retry(): LiveTurn {
+  retry({ options }: OwnOptions = {}): LiveTurn {
     const inputs = this.#lastInputs()
-    const turn = this.#chat.retry()
+    const turn = this.#chat.retry(options)
     this.#retried = turn.turn.retry === true ? { turn, inputs } : undefined
     return turn
   }
@@ -99,7 +106,11 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.release()
   }
 
-  submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
+  /** `input` is a message of the user that follows the results in the same turn. */
+  submitToolResults(
+    results: Readonly<Record<string, unknown>>,
+    { options, input }: OwnOptions & { readonly input?: UserInput | undefined } = {}
+  ): LiveTurn {
     if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
@@ -119,7 +130,7 @@ export class LocalChatRef implements ChatRef {
     if (messages.length === 0) {
       return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
     }
-    return this.#chat.start(messages)
+    return this.#chat.start(input === undefined ? messages : [...messages, userMessage(input)], { options })
   }
 
   attach(options: AttachOptions = {}): Attachment {
@@ -255,13 +266,13 @@ const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" &&
 
 const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
 
-const checked = (options: SendOptions): SendOptions => {
+const checked = (options: SendOptions & OwnOptions): SendOptions & OwnOptions => {
   const given: unknown = options
   if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, ...others } = options
+  const { whenBusy, id, options: _, ...others } = options
   const found = Object.keys(others).map((field) => ({
     field: [field],
-    reason: unknownOption(field, ["whenBusy", "id"])
+    reason: unknownOption(field, ["whenBusy", "id", "options"])
   }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })

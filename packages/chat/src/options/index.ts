@@ -1,6 +1,14 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
-export type { Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
+export type {
+  Budget,
+  ChatOptions,
+  GenerateOptions,
+  HaltOrder,
+  Schedule,
+  StepOptions,
+  TurnOptions
+} from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
 export { EngineOptions } from "./engineOptions.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
@@ -8,3 +16,4 @@ export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FixedOptions, RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"
 export type { Tracing } from "./Tracing.ts"
+export { withTurnOptions } from "./turnOptions.ts"
