@@ -23,6 +23,9 @@ export interface OwnedChats {
   readonly begun: (id: string | undefined, begin: (inner: string) => Promise<LocalChatRef>) => Promise<LocalChatRef>
 }
 
+/** The options that a turn has for itself. */
+export type TurnOptions = NonNullable<NonNullable<Parameters<LocalChatRef["send"]>[1]>["options"]>
+
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
@@ -58,6 +61,8 @@ export interface Call {
   /** Registers a function that the server calls and awaits when it closes. Returns the function that unregisters it. */
   readonly whenClosing: (end: () => Promise<unknown>) => () => void
   readonly limits: { readonly messageCharacters: number }
+  /** The models that clients may name, and the options of a turn with each. */
+  readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */
   readonly shown: Shown
 }

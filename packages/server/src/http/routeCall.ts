@@ -21,6 +21,7 @@ export interface CallHome {
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
   readonly shown: Shown
+  readonly models: Call["models"]
 }
 
 /** The caller, and its permissions. */
@@ -108,7 +109,8 @@ export const makeCall = (
       return () => void home.ends.delete(end)
     },
     limits,
-    shown: home.shown
+    shown: home.shown,
+    models: home.models
   }
 
   /** Returns an answer as a whole, with its length. A large answer is counted until it is taken, and sent in pieces. */

@@ -15,6 +15,8 @@ import { HttpError } from "../errors/index.ts"
 import type { Call, Route } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
+  before,
+  behind,
   type CallNews,
   callsOf,
   claim,
@@ -31,6 +33,7 @@ import {
   ofSaidAgain,
   ofTurn,
   replyName,
+  rewound,
   type Standing,
   standingOf,
   watching,
@@ -38,7 +41,6 @@ import {
   withNews
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
-import { before, behind, rewound } from "./rewindThread.ts"
 import {
   answersIn,
   contentOf,

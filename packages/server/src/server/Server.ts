@@ -87,7 +87,8 @@ export const make = (options: ServerOptions): Server => {
     shown,
     closing: closing.signal,
     ends,
-    chatId: options.chatId ?? ownedId
+    chatId: options.chatId ?? ownedId,
+    models: options.models ?? {}
   }
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {

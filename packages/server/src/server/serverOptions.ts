@@ -3,6 +3,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
+import type { TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -57,6 +58,9 @@ const types = z.object(
     trustForwardedHost: flag.optional(),
     basePath: z
       .custom((value) => value === "" || /^(?:\/[\w.-]+)+$/u.test(String(value)), "must be a path, as /api")
+      .optional(),
+    models: z
+      .record(z.string().min(1).max(256), z.looseObject({}, "must be options of a turn"), "must be an object")
       .optional(),
     exposeToolErrors: flag.optional()
   } satisfies { readonly [Name in keyof ServerOptions]?: z.ZodType },
@@ -139,6 +143,11 @@ export interface ServerOptions {
    * returns the text as a value.
    */
   readonly exposeToolErrors?: boolean | undefined
+  /**
+   * The models that clients of OpenAI's protocols may name, and the options of a turn with each: `{ fast: { model: "small" } }`.
+   * Default: none but `troupe`, which is the engine's model.
+   */
+  readonly models?: Readonly<Record<string, TurnOptions>> | undefined
   /** Called with unexpected errors. Default: none. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -170,3 +170,20 @@ export const reasoningIn = (chunk: unknown): { readonly of: unknown; readonly de
   const delta: unknown = Reflect.get(chunk, "delta")
   return typeof delta === "string" && delta !== "" ? { of: Reflect.get(chunk, "id"), delta } : undefined
 }
+
+/** The model's reasoning, if its provider returned any. */
+export const reasoningTexts = ({
+  content,
+  metadata
+}: Extract<Message.Message, { role: "assistant" }>): ReadonlyArray<string> => {
+  const kept = metadata?.["reasoning"]
+  const parts: ReadonlyArray<unknown> = [
+    ...(Array.isArray(kept) ? kept : []),
+    ...(typeof content === "string" ? [] : content)
+  ]
+  return parts.flatMap((part) => {
+    if (typeof part !== "object" || part === null || Reflect.get(part, "type") !== "reasoning") return []
+    const text: unknown = Reflect.get(part, "text")
+    return typeof text === "string" && text !== "" ? [text] : []
+  })
+}

@@ -15,6 +15,7 @@ export {
   messageName,
   named,
   reasoningIn,
+  reasoningTexts,
   replyName,
   standingOf,
   stepsOf,
@@ -25,6 +26,7 @@ export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from
 export { eventText, resultText } from "./eventJson.ts"
 export { watchOf, watching, withNews } from "./interleavedUpdates.ts"
 export { isoTime } from "./isoTime.ts"
-export { dataFrame, dataFrames, doneFrame } from "./sseFrames.ts"
+export { before, behind, forkedAt, rewound } from "./rewindThread.ts"
+export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
 export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn } from "./turnReader.ts"
 export type { Follower } from "./turnReader.ts"

@@ -2,7 +2,16 @@
 import { type ContentPart, Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
+import {
+  isQuestion,
+  isSaid,
+  messageName,
+  reasoningTexts,
+  replyName,
+  type StepMessages,
+  stepsOf,
+  valueOf
+} from "../index.ts"
 
 /** The state of a tool call. */
 type ToolState =
@@ -79,7 +88,7 @@ export const uiMessages = (
 /** The parts of a step. */
 export const stepParts = ({ said, behind }: StepMessages, { manual, approvals }: UiCalls): ReadonlyArray<UiPart> => [
   { type: "step-start" },
-  ...reasoningOf(said).map((text): UiPart => ({ type: "reasoning", text, state: "done" })),
+  ...reasoningTexts(said).map((text): UiPart => ({ type: "reasoning", text, state: "done" })),
   ...textParts(Message.text(said)),
   ...(said.toolCalls ?? []).map((call): ToolPart => {
     const { id, name, arguments: input, rawArguments } = call
@@ -114,20 +123,6 @@ export const answerState = (id: string, content: string, outcome: Outcome | unde
 }
 
 const textParts = (text: string): ReadonlyArray<UiPart> => (text === "" ? [] : [{ type: "text", text, state: "done" }])
-
-/** The model's reasoning, if its provider returned any. */
-const reasoningOf = ({ content, metadata }: Extract<Message.Message, { role: "assistant" }>): ReadonlyArray<string> => {
-  const kept = metadata?.["reasoning"]
-  const parts: ReadonlyArray<unknown> = [
-    ...(Array.isArray(kept) ? kept : []),
-    ...(typeof content === "string" ? [] : content)
-  ]
-  return parts.flatMap((part) => {
-    if (typeof part !== "object" || part === null || Reflect.get(part, "type") !== "reasoning") return []
-    const text: unknown = Reflect.get(part, "text")
-    return typeof text === "string" && text !== "" ? [text] : []
-  })
-}
 
 const userParts = (content: Extract<Message.Message, { role: "user" }>["content"]): ReadonlyArray<UiPart> =>
   typeof content === "string" ? textParts(content) : content.flatMap(userPart)
