@@ -3,6 +3,7 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
+import type { TurnRead, TurnReaders } from "./turnReaders.ts"
 
 /** The chats of one owner. The ids of other owners' chats lead to no chat. */
 export interface OwnedChats {
@@ -29,10 +30,14 @@ export type TurnOptions = NonNullable<NonNullable<Parameters<LocalChatRef["send"
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
-/** How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. */
+/**
+ * How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. `reads` is the turn
+ * that its client reads.
+ */
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly last?: (why: HttpError) => string
+  readonly reads?: TurnRead | undefined
 }
 
 /** One request that is being handled. */
@@ -51,6 +56,8 @@ export interface Call {
    * is gone. Nothing is read ahead of the socket. Counts as one of the owner's streams until it is over.
    */
   readonly stream: (frames: Frames, options?: StreamOptions) => Response
+  /** The clients that read turns. */
+  readonly readers: Pick<TurnReaders, "read" | "hasLeft">
   /**
    * Reserves one of the owner's streams before starting work that needs one. `stream` uses the reservation, and a call that
    * ends without a stream releases it. Throws an `HttpError` (429) when none is left.

@@ -3,7 +3,7 @@
  *
  * AGUIRUN1. The server has the conversation: only the new part of a client's post is used. A client that posts nothing new
  *           gets the current state, and follows the running turn.
- * AGUIRUN2. When a client leaves, only the reading ends.
+ * AGUIRUN2. When a client leaves, only the reading ends (READERS1).
  * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -11,7 +11,7 @@ import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
 import { checkDecision } from "../access/index.ts"
-import type { Call, Route } from "../http/index.ts"
+import type { Call, Route, TurnRead } from "../http/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
@@ -157,7 +157,7 @@ const goOn = async (
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
   const stream = streamFor(body, name, asked ? [] : now)
-  return streamed(call, chat, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
+  return streamed(call, { chat, turn }, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
 }
 
 const say = async (
@@ -173,12 +173,12 @@ const say = async (
   if (phase === "awaitingTools") {
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
   }
-  const turn = chat.send(message, { id })
+  const turn = chat.send(message, { id, ...(call.readers.hasLeft(chat) ? { whenBusy: "interrupt" } : {}) })
   const isOwn = claim(turn)
   await taken(turn)
   if (isRepeated(turn)) return connect(call, chat, body)
   const stream = streamFor(body, replyName(id))
-  return streamed(call, chat, stream, (follower, signal) =>
+  return streamed(call, { chat, turn }, stream, (follower, signal) =>
     isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
   )
 }
@@ -210,7 +210,7 @@ const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Respo
       ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
     ]
   }
-  return streamed(call, chat, stream, (follower, signal) =>
+  return streamed(call, { chat }, stream, (follower, signal) =>
     ofChat(chat, context, isRunning(context) ? follower : { ...follower, ...atRest }, signal)
   )
 }
@@ -236,16 +236,19 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
 /** `now` is the part that the client has of the continued reply. */
 const streamed = (
   call: Call,
-  chat: Chat,
+  reads: TurnRead,
   stream: AgUiStream,
   followed: (follower: Follower<AgUiEvent>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>,
   now: ReadonlyArray<Message.Message> = []
 ): Response => {
-  const watch = watchOf(call, chat)
+  const watch = watchOf(call, reads.chat)
   watch.goesOnWith(now)
   const notifying = { first: dataFrames(stream.start()), frames: dataFrames, notify: customOf }
   const follower = watching(followerOf(call, stream), watch)
-  return call.stream((signal) => withNews(followed(follower, signal), watch, notifying), { last: lastFrame })
+  return call.stream((signal) => withNews(followed(follower, signal), watch, notifying), {
+    last: lastFrame,
+    reads
+  })
 }
 
 /** A custom event, which is no part of a message. */

@@ -5,14 +5,14 @@
  *         refused. Editing an earlier message, or regenerating its answer, rewinds the conversation to that message. The
  *         log keeps the replaced entries, and the messages before are the server's.
  * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
- * AISDK3. When a client leaves, only the reading ends. `/api/chat/:id/stream` returns the whole reply again.
+ * AISDK3. When a client leaves, only the reading ends (READERS1). `/api/chat/:id/stream` returns the whole reply again.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route } from "../http/index.ts"
+import type { Call, Route, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
   before,
@@ -90,12 +90,13 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
   if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
-  const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
+  const busy = whenBusy ?? (call.readers.hasLeft(chat) ? "interrupt" : undefined)
+  const turn = chat.send(message, { whenBusy: busy, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
   await taken(turn)
   const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
-  return streamed(call, chat, replyName(said.id ?? turn.id), (ui, signal) =>
+  return streamed(call, { chat, turn }, replyName(said.id ?? turn.id), (ui, signal) =>
     isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
   )
 }
@@ -137,7 +138,7 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
   const known = { asked, sent: callsOf(context.thread.messages) }
-  return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
+  return streamed(call, { chat, turn }, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
     ...known,
     thread: context.thread.messages
   })
@@ -168,7 +169,9 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   await taken(turn)
   const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
-  return streamed(call, chat, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
+  return streamed(call, { chat, turn }, standing?.name ?? replyName("m"), (ui, signal) =>
+    ofTurn(turn, ui, signal, standing)
+  )
 }
 
 const notLast = () =>
@@ -179,7 +182,7 @@ const notLast = () =>
 
 /** The running turn, or the reply of the last one. */
 const following = (call: Call, chat: Chat, context: Context): Response =>
-  streamed(call, chat, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+  streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
 /** The tools whose calls the client answers. */
 const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
@@ -193,14 +196,16 @@ interface Known extends UiKnown {
   readonly thread?: ReadonlyArray<Message.Message>
 }
 
-const streamed = (call: Call, chat: Chat, name: string, followed: Followed, known: Known = {}): Response => {
+const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed, known: Known = {}): Response => {
+  const { chat } = reads
   const ui = new UiStream(manualTools(call), known)
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
   const notifying = { first: dataFrames(ui.start(name)), frames: dataFrames, notify: chunkOf, last: doneFrame }
   return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, notifying), {
     headers,
-    last: lastFrame
+    last: lastFrame,
+    reads
   })
 }
 

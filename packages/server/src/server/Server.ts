@@ -15,7 +15,16 @@
  */
 import { System } from "@troupe/otp"
 import { HttpError } from "../errors/index.ts"
-import { accepts, makeCall, makeRouter, OpenStreams, refusalOf, responseOfRefusal, type Route } from "../http/index.ts"
+import {
+  accepts,
+  makeCall,
+  makeRouter,
+  OpenStreams,
+  refusalOf,
+  responseOfRefusal,
+  type Route,
+  TurnReaders
+} from "../http/index.ts"
 import { checkedOwner, ownedId } from "../link/index.ts"
 import { allShown, checkOrigin, open, Owners, permittedOf, preflight, withoutToolErrors } from "../access/index.ts"
 import { checkServerOptions, limitsOf, type Denied, type Unexpected, type ServerOptions } from "./serverOptions.ts"
@@ -88,7 +97,8 @@ export const make = (options: ServerOptions): Server => {
     closing: closing.signal,
     ends,
     chatId: options.chatId ?? ownedId,
-    models: options.models ?? {}
+    models: options.models ?? {},
+    readers: new TurnReaders(options.onDisconnect ?? "continue")
   }
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {

@@ -3,7 +3,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
-import type { TurnOptions } from "../http/index.ts"
+import type { OnDisconnect, TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -62,6 +62,7 @@ const types = z.object(
     models: z
       .record(z.string().min(1).max(256), z.looseObject({}, "must be options of a turn"), "must be an object")
       .optional(),
+    onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()
   } satisfies { readonly [Name in keyof ServerOptions]?: z.ZodType },
   "must be an object"
@@ -143,6 +144,11 @@ export interface ServerOptions {
    * returns the text as a value.
    */
   readonly exposeToolErrors?: boolean | undefined
+  /**
+   * The effect of a disconnect on the turn that the client read. `"continue"`: the turn continues, and a client that
+   * returns finds it. `"cancel"`: the turn is cancelled when its last reader has left. Default: `"continue"`.
+   */
+  readonly onDisconnect?: OnDisconnect | undefined
   /**
    * The models that clients of OpenAI's protocols may name, and the options of a turn with each: `{ fast: { model: "small" } }`.
    * Default: none but `troupe`, which is the engine's model.

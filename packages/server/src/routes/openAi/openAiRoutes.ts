@@ -60,16 +60,17 @@ const complete = async (call: Call): Promise<Response> => {
   })
 }
 
-const runOf = (
+const runOf = async (
   { troupe, limits }: Call,
   body: OpenAiRequest,
   options: ChatOptions,
   signal: AbortSignal
-): Promise<Run> =>
-  troupe.stream(
+): Promise<Run> => ({
+  events: await troupe.stream(
     body.messages.map((said) => messageOf(said, limits.messageCharacters)),
     { ...options, signal }
   )
+})
 
 /** The conversation a request names. */
 const chatNamed = ({ request }: Call, { metadata }: OpenAiRequest): string | undefined => {
@@ -89,9 +90,15 @@ const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string, optio
   )
   const last = behind.findLast(({ role }) => role === "user")
   const message = last === undefined ? undefined : read(last)
-  if (results.length > 0)
-    return begun((await call.chats.existing(id)).submitToolResults(Object.fromEntries(results), { options }))
-  if (message?.role === "user") return begun((await call.chats.chat(id)).send(message, { options }))
+  if (results.length > 0) {
+    const chat = await call.chats.existing(id)
+    return begun(chat, chat.submitToolResults(Object.fromEntries(results), { options }))
+  }
+  if (message?.role === "user") {
+    const chat = await call.chats.chat(id)
+    const whenBusy = call.readers.hasLeft(chat) ? "interrupt" : "queue"
+    return begun(chat, chat.send(message, { options, whenBusy }))
+  }
   throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
 }
 
@@ -128,7 +135,7 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
   })
   try {
     yield dataFrame(chunk({ role: "assistant", content: "" }))
-    for await (const event of run) {
+    for await (const event of run.events) {
       const deltas = reply.push(event)
       if (deltas.length > 0) yield dataFrames(deltas.map((delta) => chunk(delta)))
     }
@@ -142,7 +149,7 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
   } catch (error) {
     yield dataFrame({ error: (ofFailure(error) ?? unexpected).error }) + doneFrame
   } finally {
-    await run.return?.()
+    await run.events.return?.()
   }
 }
 

@@ -5,10 +5,10 @@
  *           repeats one of its items, continues that conversation. When the conversation has gone on since, or a turn runs,
  *           another conversation starts from that response.
  * RESPRUN2. With `store: false` the items of a request are the thread, and nothing is stored.
- * RESPRUN3. When a client leaves, only the reading of a stored response ends. A response that is not stored ends.
+ * RESPRUN3. When a client leaves, only the reading of a stored response ends (READERS1). A response that is not stored ends.
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatOptions, ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
+import type { ChatOptions, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { System } from "@troupe/otp"
 import { HttpError } from "../../errors/index.ts"
@@ -113,7 +113,7 @@ const unstored = async (
   const thread = instructions === undefined ? said : [Message.system(instructions), ...said]
   const ids = idsUnder(System.uuid(call.troupe.system, "server"))
   return {
-    run: await call.troupe.stream(thread, { ...options, signal }),
+    run: { events: await call.troupe.stream(thread, { ...options, signal }) },
     head: headOf(ids.response, { created: createdAt(call), model: body.model }, body),
     items: new ResponseItems(ids, (name) => manual.has(name)),
     sent: 0
@@ -140,7 +140,7 @@ const stored = async (
   const ids = idsOf(place)
   const turn = beginTurn(chat, results, said, options, goesOn)
   return {
-    run: await begun(turn),
+    run: await begun(chat, turn),
     head: headOf(ids.response, place, body),
     items: new ResponseItems(ids, (name) => manual.has(name)),
     sent: 0
@@ -154,7 +154,7 @@ const beginTurn = (
   said: ReturnType<typeof saidIn>,
   options: ChatOptions,
   goesOn: boolean
-): ChatTurn => {
+): LiveTurn => {
   if (goesOn && results.size > 0) {
     const input = said === undefined ? {} : { input: Message.user(said) }
     return chat.submitToolResults(Object.fromEntries(results), { options, ...input })
@@ -251,7 +251,7 @@ const whole = async (
   gone: AbortSignal
 ): Promise<Response> => {
   if (background) {
-    await run.return?.()
+    await run.events.return?.()
     return Response.json(responseBody(head, { status: "in_progress", output: [] }))
   }
   await readWhole(
@@ -298,7 +298,7 @@ async function* framesOf(response: Begun): AsyncGenerator<string, void> {
       stateEvent("response.created", response, begins),
       stateEvent("response.in_progress", response, begins)
     ])
-    for await (const event of run) {
+    for await (const event of run.events) {
       const events = items.push(event)
       if (events.length > 0) yield numbered(response, events)
     }
@@ -310,7 +310,7 @@ async function* framesOf(response: Begun): AsyncGenerator<string, void> {
     const state = failedState(ofFailure(error) ?? unexpected, items.output)
     yield numbered(response, [...ended, stateEvent("response.failed", response, state)])
   } finally {
-    await run.return?.()
+    await run.events.return?.()
   }
 }
 
