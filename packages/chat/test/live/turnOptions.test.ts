@@ -107,3 +107,25 @@ test("a chat begins with the thread of another program, once", async () => {
   await chat.leave()
   await expect(troupe.begin(thread, { id: "c" })).rejects.toMatchObject({ reason: "chat_exists" })
 })
+
+test("a call that the caller answers is listed until it is answered, also between decisions about other calls", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const calls = [
+    { toolCall: { id: "w0", name: "where" } },
+    { toolCall: { id: "p0", name: "pay" } },
+    { toolCall: { id: "p1", name: "pay" } },
+    { finish: "tool_calls" as const }
+  ]
+  const adapter = check.fake({ scripts: [calls, says("done")] })
+  const { troupe } = await check.troupe({ adapter, tools: [where, pay], permissions: { ask: () => "suspend" } })
+  const chat = await troupe.chat("c")
+  const waiting = () => chat.getSnapshot()?.context.pendingToolCalls.map(({ id }) => id)
+  await chat.send("go").result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.approve("p0", { type: "allow" }).result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.approve("p1", { type: "allow" }).result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.submitToolResults({ w0: "Oslo" }).result()
+  expect(waiting()).toEqual([])
+})

@@ -11,7 +11,7 @@ import type { Store } from "@troupe/chat/store"
 import { HttpError } from "../errors/index.ts"
 import { check } from "../access/index.ts"
 import type { Call } from "../http/index.ts"
-import { isRunning, isUnsaid } from "./chatReply.ts"
+import { isRunning, isSaid, isUnsaid, messageName } from "./chatReply.ts"
 
 /**
  * The number of messages of a thread that stay: at least, and at most. Messages that no person sent stay or go with their
@@ -36,6 +36,17 @@ export const behind = (messages: Messages, at: number): Place => {
   let to = at + 1
   for (let one = messages[to]; one !== undefined && isUnsaid(one); one = messages[to]) to += 1
   return { from: at + 1, to }
+}
+
+/**
+ * The place where the history that a client posted ends, when the thread goes on there: its client removed the messages
+ * behind. `undefined` when the newest message of a person is in that history.
+ */
+export const endOfHistory = (messages: Messages, posted: ReadonlyArray<string>): Place | undefined => {
+  const known = new Set(posted)
+  const said = messages.flatMap((message, index) => (isSaid(message) ? [[index, messageName(message, index)] as const] : []))
+  const next = said[said.findLastIndex(([, name]) => known.has(name)) + 1]
+  return next === undefined ? undefined : before(messages, next[0])
 }
 
 /** The fields of an entry that are read. */

@@ -5,10 +5,7 @@ import { describe, expect, it } from "vitest"
 import { endless, reading, until } from "../double/served.ts"
 import { serving } from "../double/serving.ts"
 
-const said = (id: string, text = "Hi") => ({
-  id: "c",
-  messages: [{ id, role: "user", parts: [{ type: "text", text }] }]
-})
+const said = (id: string, text = "Hi") => ({ id: "c", message: { id, role: "user", parts: [{ type: "text", text }] } })
 
 /** A model whose first answer never ends. */
 const once = () => {
