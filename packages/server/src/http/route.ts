@@ -49,8 +49,11 @@ export interface Call {
   readonly may: Permitted
   readonly troupe: RunningTroupe
   readonly chats: OwnedChats
-  /** The body, read within the limit, parsed and checked. Throws an `HttpError` (400, 413, 415, 422). */
-  readonly body: <A>(schema: z.ZodType<A>) => Promise<A>
+  /**
+   * The body, read within the limit, parsed and checked. Of the messages in its list `history`, those before the last one
+   * have only their id and role, and do not count. Throws an `HttpError` (400, 413, 415, 422).
+   */
+  readonly body: <A>(schema: z.ZodType<A>, history?: string) => Promise<A>
   /**
    * A response that streams: each frame is one complete text for the wire. The frames' iterator is returned when the client
    * is gone. Nothing is read ahead of the socket. Counts as one of the owner's streams until it is over.

@@ -16,7 +16,7 @@ export interface CallHome {
   readonly troupe: RunningTroupe
   readonly owners: Owners
   readonly streams: OpenStreams
-  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
+  readonly limits: { readonly bodyBytes: number; readonly historyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
   /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
@@ -104,7 +104,7 @@ export const makeCall = (
     may,
     troupe,
     chats: ownedChats(home, owner, name),
-    body: (schema) => jsonBody(request, schema, limits.bodyBytes),
+    body: (schema, history) => jsonBody(request, schema, { ...limits, history }),
     stream,
     claimStream,
     closing,

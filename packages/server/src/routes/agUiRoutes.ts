@@ -65,7 +65,7 @@ type Turn = ReturnType<Chat["send"]>
 const answers = new ReadAnswers()
 
 const run = async (call: Call): Promise<Response> => {
-  const body = await call.body(AgUiRequest)
+  const body = await call.body(AgUiRequest, "messages")
   call.claimStream()
   const last = body.messages.at(-1)
   const said = last?.role === "user" ? last : undefined
@@ -199,7 +199,13 @@ const goOn = async (
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
   const stream = streamFor(body, name, asked ? [] : now)
-  return streamed(call, { chat, turn }, stream, (follower, signal) => ofTurns(turns, follower, signal), asked ? [] : now)
+  return streamed(
+    call,
+    { chat, turn },
+    stream,
+    (follower, signal) => ofTurns(turns, follower, signal),
+    asked ? [] : now
+  )
 }
 
 const say = async (

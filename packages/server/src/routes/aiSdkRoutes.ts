@@ -62,7 +62,7 @@ type Context = ChatSnapshot["context"]
 const headers = { "x-vercel-ai-ui-message-stream": "v1" }
 
 const post = async (call: Call): Promise<Response> => {
-  const body = await call.body(UiRequest)
+  const body = await call.body(UiRequest, "messages")
   const last = body.message ?? body.messages?.at(-1)
   if (last === undefined) throw new HttpError("invalid_input", "There is no message")
   call.claimStream()

@@ -18,7 +18,11 @@ export class ReadAnswers {
   }
 
   /** Passes on the items of an answer, and remembers it when all of them were read. */
-  async *reading<Item>(chat: LocalChatRef, items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item, void> {
+  async *reading<Item>(
+    chat: LocalChatRef,
+    items: AsyncIterable<Item>,
+    signal: AbortSignal
+  ): AsyncGenerator<Item, void> {
     yield* items
     if (signal.aborted) return
     const messages = chat.getSnapshot()?.context.thread.messages ?? []

@@ -10,6 +10,7 @@ export type AllLimits = { readonly [Name in keyof Limits]-?: number }
 
 const defaults: AllLimits = {
   bodyBytes: 1_048_576,
+  historyBytes: 33_554_432,
   messageCharacters: 100_000,
   conversations: 1_000,
   requestsPerMinute: 600,
@@ -94,6 +95,11 @@ export interface Denied {
 export interface Limits {
   /** The bytes of a request's body. Default: 1,048,576. */
   readonly bodyBytes?: number | undefined
+  /**
+   * The bytes of a body with a history that its client posts with each message. Of that history only the new part counts
+   * for `bodyBytes`. Default: 33,554,432.
+   */
+  readonly historyBytes?: number | undefined
   /** The characters of one message. Default: 100,000. */
   readonly messageCharacters?: number | undefined
   /** The live conversations of one owner. Default: 1,000. */

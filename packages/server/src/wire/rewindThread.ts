@@ -44,7 +44,9 @@ export const behind = (messages: Messages, at: number): Place => {
  */
 export const endOfHistory = (messages: Messages, posted: ReadonlyArray<string>): Place | undefined => {
   const known = new Set(posted)
-  const said = messages.flatMap((message, index) => (isSaid(message) ? [[index, messageName(message, index)] as const] : []))
+  const said = messages.flatMap((message, index) =>
+    isSaid(message) ? [[index, messageName(message, index)] as const] : []
+  )
   const next = said[said.findLastIndex(([, name]) => known.has(name)) + 1]
   return next === undefined ? undefined : before(messages, next[0])
 }

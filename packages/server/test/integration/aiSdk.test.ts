@@ -190,9 +190,7 @@ describe("AISDK1. the conversation is the server's", () => {
       approval: { id: "c1" }
     })
     expect((await kept(url)).at(-1)).toEqual(second)
-    expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe(
-      "409 awaiting_approval"
-    )
+    expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe("409 awaiting_approval")
     expect(await codeOf(await post("/api/chat", body))).toBe("409 invalid_status_for_operation")
 
     const decided = {

@@ -79,6 +79,39 @@ describe("AISDK1. a post with a shorter history", () => {
   })
 })
 
+describe("HISTORY1. a long history", () => {
+  it("does not end a conversation: photos of earlier messages do not count", async () => {
+    const adapter = counting()
+    const { post } = await serving({ adapter }, { limits: { messageCharacters: 900_000, requestsPerMinute: 1e6 } })
+    const photo = { type: "file", mediaType: "image/png", url: `data:image/png;base64,${"iVBORw0K".repeat(100_000)}` }
+    const messages: Array<object> = []
+    for (const id of ["u1", "u2", "u3", "u4"]) {
+      messages.push({ id, role: "user", parts: [photo, { type: "text", text: id }] })
+      const response = await post("/api/chat", { id: "c", messages })
+      expect(response.status).toBe(200)
+      await response.text()
+      messages.push(reply(id))
+    }
+    expect(adapter.requests.length).toBe(4)
+    const agUi = await post("/ag-ui", {
+      threadId: "d",
+      runId: "r",
+      messages: ["u1", "u2", "u3"].map((id) => ({ id, role: "user", content: "x".repeat(600_000) }))
+    })
+    expect(agUi.status).toBe(200)
+    await agUi.text()
+    const two = [photo, photo, { type: "text", text: "Look" }]
+    const tooMuch = { id: "e", messages: [{ id: "u1", role: "user", parts: two }] }
+    expect(await codeOf(await post("/api/chat", tooMuch))).toBe("413 body_too_large")
+  })
+
+  it("is refused when it is too long itself", async () => {
+    const { post } = await serving({ adapter: counting() }, { limits: { historyBytes: 2_000_000 } })
+    const messages = ["u1", "u2", "u3"].map((id) => text(id, "x".repeat(900_000)))
+    expect(await codeOf(await post("/api/chat", { id: "c", messages }))).toBe("413 body_too_large")
+  })
+})
+
 describe("AGUIRUN4. a run with a shorter history", () => {
   it("and a new message goes on from the end of that history", async () => {
     const adapter = counting()
