@@ -44,6 +44,20 @@ const limitName = z.string().refine((name) => names.some((known) => known === na
 
 const flag = z.boolean("must be true or false")
 
+/** The names of the options that a turn may have for itself; the chat checks their values. */
+const ofTurn = {
+  model: z.unknown().optional(),
+  instructions: z.unknown().optional(),
+  tools: z.unknown().optional(),
+  toolChoice: z.unknown().optional(),
+  responseFormat: z.unknown().optional(),
+  temperature: z.unknown().optional(),
+  maxTokens: z.unknown().optional(),
+  providerOptions: z.unknown().optional(),
+  maxTurns: z.unknown().optional(),
+  includeRawChunks: z.unknown().optional()
+} satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
+
 const types = z.object(
   {
     authorize: z.custom(
@@ -61,7 +75,11 @@ const types = z.object(
       .custom((value) => value === "" || /^(?:\/[\w.-]+)+$/u.test(String(value)), "must be a path, as /api")
       .optional(),
     models: z
-      .record(z.string().min(1).max(256), z.looseObject({}, "must be options of a turn"), "must be an object")
+      .record(
+        z.string().min(1).max(256),
+        z.strictObject(ofTurn, "must have options of a turn only"),
+        "must be an object"
+      )
       .optional(),
     onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()

@@ -10,7 +10,6 @@ export {
   isRunning,
   isSaid,
   isStep,
-  isUnsaid,
   leftBy,
   messageName,
   named,

@@ -464,6 +464,25 @@ describe("the openai client", () => {
     expect(last(await streamed)).toMatchObject({ status: "failed", error: { code: "closing" } })
   })
 
+  it("has the instructions of its model between those of the server and its own, stored or not", async () => {
+    const adapter = hello()
+    const { url } = await serving(
+      { adapter, instructions: "Be polite." },
+      { models: { poet: { instructions: "In verse." } } }
+    )
+    const client = clientOf(url)
+    const systems = (at: number) =>
+      adapter.requests[at]?.messages.flatMap(({ role, content }) => (role === "system" ? [content] : []))
+    await client.responses.create({ ...hi, model: "poet", instructions: "Be brief." })
+    await client.responses.create({ ...hi, model: "poet", instructions: "Be brief.", store: false })
+    await client.chat.completions.create({ model: "poet", messages: [{ role: "user", content: "Hi" }] })
+    expect([0, 1, 2].map((at) => systems(at)?.join("\n\n"))).toEqual([
+      "Be polite.\n\nIn verse.\n\nBe brief.",
+      "Be polite.\n\nIn verse.\n\nBe brief.",
+      "Be polite.\n\nIn verse."
+    ])
+  })
+
   it("names the models of the server's table, each with its options", async () => {
     const adapter = hello()
     const { url } = await serving({ adapter, model: "large" }, { models: { fast: { model: "small", temperature: 0 } } })

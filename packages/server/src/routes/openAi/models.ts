@@ -1,4 +1,6 @@
 /** The models that clients of OpenAI's protocols may name. */
+import type { ChatOptions } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../../errors/index.ts"
 import type { Call, TurnOptions } from "../../http/index.ts"
 
@@ -17,3 +19,15 @@ export const modelNamed = (call: Call, name: string): TurnOptions => {
   }
   return Object.hasOwn(call.models, name) ? (call.models[name] ?? {}) : {}
 }
+
+/**
+ * A thread that is run without a chat, and the options without their instructions, which begin the thread: the Troupe's own
+ * instructions stay before them.
+ */
+export const withoutInstructions = (
+  messages: ReadonlyArray<Message.Message>,
+  { instructions, ...rest }: ChatOptions
+): { readonly thread: ReadonlyArray<Message.Message>; readonly rest: ChatOptions } => ({
+  thread: instructions === undefined ? messages : [Message.system(instructions), ...messages],
+  rest
+})

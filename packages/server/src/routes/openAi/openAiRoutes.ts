@@ -24,7 +24,7 @@ import {
   unexpected,
   usageOf
 } from "../../wire/openAi/index.ts"
-import { modelNamed, modelNames } from "./models.ts"
+import { modelNamed, modelNames, withoutInstructions } from "./models.ts"
 import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
 
 /** The common fields of all chunks, and of the whole answer. */
@@ -65,12 +65,11 @@ const runOf = async (
   body: OpenAiRequest,
   options: ChatOptions,
   signal: AbortSignal
-): Promise<Run> => ({
-  events: await troupe.stream(
-    body.messages.map((said) => messageOf(said, limits.messageCharacters)),
-    { ...options, signal }
-  )
-})
+): Promise<Run> => {
+  const messages = body.messages.map((said) => messageOf(said, limits.messageCharacters))
+  const { thread, rest } = withoutInstructions(messages, options)
+  return { events: await troupe.stream(thread, { ...rest, signal }) }
+}
 
 /** The conversation a request names. */
 const chatNamed = ({ request }: Call, { metadata }: OpenAiRequest): string | undefined => {

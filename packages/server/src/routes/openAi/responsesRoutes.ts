@@ -13,10 +13,11 @@ import { Message } from "@troupe/chat/messages"
 import { System } from "@troupe/otp"
 import { HttpError } from "../../errors/index.ts"
 import type { Call, Route } from "../../http/index.ts"
-import { eventFrame, forkedAt, isRunning, isSaid, isStep, stepsOf } from "../../wire/index.ts"
+import { eventFrame, forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   checkItems,
   endedState,
+  extentOf,
   failedState,
   hasHistory,
   headOf,
@@ -43,7 +44,7 @@ import {
   splitHistory,
   unexpected
 } from "../../wire/openAi/index.ts"
-import { modelNamed } from "./models.ts"
+import { modelNamed, withoutInstructions } from "./models.ts"
 import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
 
 type Context = ChatSnapshot["context"]
@@ -110,10 +111,11 @@ const unstored = async (
     )
   }
   const said = messagesOf(added, call.limits.messageCharacters)
-  const thread = instructions === undefined ? said : [Message.system(instructions), ...said]
+  const instructed = instructions === undefined ? said : [Message.system(instructions), ...said]
+  const { thread, rest } = withoutInstructions(instructed, options)
   const ids = idsUnder(System.uuid(call.troupe.system, "server"))
   return {
-    run: { events: await call.troupe.stream(thread, { ...options, signal }) },
+    run: { events: await call.troupe.stream(thread, { ...rest, signal }) },
     head: headOf(ids.response, { created: createdAt(call), model: body.model }, body),
     items: new ResponseItems(ids, (name) => manual.has(name)),
     sent: 0
@@ -129,7 +131,8 @@ const stored = async (
   manual: ReadonlySet<string>
 ): Promise<Begun> => {
   const { instructions } = input
-  const options = { ...given, ...(instructions === undefined ? {} : { instructions }) }
+  const all = [given.instructions, instructions].filter((text) => text !== undefined)
+  const options = { ...given, ...(all.length === 0 ? {} : { instructions: all.join("\n\n") }) }
   const mostCharacters = call.limits.messageCharacters
   const results = resultsIn(input.added, mostCharacters)
   const said = saidIn(input.added, mostCharacters)
@@ -198,7 +201,7 @@ const nothingNew = (): HttpError =>
 const continued = async (call: Call, place: ResponsePlace): Promise<LocalChatRef> => {
   const chat = await call.chats.existing(place.conversation)
   const messages = messagesIn(call, chat)
-  const { end } = extentOf(messages, place)
+  const { end } = extentOf(messages, place.at)
   const context = contextOf(call, chat)
   const isLast = end === messages.length
   if (isLast && isRunning(context)) throw new HttpError("busy", "This response is in progress; wait for its end")
@@ -210,39 +213,6 @@ const contextOf = ({ shown }: Call, chat: LocalChatRef): Context | undefined =>
   shown.snapshot(chat.getSnapshot())?.context
 
 const messagesIn = (call: Call, chat: LocalChatRef): Messages => contextOf(call, chat)?.thread.messages ?? []
-
-/**
- * The messages of a response: `end` is the number of messages when it was over. It ends before the next message of a person,
- * and with a step whose calls the client answered. Throws an `HttpError` (404) when the thread has no such place.
- */
-const extentOf = (messages: Messages, { at }: ResponsePlace): { readonly own: Messages; readonly end: number } => {
-  const first = messages.findIndex((message, index) => index >= at && isStep(message))
-  if (at >= messages.length || first === -1) {
-    if (at < messages.length) return { own: [], end: messages.length }
-    throw new HttpError("not_found", "There is no such response in its conversation any more")
-  }
-  for (let index = first; index < messages.length; index++) {
-    const message = messages[index]
-    if (message === undefined || isSaid(message)) return { own: messages.slice(first, index), end: index }
-    const calls = new Set(message.role === "assistant" ? message.toolCalls?.map(({ id }) => id) : [])
-    const behind = resultsBehind(messages, index, calls)
-    if (behind.some(({ outcome }) => outcome === undefined)) {
-      const end = index + 1 + behind.filter(({ outcome }) => outcome !== undefined).length
-      return { own: messages.slice(first, index + 1), end }
-    }
-  }
-  return { own: messages.slice(first), end: messages.length }
-}
-
-/** The results of some calls directly behind their message. */
-const resultsBehind = (messages: Messages, index: number, calls: ReadonlySet<string>) => {
-  if (calls.size === 0) return []
-  const rest = messages.slice(index + 1)
-  const length = rest.findIndex(({ role }) => role !== "tool")
-  return rest
-    .slice(0, length === -1 ? rest.length : length)
-    .flatMap((message) => (message.role === "tool" && calls.has(message.toolCallId) ? [message] : []))
-}
 
 const whole = async (
   call: Call,
@@ -329,7 +299,7 @@ const stateOf = (call: Call, chat: LocalChatRef, place: ResponsePlace): ReturnTy
   const ids = idsOf(place)
   const context = contextOf(call, chat)
   const messages = messagesIn(call, chat)
-  const { own, end } = extentOf(messages, place)
+  const { own, end } = extentOf(messages, place.at)
   const servers = new Set(call.troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
   const items = new ResponseItems(ids, (name) => !servers.has(name))
   for (const step of stepsOf(own)) items.step(step)

@@ -5,10 +5,10 @@ export { OpenAiReply, finishReasonOf, usageOf } from "./openAiReply.ts"
 export { OpenAiRequest, messageOf, optionsOf, toolsOf } from "./openAiRequest.ts"
 export { endedState, failedState, headOf, responseBody } from "./responseBody.ts"
 export type { ResponseHead, ResponseState } from "./responseBody.ts"
+export { extentOf } from "./responseExtent.ts"
 export { idsOf, idsUnder } from "./responseIds.ts"
-export type { ResponseIds, ResponsePlace } from "./responseIds.ts"
+export type { ResponsePlace } from "./responseIds.ts"
 export { ResponseItems } from "./responseItems.ts"
-export type { ResponseEvent } from "./responseItems.ts"
 export {
   checkItems,
   hasHistory,

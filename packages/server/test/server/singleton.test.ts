@@ -1,0 +1,26 @@
+import { expect, test } from "vitest"
+import { singleton } from "../../src/server/singleton.ts"
+
+/** Another copy of the module, as a development server loads it after a change. */
+const again = (): Promise<typeof import("../../src/server/singleton.ts")> =>
+  import("../../src/server/singleton.ts?again" as never)
+
+test("a value is made once, also when the module is loaded again", async () => {
+  const made = singleton("test.once", () => ({}))
+  const { singleton: other } = await again()
+  expect(other).not.toBe(singleton)
+  expect(other("test.once", () => ({}))).toBe(made)
+  expect(singleton("test.other", () => ({}))).not.toBe(made)
+})
+
+test("a promise that rejects is made again", async () => {
+  let starts = 0
+  const start = () =>
+    singleton("test.rejects", () => {
+      starts += 1
+      return starts === 1 ? Promise.reject(new Error("no store")) : Promise.resolve(starts)
+    })
+  await expect(start()).rejects.toThrow("no store")
+  expect(await start()).toBe(2)
+  expect(await start()).toBe(2)
+})
