@@ -1,6 +1,6 @@
 import { createServer, type Server as HttpServer } from "node:http"
 import { toNode } from "@troupe/server/Node"
-import { afterAll, describe, it } from "vitest"
+import { afterAll, describe, expect, it } from "vitest"
 import { app as express } from "../src/express.ts"
 import { app as fastify } from "../src/fastify.ts"
 import { app as hono } from "../src/hono.ts"
@@ -34,8 +34,8 @@ afterAll(async () => {
 describe.each(Object.entries(started))("%s", (name, start) => {
   it("answers, streams and survives disconnects", async () => {
     const base = await start()
-    await answers(base, name)
-    await streams(base, name)
-    await survivesDisconnects(base, name)
+    await expect(answers(base, name)).resolves.toBeUndefined()
+    await expect(streams(base, name)).resolves.toBeUndefined()
+    await expect(survivesDisconnects(base, name)).resolves.toBeUndefined()
   })
 })

@@ -44,11 +44,13 @@ const serves = async (base: string, name: string, isNoticed = true): Promise<voi
 }
 
 it("Bun answers, streams and survives disconnects", async () => {
-  await serves(`${await started("bun", "src/bun.ts")}/chat`, "bun")
+  await expect(serves(`${await started("bun", "src/bun.ts")}/chat`, "bun")).resolves.toBeUndefined()
 })
 
 it("Deno answers, streams and survives disconnects", async () => {
-  await serves(`${await started("deno", "run", "--allow-all", "src/deno.ts")}/chat`, "deno")
+  await expect(
+    serves(`${await started("deno", "run", "--allow-all", "src/deno.ts")}/chat`, "deno")
+  ).resolves.toBeUndefined()
 })
 
 /** The worker as one script. */
@@ -75,7 +77,7 @@ it("a Durable Object answers, streams and survives disconnects", async () => {
   })
   ends.push(() => worker.dispose())
   const url = String(await worker.ready)
-  await serves(`${url.replace(/\/$/u, "")}/chat`, "durable object", false)
+  await expect(serves(`${url.replace(/\/$/u, "")}/chat`, "durable object", false)).resolves.toBeUndefined()
 })
 
 it("a Troupe of a worker's module does not serve a second request", async () => {

@@ -3,12 +3,12 @@ import assert from "node:assert/strict"
 
 /** The requests of a client under one address. */
 const visitor = (base: string) => {
-  const post = (path: string, body: unknown, init: RequestInit = {}): Promise<Response> =>
+  const post = (path: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
     fetch(`${base}${path}`, {
       method: "POST",
       body: JSON.stringify(body),
-      ...init,
-      headers: { "content-type": "application/json", ...init.headers }
+      headers: { "content-type": "application/json" },
+      ...(signal === undefined ? {} : { signal })
     })
   const said = (id: string, text: string) => ({
     id,
@@ -64,7 +64,7 @@ export const survivesDisconnects = async (base: string, name: string, isNoticed 
   const { post, said, phase } = visitor(base)
   const id = `${name} c`
   const gone = new AbortController()
-  await readUntil(await post("/api/chat", said(id, "Wait"), { signal: gone.signal }), "Once")
+  await readUntil(await post("/api/chat", said(id, "Wait"), gone.signal), "Once")
   gone.abort()
   assert.equal(await phase(id), "streaming")
   const message = { id: `${id}.u2`, role: "user", parts: [{ type: "text", text: "Hello" }] }

@@ -14,16 +14,13 @@ interface Kept {
   text: string
 }
 
-const code = (text: string): number => text.charCodeAt(0)
-const [quote, backslash, open, close, openList, closeList, colon] = [...'"\\{}[]:'].map(code) as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number
-]
+const quote = 0x22
+const backslash = 0x5c
+const open = 0x7b
+const close = 0x7d
+const openList = 0x5b
+const closeList = 0x5d
+const colon = 0x3a
 
 export class HistoryText {
   readonly #list: string

@@ -19,7 +19,7 @@ export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, limits
   if (!/^application\/json\s*(?:;|$)/iu.test(type)) {
     throw new HttpError("unsupported_media_type", "Send the body as JSON, with content-type: application/json")
   }
-  return checked(schema, parsed(await text(request, limits)), "The body")
+  return checked(schema, parsed(await textOf(request, limits)), "The body")
 }
 
 /** The query parameters. Throws an `HttpError` (422). */
@@ -37,7 +37,7 @@ const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
   })
 }
 
-const text = async (request: Request, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
+const textOf = async (request: Request, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
   const most = history === undefined ? bodyBytes : Math.max(bodyBytes, historyBytes)
   const declared = Number(request.headers.get("content-length") ?? 0)
   if (declared > most) throw tooLarge(most)

@@ -62,7 +62,7 @@ type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 
 /** The messages whose answers clients have read to the end. */
-const answers = new ReadAnswers()
+const readAnswers = new ReadAnswers()
 
 const run = async (call: Call): Promise<Response> => {
   const body = await call.body(AgUiRequest, "messages")
@@ -79,7 +79,7 @@ const run = async (call: Call): Promise<Response> => {
   if (said === undefined || message === undefined) return connect(call, chat, body)
   const at = placeOf(context, said)
   if (at === -1) return say(call, await afterHistory(call, chat, context, body), body, message, said.id)
-  return isRunning(context) || !answers.isRead(chat, said.id)
+  return isRunning(context) || !readAnswers.isRead(chat, said.id)
     ? connect(call, chat, body)
     : regenerate(call, chat, context, body, at)
 }
@@ -293,12 +293,9 @@ const streamed = (
   watch.goesOnWith(now)
   const notifying = { first: dataFrames(stream.start()), frames: dataFrames, notify: customOf }
   const follower = watching(followerOf(call, stream), watch)
-  const read = (follower: Follower<AgUiEvent>, signal: AbortSignal) =>
-    answers.reading(reads.chat, followed(follower, signal), signal)
-  return call.stream((signal) => withNews(read(follower, signal), watch, notifying), {
-    last: lastFrame,
-    reads
-  })
+  const frames = (signal: AbortSignal): AsyncIterable<string> =>
+    withNews(readAnswers.reading(reads.chat, followed(follower, signal), signal), watch, notifying)
+  return call.stream(frames, { last: lastFrame, reads })
 }
 
 /** A custom event, which is no part of a message. */

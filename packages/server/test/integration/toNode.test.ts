@@ -56,7 +56,7 @@ test("NODE2. a client that disconnects aborts the request and cancels the stream
   const response = await fetch(url, { signal: gone.signal })
   await response.body?.getReader().read()
   gone.abort()
-  await Promise.all([over.promise, aborted.promise])
+  expect(await Promise.all([over.promise, aborted.promise])).toHaveLength(2)
 })
 
 test("a refusal is answered, and an unexpected error cuts the connection", async () => {

@@ -2,12 +2,15 @@ import { expect, test } from "vitest"
 import { singleton } from "../../src/server/singleton.ts"
 
 /** Another copy of the module, as a development server loads it after a change. */
-const again = (): Promise<typeof import("../../src/server/singleton.ts")> =>
-  import("../../src/server/singleton.ts?again" as never)
+const again = async (): Promise<typeof singleton> => {
+  const path = "../../src/server/singleton.ts?again"
+  const loaded = (await import(path)) as { readonly singleton: typeof singleton }
+  return loaded.singleton
+}
 
 test("a value is made once, also when the module is loaded again", async () => {
   const made = singleton("test.once", () => ({}))
-  const { singleton: other } = await again()
+  const other = await again()
   expect(other).not.toBe(singleton)
   expect(other("test.once", () => ({}))).toBe(made)
   expect(singleton("test.other", () => ({}))).not.toBe(made)
