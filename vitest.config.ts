@@ -19,7 +19,7 @@ export default defineConfig({
         // The files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
         test: {
           name: "tests",
-          include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "tooling/test/**/*.test.ts"],
+          include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "{examples,tooling}/test/**/*.test.ts"],
           exclude: ["apps/playground/test/browser/**", ...measured],
           isolate: false,
           execArgv: ["--expose-gc"]

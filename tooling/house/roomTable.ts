@@ -58,7 +58,8 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["http"],
     ["wire"],
     ["wire/agUi", "wire/aiSdk", "wire/openAi"],
-    ["client", "routes"],
+    ["client", "routes/openAi"],
+    ["routes"],
     ["server"],
     ["node"]
   ],

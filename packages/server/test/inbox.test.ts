@@ -16,7 +16,7 @@ const asks: Readonly<
       id: "c",
       trigger: "submit-message",
       whenBusy: "queue",
-      messages: [{ id: "u2", role: "user", parts: [{ type: "text", text: "More" }] }]
+      message: { id: "u2", role: "user", parts: [{ type: "text", text: "More" }] }
     }
   ],
   "AG-UI": [

@@ -27,12 +27,18 @@ import { controlCalls } from "./chatCommands.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
+import type { TurnOptions } from "../options/index.ts"
 import { checkedMode } from "../gate/index.ts"
 import { asking } from "../options/index.ts"
 import { isSchema, submittedContent } from "../tool/index.ts"
 import type { Message, Thread, UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
+
+/** The options that a turn has for itself. */
+interface OwnOptions {
+  readonly options?: TurnOptions | undefined
+}
 
 /**
  * A chat of this program.
@@ -62,13 +68,14 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.context?.thread ?? Threads.empty
   }
 
-  send<A = unknown>(input: UserInput, options: AskOptions<A> = {}): LiveTurn<A> {
-    const { schema } = checked(options)
+  /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
+  send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
+    const { schema, ...options } = checked(given)
     const message = schema === undefined ? userMessage(input) : asking(userMessage(input), schema)
     return this.#send(message, options).answering(schema)
   }
 
-  #send(message: UserMessage, { whenBusy = "queue", id }: SendOptions): LiveTurn {
+  #send(message: UserMessage, { whenBusy = "queue", id, options }: SendOptions & OwnOptions): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
     if (known !== undefined) return sameInput(known, message)
     const named = id !== undefined
@@ -81,14 +88,14 @@ export class LocalChatRef implements ChatRef {
     if (whenBusy !== "interrupt") this.#chat.release()
     const full = this.#chat.refusal(message)
     if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery })
+    const turn = this.#chat.start([message], { delivery, options })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }
 
-  retry(): LiveTurn {
+  retry({ options }: OwnOptions = {}): LiveTurn {
     const inputs = this.#lastInputs()
-    const turn = this.#chat.retry()
+    const turn = this.#chat.retry(options)
     this.#retried = turn.turn.retry === true ? { turn, inputs } : undefined
     return turn
   }
@@ -111,7 +118,11 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.release()
   }
 
-  submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
+  /** `input` is a message of the user that follows the results in the same turn. */
+  submitToolResults(
+    results: Readonly<Record<string, unknown>>,
+    { options, input }: OwnOptions & { readonly input?: UserInput | undefined } = {}
+  ): LiveTurn {
     if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
@@ -131,7 +142,7 @@ export class LocalChatRef implements ChatRef {
     if (messages.length === 0) {
       return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
     }
-    return this.#chat.start(messages)
+    return this.#chat.start(input === undefined ? messages : [...messages, userMessage(input)], { options })
   }
 
   attach(options: AttachOptions = {}): Attachment {
@@ -267,13 +278,13 @@ const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" &&
 
 const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
 
-const checked = <A>(options: AskOptions<A>): AskOptions<A> => {
+const checked = <A>(options: AskOptions<A> & OwnOptions): AskOptions<A> & OwnOptions => {
   const given: unknown = options
   if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, schema, ...others } = options
+  const { whenBusy, id, schema, options: _, ...others } = options
   const found = Object.keys(others).map((field) => ({
     field: [field],
-    reason: unknownOption(field, ["whenBusy", "id", "schema"])
+    reason: unknownOption(field, ["whenBusy", "id", "schema", "options"])
   }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })

@@ -14,7 +14,7 @@
  *           batches, and every tool call. The chat behaves the same.
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
-import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun } from "../options/index.ts"
+import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
 import { isRecord, SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
@@ -131,10 +131,11 @@ export class ChatDirectory {
   readonly #home: ChatHome = {
     limits: () => this.#parts.limits,
     accept: (id, input) => this.#parts.tree.accept(id, input),
-    options: (id) => {
+    options: (id, turn) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       this.#options ??= fixedOptions(engine, chatOptions)
-      return optionsOfRun(this.#options, { sessionId: id, toolSlots, chat: handleOf(this.held.get(id)) })
+      const fixed = turn === undefined ? this.#options : fixedOptions(engine, withTurnOptions(chatOptions, turn))
+      return optionsOfRun(fixed, { sessionId: id, toolSlots, chat: handleOf(this.held.get(id)) })
     },
     hooks: () => this.#parts.chatOptions.hooks,
     revive: (id) => this.#revive(id),

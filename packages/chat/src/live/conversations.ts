@@ -11,6 +11,8 @@ import { refused, SessionError, ValidationError } from "../errors/index.ts"
 import type { Conversation } from "../record/index.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
+import type { ThreadInput } from "../model/index.ts"
+import * as Session from "../session/Session.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** Calls the store's process. */
@@ -56,6 +58,16 @@ export class Conversations {
     if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
     await this.#asked({ type: "fork", id, to, at })
     return to
+  }
+
+  /** Stores a new conversation with this thread, and returns its id. */
+  async begin(thread: ThreadInput, id: string = this.#home.newId()): Promise<string> {
+    checkId(id)
+    const record = Session.make({ id, thread })
+    const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
+    if (known) throw refused("chat_exists", id)
+    await this.#asked({ type: "save", record, after: 0 })
+    return id
   }
 
   async rewind(id: string, seq: number, cancel: boolean): Promise<Conversation> {

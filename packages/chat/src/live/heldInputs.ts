@@ -4,6 +4,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext } from "../loop/index.ts"
 import { SessionError } from "../errors/index.ts"
 import type { Message } from "../model/index.ts"
+import type { TurnOptions } from "../options/index.ts"
 import { alreadyDelivered } from "./chatCommands.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import type { TurnTable } from "./turnTable.ts"
@@ -14,7 +15,11 @@ interface Starter {
   readonly context: ChatContext | undefined
   start(
     messages: ReadonlyArray<Message>,
-    options: { readonly retry?: boolean; readonly delivery?: Delivery | undefined }
+    options: {
+      readonly retry?: boolean
+      readonly delivery?: Delivery | undefined
+      readonly options?: TurnOptions | undefined
+    }
   ): LiveTurn
   refused(error: SessionError, delivery: Delivery): LiveTurn
 }
@@ -56,20 +61,20 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
 }
 
 /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
-export const retried = (chat: Starter, turns: TurnTable): LiveTurn => {
+export const retried = (chat: Starter, turns: TurnTable, options?: TurnOptions): LiveTurn => {
   const failed = heldInputs(chat).find(({ status }) => status === "failed")
-  const turn = failed === undefined ? retriedTurn(chat, turns) : released(chat, turns, failed)
+  const turn = failed === undefined ? retriedTurn(chat, turns, options) : released(chat, turns, failed)
   releasedInputs(chat, turns)
   return turn
 }
 
-const retriedTurn = (chat: Starter, { unstored }: TurnTable): LiveTurn => {
+const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOptions | undefined): LiveTurn => {
   if (unstored !== undefined) {
     const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
-    return chat.start(unstored.turn.messages, { delivery })
+    return chat.start(unstored.turn.messages, { delivery, options })
   }
   if ((chat.context?.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
   }
-  return chat.start([], { retry: true })
+  return chat.start([], { retry: true, options })
 }

@@ -37,12 +37,13 @@ import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "./passivation.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
-import type { RunOptions } from "../options/index.ts"
+import type { RunOptions, TurnOptions } from "../options/index.ts"
 import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
-  readonly options: (id: string) => RunOptions
+  /** The options of a turn; `turn` are those that the turn has for itself. */
+  readonly options: (id: string, turn?: TurnOptions) => RunOptions
   readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
@@ -63,6 +64,7 @@ export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  readonly options?: TurnOptions | undefined
 }
 
 /** How often a process is started for turns that wait, if each one dies at its start. */
@@ -203,8 +205,8 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Starts a turn. */
-  start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
-    const turn = this.#turnOf(messages, delivery, retry, decisions)
+  start(messages: ReadonlyArray<Message>, options: TurnStart = {}): LiveTurn {
+    const turn = this.#turnOf(messages, options)
     if (this.#stopping !== undefined) {
       turn.fail(this.#gone)
       return turn
@@ -218,7 +220,7 @@ export class LiveChat implements TurnsHome {
 
   /** A turn that fails before it begins. */
   refused(error: SessionError, delivery: Delivery): LiveTurn {
-    const turn = this.#turnOf([], delivery)
+    const turn = this.#turnOf([], { delivery })
     turn.fail(error)
     return turn
   }
@@ -229,8 +231,8 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
-  retry(): LiveTurn {
-    return retried(this, this.#turns)
+  retry(options?: TurnOptions): LiveTurn {
+    return retried(this, this.#turns, options)
   }
 
   /** Cancels the running turn, and waits for its end. */
@@ -342,14 +344,9 @@ export class LiveChat implements TurnsHome {
     return this.#home.options(this.id).maxToolResultCharacters
   }
 
-  #turnOf(
-    messages: ReadonlyArray<Message>,
-    delivery?: Delivery,
-    retry = false,
-    decisions?: ReadonlyArray<Decided>
-  ): LiveTurn {
+  #turnOf(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions, options }: TurnStart): LiveTurn {
     const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
-    return new LiveTurn(said, this.#home.options(this.id), (event) => this.#published(event), delivery)
+    return new LiveTurn(said, this.#home.options(this.id, options), (event) => this.#published(event), delivery)
   }
 
   #published(event: Event): void {

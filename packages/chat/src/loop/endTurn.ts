@@ -51,7 +51,9 @@ export const recordBegun = (
   const { facts } = event
   const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
   if (!stillWaits(context)) return at
-  return { ...at, ...ended({ ...context, ...at }, awaitingApproval(pendingApprovalsOf(context.thread, context.open))) }
+  const { thread, open, pendingToolCalls } = context
+  const waits = { ...awaitingApproval(pendingApprovalsOf(thread, open)), pendingToolCalls }
+  return { ...at, ...ended({ ...context, ...at }, waits) }
 }
 
 /** The context after a step, before anything is decided about it. */

@@ -199,6 +199,27 @@ export interface ChatOptions extends StepOptions {
 }
 
 /**
+ * The options that one turn of a live chat may have for itself.
+ *
+ * **Details**: `tools` are in addition to those of the Troupe; `instructions` follow those of the Troupe; `providerOptions`
+ * are overlaid on those of the Troupe. The others replace the Troupe's. They are not stored: after a restart of the program,
+ * an input that waited runs with the options of the Troupe.
+ */
+export type TurnOptions = Pick<
+  ChatOptions,
+  | "model"
+  | "instructions"
+  | "tools"
+  | "toolChoice"
+  | "responseFormat"
+  | "temperature"
+  | "maxTokens"
+  | "providerOptions"
+  | "maxTurns"
+  | "includeRawChunks"
+>
+
+/**
  * What a turn may use before it must stop sending requests.
  *
  * **Units and defaults**: `tokens` are the reported tokens of all requests of the turn, prompts included; `cost` is in the

@@ -2,7 +2,16 @@
 export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
 export type { FormatOptions } from "./answerFormat.ts"
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
-export type { Asking, Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
+export type {
+  Asking,
+  Budget,
+  ChatOptions,
+  GenerateOptions,
+  HaltOrder,
+  Schedule,
+  StepOptions,
+  TurnOptions
+} from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
 export { EngineOptions } from "./engineOptions.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
@@ -10,3 +19,4 @@ export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FixedOptions, RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"
 export type { Tracing } from "./Tracing.ts"
+export { withTurnOptions } from "./turnOptions.ts"

@@ -25,8 +25,8 @@ export interface FrameStreamOptions {
   readonly hold?: ((characters: number) => void) | undefined
   /** Called when so many characters are no longer held. */
   readonly release?: ((characters: number) => void) | undefined
-  /** Called exactly once, when the stream is over for any reason. */
-  readonly ended: () => void
+  /** Called exactly once, when the stream is over for any reason; `disconnected` is whether its client left before. */
+  readonly ended: (disconnected: boolean) => void
   /** Called when the frames failed. */
   readonly failed: (error: unknown) => void
 }
@@ -93,7 +93,7 @@ export class FrameStream {
   /** The client is gone: nothing more will be requested. */
   cancel(): void {
     this.#held = []
-    this.#finish(true)
+    this.#finish(true, true)
   }
 
   #read(): void {
@@ -161,14 +161,14 @@ export class FrameStream {
     this.#give(this.#held.shift())
   }
 
-  #finish(returns: boolean): void {
+  #finish(returns: boolean, disconnected = false): void {
     if (this.#over) return
     this.#over = true
     this.#abort?.abort()
     if (returns) this.#return()
     this.#release()
     this.#answer()
-    this.#options.ended()
+    this.#options.ended(disconnected)
   }
 
   #return(): void {

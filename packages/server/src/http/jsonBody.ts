@@ -1,17 +1,25 @@
 /** Reads the body of a request: limits its size while it arrives, and validates it. */
 import type * as z from "zod"
 import { HttpError, type Issue } from "../errors/index.ts"
+import { HistoryText } from "./historyText.ts"
 
 /** The maximum nesting. */
 const deepest = 64
 
+/** The limits of a body: its bytes, and with a posted history in the list `history` the bytes of both. */
+export interface BodyLimits {
+  readonly bodyBytes: number
+  readonly historyBytes: number
+  readonly history?: string | undefined
+}
+
 /** Throws an `HttpError`: 415, 413, 400, 422. */
-export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, maxBytes: number): Promise<A> => {
+export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, limits: BodyLimits): Promise<A> => {
   const type = request.headers.get("content-type") ?? ""
   if (!/^application\/json\s*(?:;|$)/iu.test(type)) {
     throw new HttpError("unsupported_media_type", "Send the body as JSON, with content-type: application/json")
   }
-  return checked(schema, parsed(await text(request, maxBytes)), "The body")
+  return checked(schema, parsed(await textOf(request, limits)), "The body")
 }
 
 /** The query parameters. Throws an `HttpError` (422). */
@@ -29,23 +37,39 @@ const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
   })
 }
 
-const text = async (request: Request, maxBytes: number): Promise<string> => {
+const textOf = async (request: Request, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
+  const most = history === undefined ? bodyBytes : Math.max(bodyBytes, historyBytes)
   const declared = Number(request.headers.get("content-length") ?? 0)
-  if (declared > maxBytes) throw tooLarge(maxBytes)
+  if (declared > most) throw tooLarge(most)
   if (request.body === null) return ""
   const decoder = new TextDecoder("utf-8", { fatal: true })
+  const kept = history === undefined ? new WholeText() : new HistoryText(history)
   let read = 0
-  let out = ""
   try {
     for await (const chunk of request.body) {
       read += chunk.byteLength
-      if (read > maxBytes) throw tooLarge(maxBytes)
-      out += decoder.decode(chunk, { stream: true })
+      if (read > most) throw tooLarge(most)
+      kept.push(decoder.decode(chunk, { stream: true }))
+      if (kept.length > bodyBytes) throw tooLarge(bodyBytes)
     }
-    return out + decoder.decode()
+    kept.push(decoder.decode())
+    return kept.text
   } catch (cause) {
     if (cause instanceof HttpError) throw cause
     throw new HttpError("invalid_json", "The body could not be read as UTF-8; send it whole, and encoded so", { cause })
+  }
+}
+
+/** A text without a history. */
+class WholeText {
+  text = ""
+
+  get length(): number {
+    return this.text.length
+  }
+
+  push(text: string): void {
+    this.text += text
   }
 }
 

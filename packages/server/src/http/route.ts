@@ -3,6 +3,7 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
+import type { TurnRead, TurnReaders } from "./turnReaders.ts"
 
 /** The chats of one owner. The ids of other owners' chats lead to no chat. */
 export interface OwnedChats {
@@ -23,13 +24,20 @@ export interface OwnedChats {
   readonly begun: (id: string | undefined, begin: (inner: string) => Promise<LocalChatRef>) => Promise<LocalChatRef>
 }
 
+/** The options that a turn has for itself. */
+export type TurnOptions = NonNullable<NonNullable<Parameters<LocalChatRef["send"]>[1]>["options"]>
+
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
-/** How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. */
+/**
+ * How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. `reads` is the turn
+ * that its client reads.
+ */
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly last?: (why: HttpError) => string
+  readonly reads?: TurnRead | undefined
 }
 
 /** One request that is being handled. */
@@ -41,13 +49,18 @@ export interface Call {
   readonly may: Permitted
   readonly troupe: RunningTroupe
   readonly chats: OwnedChats
-  /** The body, read within the limit, parsed and checked. Throws an `HttpError` (400, 413, 415, 422). */
-  readonly body: <A>(schema: z.ZodType<A>) => Promise<A>
+  /**
+   * The body, read within the limit, parsed and checked. Of the messages in its list `history`, those before the last one
+   * have only their id and role, and do not count. Throws an `HttpError` (400, 413, 415, 422).
+   */
+  readonly body: <A>(schema: z.ZodType<A>, history?: string) => Promise<A>
   /**
    * A response that streams: each frame is one complete text for the wire. The frames' iterator is returned when the client
    * is gone. Nothing is read ahead of the socket. Counts as one of the owner's streams until it is over.
    */
   readonly stream: (frames: Frames, options?: StreamOptions) => Response
+  /** The clients that read turns. */
+  readonly readers: Pick<TurnReaders, "read" | "hasLeft">
   /**
    * Reserves one of the owner's streams before starting work that needs one. `stream` uses the reservation, and a call that
    * ends without a stream releases it. Throws an `HttpError` (429) when none is left.
@@ -58,6 +71,8 @@ export interface Call {
   /** Registers a function that the server calls and awaits when it closes. Returns the function that unregisters it. */
   readonly whenClosing: (end: () => Promise<unknown>) => () => void
   readonly limits: { readonly messageCharacters: number }
+  /** The models that clients may name, and the options of a turn with each. */
+  readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */
   readonly shown: Shown
 }

@@ -9,18 +9,21 @@ import type { OpenStreams } from "./openStreams.ts"
 import type { Owner, Owners, Permitted, Shown } from "../access/index.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
+import type { TurnReaders } from "./turnReaders.ts"
 
 /** The values that all calls of a server share. */
 export interface CallHome {
   readonly troupe: RunningTroupe
   readonly owners: Owners
   readonly streams: OpenStreams
-  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
+  readonly limits: { readonly bodyBytes: number; readonly historyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
   /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
   readonly shown: Shown
+  readonly models: Call["models"]
+  readonly readers: TurnReaders
 }
 
 /** The caller, and its permissions. */
@@ -64,7 +67,7 @@ export const makeCall = (
     owner.streams -= 1
   }
 
-  const stream = (frames: Frames, { headers, last }: StreamOptions = {}): Response => {
+  const stream = (frames: Frames, { headers, last, reads }: StreamOptions = {}): Response => {
     try {
       claimStream()
     } catch (error) {
@@ -76,13 +79,15 @@ export const makeCall = (
       failed,
       hold: (characters) => owners.hold(owner, characters),
       release: (characters) => void (owner.bytes -= characters),
-      ended: () => {
+      ended: (disconnected) => {
         owner.streams -= 1
+        leave?.(disconnected)
         request.signal.removeEventListener("abort", gone)
         home.streams.delete(streaming)
       }
     })
     claimed = false
+    const leave = reads === undefined ? undefined : home.readers.read(reads)
     const gone = (): void => streaming.cancel()
     home.streams.add(streaming)
     request.signal.addEventListener("abort", gone, { once: true })
@@ -99,7 +104,7 @@ export const makeCall = (
     may,
     troupe,
     chats: ownedChats(home, owner, name),
-    body: (schema) => jsonBody(request, schema, limits.bodyBytes),
+    body: (schema, history) => jsonBody(request, schema, { ...limits, history }),
     stream,
     claimStream,
     closing,
@@ -108,7 +113,9 @@ export const makeCall = (
       return () => void home.ends.delete(end)
     },
     limits,
-    shown: home.shown
+    shown: home.shown,
+    models: home.models,
+    readers: home.readers
   }
 
   /** Returns an answer as a whole, with its length. A large answer is counted until it is taken, and sent in pieces. */

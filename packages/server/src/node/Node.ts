@@ -20,9 +20,8 @@ import { Clock } from "@troupe/otp"
 import { Connections } from "./connections.ts"
 import { refuseMalformed } from "./malformed.ts"
 import { hostGuard } from "./hostGuard.ts"
-import { toRequest } from "./incoming.ts"
-import { write } from "./outgoing.ts"
-import { pieceBytes, refusalOf, responseOfRefusal } from "../http/index.ts"
+import { toNode } from "./toNode.ts"
+import { pieceBytes } from "../http/index.ts"
 import type { Server } from "../server/index.ts"
 
 /** The bytes that a socket buffers for its client before more is requested. */
@@ -52,6 +51,8 @@ export interface ListenOptions {
   readonly headerBytes?: number | undefined
   readonly clock?: Clock.Clock | undefined
 }
+
+export { toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */
 export interface Listening {
@@ -89,32 +90,19 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   const requestMs = Math.max(headersMs, options.requestMs ?? 30_000)
   const refuseHost = hostGuard(host, server.hosts)
   let closing: Promise<void> | undefined
-  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
-    try {
-      const request = toRequest(incoming, outgoing)
+  const handle = toNode(
+    async (request) => {
       refuseHost(request)
-      return await server.fetch(request)
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal === undefined) throw error
-      return responseOfRefusal(refusal)
-    }
-  }
+      return server.fetch(request)
+    },
+    { stallMs, clock, closing: () => closing !== undefined }
+  )
 
-  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+  const respond = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     outgoing.once("close", () => {
       if (closing !== undefined) http.closeIdleConnections()
     })
-    try {
-      const response = await answer(incoming, outgoing)
-      if (closing !== undefined) response.headers.set("connection", "close")
-      await write(outgoing, response, { stallMs, clock })
-      detachRequest(clock, outgoing)
-    } catch {
-      // The stream failed, and the server has reported the error. Cutting the connection shows the client that it is
-      // incomplete.
-      outgoing.destroy()
-    }
+    void handle(incoming, outgoing)
   }
 
   const http = createServer({
@@ -129,7 +117,7 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   })
   const connections = new Connections(clock, keepAliveMs + headersMs)
   const inTurn = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-    connections.inTurn(outgoing, () => void respond(incoming, outgoing))
+    connections.inTurn(outgoing, () => respond(incoming, outgoing))
   http.on("connection", (socket) => connections.opened(socket))
   http.on("request", inTurn)
   // An unknown `expect` header is ignored, and the request is answered.
@@ -171,15 +159,4 @@ const close = async (
   for (const socket of connections.sockets) if (socket.bytesRead === 0) socket.destroy()
   await promise
   clock.clearTimeout(timer)
-}
-
-/** How long a client may continue to send a body that was refused, in milliseconds. */
-const discardMs = 1_000
-
-/** Discards the rest of an answered request for `discardMs`. Closing the connection at once would lose the answer. */
-const detachRequest = (clock: Clock.Clock, { req }: ServerResponse): void => {
-  if (req.complete || req.destroyed) return
-  const timer = clock.setTimeout(() => req.destroy(), discardMs)
-  req.once("close", () => clock.clearTimeout(timer))
-  req.resume()
 }

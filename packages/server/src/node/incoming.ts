@@ -18,12 +18,20 @@ export const toRequest = (incoming: IncomingMessage, outgoing: ServerResponse): 
 const made = (url: URL, init: RequestInit & { readonly method: string }, incoming: IncomingMessage): Request => {
   try {
     if (init.method === "GET" || init.method === "HEAD") return new Request(url, init)
-    const withBody: RequestInit & { duplex: "half" } = { ...init, body: bodyOf(incoming), duplex: "half" }
+    const read = readBody(incoming)
+    const withBody: RequestInit & { duplex: "half" } = { ...init, body: read ?? bodyOf(incoming), duplex: "half" }
     return new Request(url, withBody)
   } catch (cause) {
     const headers = { allow: "GET, POST, DELETE" }
     throw new HttpError("method_not_allowed", "This method is not served", { cause, headers })
   }
+}
+
+/** The body that a parser of a framework has read before, as text. */
+const readBody = (incoming: IncomingMessage & { readonly body?: unknown }): string | undefined => {
+  const { body } = incoming
+  if (!incoming.readableEnded || body === undefined) return undefined
+  return typeof body === "string" ? body : JSON.stringify(body)
 }
 
 /** A name or an address, and optionally a port: nothing that could be parsed as another part of a URL. */

@@ -3,7 +3,10 @@
  *
  * AGUIRUN1. The server has the conversation: only the new part of a client's post is used. A client that posts nothing new
  *           gets the current state, and follows the running turn.
- * AGUIRUN2. When a client leaves, only the reading ends.
+ * AGUIRUN2. When a client leaves, only the reading ends (READERS1).
+ * AGUIRUN4. A client that removed messages from its history goes on from there: a new message rewinds the conversation to the
+ *           last message of a person that the client still has. A message whose answer the client had read, and posts last
+ *           again, gets another answer. A client that has none of the messages only adds one.
  * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -11,7 +14,7 @@ import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
 import { checkDecision } from "../access/index.ts"
-import type { Call, Route } from "../http/index.ts"
+import type { Call, Route, TurnRead } from "../http/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
@@ -25,12 +28,15 @@ import {
   stepCount
 } from "../wire/agUi/index.ts"
 import {
+  answering,
+  behind,
   type CallNews,
   callsOf,
   checkedAnswer,
   claim,
   dataFrame,
   dataFrames,
+  endOfHistory,
   type Follower,
   isRepeated,
   isRunning,
@@ -40,20 +46,26 @@ import {
   ofChat,
   ofSaidAgain,
   ofTurn,
+  ofTurns,
   replyName,
+  rewound,
   standingOf,
   watching,
   watchOf,
   withNews
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
+import { ReadAnswers } from "./readAnswers.ts"
 
 type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 
+/** The messages whose answers clients have read to the end. */
+const readAnswers = new ReadAnswers()
+
 const run = async (call: Call): Promise<Response> => {
-  const body = await call.body(AgUiRequest)
+  const body = await call.body(AgUiRequest, "messages")
   call.claimStream()
   const last = body.messages.at(-1)
   const said = last?.role === "user" ? last : undefined
@@ -62,10 +74,14 @@ const run = async (call: Call): Promise<Response> => {
   const chat = message === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
   if (chat === undefined) return nothing(call, body)
   const context = contextOf(call, chat)
-  const answered = answer(chat, context, body, call)
+  const answered = await answer(chat, context, body, call)
   if (answered.length > 0) return goOn(call, chat, context, body, answered)
-  if (said === undefined || message === undefined || isKnown(context, said)) return connect(call, chat, body)
-  return say(call, chat, body, message, said.id)
+  if (said === undefined || message === undefined) return connect(call, chat, body)
+  const at = placeOf(context, said)
+  if (at === -1) return say(call, await afterHistory(call, chat, context, body), body, message, said.id)
+  return isRunning(context) || !readAnswers.isRead(chat, said.id)
+    ? connect(call, chat, body)
+    : regenerate(call, chat, context, body, at)
 }
 
 /** The state of the conversation, as the client sees it. */
@@ -85,13 +101,40 @@ const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> 
   }
 }
 
-const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
-  thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
+/** The index of a message in the thread; -1 if it is new. */
+const placeOf = ({ thread }: Context, { id }: Pick<AgUiInput, "id">): number =>
+  thread.messages.findLastIndex((message, index) => isSaid(message) && messageName(message, index) === id)
+
+/** The chat, rewound to the end of the client's history when that is shorter (AGUIRUN4). */
+const afterHistory = async (call: Call, chat: Chat, context: Context, { threadId, messages }: AgUiRequest) => {
+  const posted = messages.flatMap(({ id, role }) => (role === "user" ? [id] : []))
+  const place = posted.some((id) => placeOf(context, { id }) !== -1)
+    ? endOfHistory(context.thread.messages, posted)
+    : undefined
+  return place === undefined ? chat : rewound(call, threadId, context, place, call.readers.hasLeft(chat))
+}
+
+/** Regenerates the answer to a message: its client had read the whole answer, and removed it (AGUIRUN4). */
+const regenerate = async (call: Call, chat: Chat, context: Context, body: AgUiRequest, at: number) => {
+  const { messages } = context.thread
+  const isNewest = messages.findLastIndex(isSaid) === at
+  const there = isNewest ? chat : await rewound(call, body.threadId, context, behind(messages, at), true)
+  const turn = there.retry()
+  claim(turn)
+  await taken(turn)
+  const stream = streamFor(body, standingOf(contextOf(call, there)).name)
+  return streamed(call, { chat: there, turn }, stream, (follower, signal) => ofTurn(turn, follower, signal))
+}
 
 /**
  * Applies the client's answers. Throws an `HttpError` (403, 413, 422), and 409 when the chat does not wait for them.
  */
-const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
+const answer = async (
+  chat: Chat,
+  context: Context,
+  { messages, resume }: AgUiRequest,
+  call: Call
+): Promise<ReadonlyArray<Turn>> => {
   const { results, decisions, texts } = answersOf(messages, resume, call)
   // AGUIRUN3.
   const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
@@ -104,12 +147,11 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
   for (const { decision } of decided) checkDecision(call.may, decision)
   const asked = context.pendingQuestion
   const said = asked === undefined ? undefined : answers.get(asked.toolCallId)
-  const turns: Array<Turn> = []
-  if (given.length > 0)
-    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
-  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
-  if (said !== undefined) turns.push(chat.send(said))
-  return turns
+  const turns =
+    given.length + decided.length === 0
+      ? []
+      : await answering(chat, decided, Object.fromEntries(given.map(({ id }) => [id, results.get(id)])))
+  return said === undefined ? turns : [...turns, chat.send(said)]
 }
 
 /** Throws an `HttpError` (409) for an answer that the chat does not wait for. */
@@ -151,13 +193,19 @@ const goOn = async (
   body: AgUiRequest,
   turns: ReadonlyArray<Turn>
 ): Promise<Response> => {
-  for (const turn of turns) await taken(turn)
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
+  if (turns.length === 1) await taken(turn)
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
   const stream = streamFor(body, name, asked ? [] : now)
-  return streamed(call, chat, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
+  return streamed(
+    call,
+    { chat, turn },
+    stream,
+    (follower, signal) => ofTurns(turns, follower, signal),
+    asked ? [] : now
+  )
 }
 
 const say = async (
@@ -173,12 +221,12 @@ const say = async (
   if (phase === "awaitingTools") {
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
   }
-  const turn = chat.send(message, { id })
+  const turn = chat.send(message, { id, ...(call.readers.hasLeft(chat) ? { whenBusy: "interrupt" } : {}) })
   const isOwn = claim(turn)
   await taken(turn)
   if (isRepeated(turn)) return connect(call, chat, body)
   const stream = streamFor(body, replyName(id))
-  return streamed(call, chat, stream, (follower, signal) =>
+  return streamed(call, { chat, turn }, stream, (follower, signal) =>
     isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
   )
 }
@@ -210,7 +258,7 @@ const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Respo
       ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
     ]
   }
-  return streamed(call, chat, stream, (follower, signal) =>
+  return streamed(call, { chat }, stream, (follower, signal) =>
     ofChat(chat, context, isRunning(context) ? follower : { ...follower, ...atRest }, signal)
   )
 }
@@ -236,16 +284,18 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
 /** `now` is the part that the client has of the continued reply. */
 const streamed = (
   call: Call,
-  chat: Chat,
+  reads: TurnRead,
   stream: AgUiStream,
   followed: (follower: Follower<AgUiEvent>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>,
   now: ReadonlyArray<Message.Message> = []
 ): Response => {
-  const watch = watchOf(call, chat)
+  const watch = watchOf(call, reads.chat)
   watch.goesOnWith(now)
   const notifying = { first: dataFrames(stream.start()), frames: dataFrames, notify: customOf }
   const follower = watching(followerOf(call, stream), watch)
-  return call.stream((signal) => withNews(followed(follower, signal), watch, notifying), { last: lastFrame })
+  const frames = (signal: AbortSignal): AsyncIterable<string> =>
+    withNews(readAnswers.reading(reads.chat, followed(follower, signal), signal), watch, notifying)
+  return call.stream(frames, { last: lastFrame, reads })
 }
 
 /** A custom event, which is no part of a message. */

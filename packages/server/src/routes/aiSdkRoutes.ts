@@ -2,25 +2,30 @@
  * The AI SDK's UI message stream: `POST /api/chat` and the other routes that its clients call.
  *
  * AISDK1. The server has the conversation: only the new part of a client's post is used, and a post that does not fit is
- *         refused. Editing an earlier message, or regenerating its answer, rewinds the conversation to that message. The
- *         log keeps the replaced entries, and the messages before are the server's.
+ *         refused. Editing an earlier message, or regenerating its answer, rewinds the conversation to that message. A new
+ *         message behind a shorter history rewinds it to the end of that history. The log keeps the replaced entries, and
+ *         the messages before are the server's.
  * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
- * AISDK3. When a client leaves, only the reading ends. `/api/chat/:id/stream` returns the whole reply again.
+ * AISDK3. When a client leaves, only the reading ends (READERS1). `/api/chat/:id/stream` returns the whole reply again.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route } from "../http/index.ts"
+import type { Call, Route, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
+  answering,
+  before,
+  behind,
   type CallNews,
   callsOf,
   claim,
   dataFrame,
   dataFrames,
   doneFrame,
+  endOfHistory,
   type Follower,
   isRepeated,
   isRunning,
@@ -30,7 +35,9 @@ import {
   ofChat,
   ofSaidAgain,
   ofTurn,
+  ofTurns,
   replyName,
+  rewound,
   type Standing,
   standingOf,
   watching,
@@ -38,7 +45,6 @@ import {
   withNews
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
-import { before, behind, rewound } from "./rewindThread.ts"
 import {
   answersIn,
   contentOf,
@@ -52,14 +58,13 @@ import {
 
 type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
-type Turn = ReturnType<Chat["send"]>
 
 const headers = { "x-vercel-ai-ui-message-stream": "v1" }
 
 const post = async (call: Call): Promise<Response> => {
-  const body = await call.body(UiRequest)
-  const last = body.messages.at(-1)
-  if (last === undefined) throw new HttpError("invalid_input", "There are no messages")
+  const body = await call.body(UiRequest, "messages")
+  const last = body.message ?? body.messages?.at(-1)
+  if (last === undefined) throw new HttpError("invalid_input", "There is no message")
   call.claimStream()
   if (body.trigger === "regenerate-message") return regenerate(call, body, last)
   if (last.role === "user") return say(call, body, last)
@@ -83,20 +88,39 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
     if (isSame && at === messages.findLastIndex(isSaid)) return following(call, chat, context)
     if (isSame || body.messageId !== said.id) throw stays()
     chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
+  } else if (context !== undefined) {
+    const place = truncatedAt(messages, body, said)
+    // A history may be shorter because another client has gone on: only a turn that nobody reads is cancelled for that.
+    const mayCancel = whenBusy === "interrupt" || call.readers.hasLeft(chat)
+    if (place !== undefined) chat = await rewound(call, id, context, place, mayCancel)
   }
   const phase = contextOf(call, chat)?.phase
   if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
   if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
-  const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
+  const busy = whenBusy ?? (call.readers.hasLeft(chat) ? "interrupt" : undefined)
+  const turn = chat.send(message, { whenBusy: busy, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
   await taken(turn)
   const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
-  return streamed(call, chat, replyName(said.id ?? turn.id), (ui, signal) =>
+  return streamed(call, { chat, turn }, replyName(said.id ?? turn.id), (ui, signal) =>
     isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
   )
 }
+
+/** Where the client's history ends before the conversation does. A client whose messages have no ids has no history. */
+const truncatedAt = (
+  messages: ReadonlyArray<Message.Message>,
+  { messages: posted }: UiRequest,
+  { id: own }: UiInput
+): ReturnType<typeof endOfHistory> =>
+  posted === undefined || own === undefined
+    ? undefined
+    : endOfHistory(
+        messages,
+        posted.flatMap(({ id, role }) => (role === "user" && id !== undefined ? [id] : []))
+      )
 
 /** The index of the message of this id in a thread; -1 if there is none. */
 const placeOf = (messages: ReadonlyArray<Message.Message>, id: string | undefined): number =>
@@ -126,19 +150,18 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
     decision: decisionOf(decisions.get(toolCall.id))
   }))
   for (const { decision } of decided) checkDecision(call.may, decision)
-  const turns: Array<Turn> = []
-  if (given.length > 0)
-    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
-  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
-  for (const turn of turns) await taken(turn)
+  const turns = await answering(chat, decided, Object.fromEntries(given.map(({ id }) => [id, results.get(id)])))
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
   const known = { asked, sent: callsOf(context.thread.messages) }
-  return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
-    ...known,
-    thread: context.thread.messages
-  })
+  return streamed(
+    call,
+    { chat, turn },
+    said.id ?? standingOf(context).name,
+    (ui, signal) => ofTurns(turns, ui, signal),
+    { ...known, thread: context.thread.messages }
+  )
 }
 
 const decisionOf = (said: { readonly approved: boolean; readonly reason: string | undefined } | undefined): Decision =>
@@ -166,7 +189,9 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   await taken(turn)
   const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
-  return streamed(call, chat, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
+  return streamed(call, { chat, turn }, standing?.name ?? replyName("m"), (ui, signal) =>
+    ofTurn(turn, ui, signal, standing)
+  )
 }
 
 const notLast = () =>
@@ -177,7 +202,7 @@ const notLast = () =>
 
 /** The running turn, or the reply of the last one. */
 const following = (call: Call, chat: Chat, context: Context): Response =>
-  streamed(call, chat, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+  streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
 /** The tools whose calls the client answers. */
 const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
@@ -191,14 +216,16 @@ interface Known extends UiKnown {
   readonly thread?: ReadonlyArray<Message.Message>
 }
 
-const streamed = (call: Call, chat: Chat, name: string, followed: Followed, known: Known = {}): Response => {
+const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed, known: Known = {}): Response => {
+  const { chat } = reads
   const ui = new UiStream(manualTools(call), known)
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
   const notifying = { first: dataFrames(ui.start(name)), frames: dataFrames, notify: chunkOf, last: doneFrame }
   return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, notifying), {
     headers,
-    last: lastFrame
+    last: lastFrame,
+    reads
   })
 }
 

@@ -1,9 +1,9 @@
 /** Responses of this server's own routes. */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
+import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
-import { type Call, refusalOf } from "../http/index.ts"
+import { type Call, refusalOf, type TurnRead } from "../http/index.ts"
 import { taken } from "../link/index.ts"
 import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
 
@@ -66,7 +66,7 @@ export const framesOf = <A>(
  * Starts a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
  * Rejects with the reason of a refused input.
  */
-export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => ChatTurn): Promise<Response> => {
+export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => LiveTurn): Promise<Response> => {
   const streams = asksForEvents(call)
   const waits = call.url.searchParams.has("wait")
   if (streams || waits) call.claimStream()
@@ -82,16 +82,16 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Cha
     const frames = isOwn
       ? framesOf(turn, (event) => frame(eventText(shown(event))))
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
-    return call.stream(frames, { last: lastFrame })
+    return call.stream(frames, { last: lastFrame, reads: { chat, turn } })
   }
-  const result = await beforeClosing(call, turn.result())
+  const result = await beforeClosing(call, { chat, turn }, turn.result())
   return jsonText(
     `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
   )
 }
 
 /** Sends a turn whose events have another reader. */
-const followerOf = (call: Call, chat: LocalChatRef, turn: ChatTurn): Follower<string> => {
+const followerOf = (call: Call, chat: LocalChatRef, turn: LiveTurn): Follower<string> => {
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
   return {
@@ -122,7 +122,12 @@ async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGen
 }
 
 /** Awaits a promise, until the client is gone or the server closes. */
-const beforeClosing = async <A>({ request, closing }: Call, awaited: Promise<A>): Promise<A> => {
+const beforeClosing = async <A>(
+  { request, closing, readers }: Call,
+  reads: TurnRead,
+  awaited: Promise<A>
+): Promise<A> => {
+  const leave = readers.read(reads)
   const signal = AbortSignal.any([request.signal, closing])
   const { promise, reject } = Promise.withResolvers<never>()
   const closed = () =>
@@ -132,6 +137,7 @@ const beforeClosing = async <A>({ request, closing }: Call, awaited: Promise<A>)
   try {
     return await Promise.race([awaited, promise])
   } finally {
+    leave(request.signal.aborted)
     signal.removeEventListener("abort", closed)
   }
 }

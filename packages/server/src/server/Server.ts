@@ -15,7 +15,16 @@
  */
 import { System } from "@troupe/otp"
 import { HttpError } from "../errors/index.ts"
-import { accepts, makeCall, makeRouter, OpenStreams, refusalOf, responseOfRefusal, type Route } from "../http/index.ts"
+import {
+  accepts,
+  makeCall,
+  makeRouter,
+  OpenStreams,
+  refusalOf,
+  responseOfRefusal,
+  type Route,
+  TurnReaders
+} from "../http/index.ts"
 import { checkedOwner, ownedId } from "../link/index.ts"
 import { allShown, checkOrigin, open, Owners, permittedOf, preflight, withoutToolErrors } from "../access/index.ts"
 import { checkServerOptions, limitsOf, type Denied, type Unexpected, type ServerOptions } from "./serverOptions.ts"
@@ -87,7 +96,9 @@ export const make = (options: ServerOptions): Server => {
     shown,
     closing: closing.signal,
     ends,
-    chatId: options.chatId ?? ownedId
+    chatId: options.chatId ?? ownedId,
+    models: options.models ?? {},
+    readers: new TurnReaders(options.onDisconnect ?? "continue")
   }
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {

@@ -3,12 +3,14 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
+import type { OnDisconnect, TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
 
 const defaults: AllLimits = {
   bodyBytes: 1_048_576,
+  historyBytes: 33_554_432,
   messageCharacters: 100_000,
   conversations: 1_000,
   requestsPerMinute: 600,
@@ -42,6 +44,20 @@ const limitName = z.string().refine((name) => names.some((known) => known === na
 
 const flag = z.boolean("must be true or false")
 
+/** The names of the options that a turn may have for itself; the chat checks their values. */
+const ofTurn = {
+  model: z.unknown().optional(),
+  instructions: z.unknown().optional(),
+  tools: z.unknown().optional(),
+  toolChoice: z.unknown().optional(),
+  responseFormat: z.unknown().optional(),
+  temperature: z.unknown().optional(),
+  maxTokens: z.unknown().optional(),
+  providerOptions: z.unknown().optional(),
+  maxTurns: z.unknown().optional(),
+  includeRawChunks: z.unknown().optional()
+} satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
+
 const types = z.object(
   {
     authorize: z.custom(
@@ -58,6 +74,14 @@ const types = z.object(
     basePath: z
       .custom((value) => value === "" || /^(?:\/[\w.-]+)+$/u.test(String(value)), "must be a path, as /api")
       .optional(),
+    models: z
+      .record(
+        z.string().min(1).max(256),
+        z.strictObject(ofTurn, "must have options of a turn only"),
+        "must be an object"
+      )
+      .optional(),
+    onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()
   } satisfies { readonly [Name in keyof ServerOptions]?: z.ZodType },
   "must be an object"
@@ -89,6 +113,11 @@ export interface Denied {
 export interface Limits {
   /** The bytes of a request's body. Default: 1,048,576. */
   readonly bodyBytes?: number | undefined
+  /**
+   * The bytes of a body with a history that its client posts with each message. Of that history only the new part counts
+   * for `bodyBytes`. Default: 33,554,432.
+   */
+  readonly historyBytes?: number | undefined
   /** The characters of one message. Default: 100,000. */
   readonly messageCharacters?: number | undefined
   /** The live conversations of one owner. Default: 1,000. */
@@ -139,6 +168,16 @@ export interface ServerOptions {
    * returns the text as a value.
    */
   readonly exposeToolErrors?: boolean | undefined
+  /**
+   * The effect of a disconnect on the turn that the client read. `"continue"`: the turn continues, and a client that
+   * returns finds it. `"cancel"`: the turn is cancelled when its last reader has left. Default: `"continue"`.
+   */
+  readonly onDisconnect?: OnDisconnect | undefined
+  /**
+   * The models that clients of OpenAI's protocols may name, and the options of a turn with each: `{ fast: { model: "small" } }`.
+   * Default: none but `troupe`, which is the engine's model.
+   */
+  readonly models?: Readonly<Record<string, TurnOptions>> | undefined
   /** Called with unexpected errors. Default: none. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

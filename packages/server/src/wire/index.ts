@@ -10,7 +10,6 @@ export {
   isRunning,
   isSaid,
   isStep,
-  isUnsaid,
   leftBy,
   messageName,
   named,
@@ -21,9 +20,11 @@ export {
 } from "./chatReply.ts"
 export type { Standing, StepMessages } from "./chatReply.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from "./clientContent.ts"
+export { answering } from "./givenAnswers.ts"
 export { eventText, resultText } from "./eventJson.ts"
 export { watchOf, watching, withNews } from "./interleavedUpdates.ts"
 export { isoTime } from "./isoTime.ts"
-export { dataFrame, dataFrames, doneFrame } from "./sseFrames.ts"
-export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn } from "./turnReader.ts"
+export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"
+export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
+export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn, ofTurns } from "./turnReader.ts"
 export type { Follower } from "./turnReader.ts"

@@ -4,6 +4,8 @@
  * FOLLOWTURN1. The sender of a turn reads its live events once. A request with the same input again waits for the turn, and
  *              reads it from its beginning like any other reader. It takes no events from the first reader.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
+ * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
+ *              first turn after which the next one cannot begin.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
@@ -67,6 +69,25 @@ export async function* ofTurn<Item>(
     yield follower.failed(error)
   } finally {
     signal.removeEventListener("abort", leave)
+  }
+}
+
+/** The turns of one sender, of decisions and then of the results of the remaining calls (FOLLOWTURN3). */
+export async function* ofTurns<Item>(
+  turns: ReadonlyArray<ChatTurn>,
+  follower: Follower<Item>,
+  signal: AbortSignal
+): AsyncGenerator<ReadonlyArray<Item>, void> {
+  for (const [index, turn] of turns.entries()) {
+    let goesOn = false
+    const event = (one: Event): ReadonlyArray<Item> => {
+      goesOn = one.type === "chat_completed" && one.result.haltedReason === "manual_tool_calls"
+      return goesOn && index < turns.length - 1 ? [] : follower.event(one)
+    }
+    yield* ofTurn(turn, { ...follower, event }, signal)
+    if (goesOn) continue
+    for (const rest of turns.slice(index + 1)) void rest.return()
+    return
   }
 }
 

@@ -193,7 +193,7 @@ describe("MAY1 the log", () => {
   const talked = async (may?: May) => {
     const server = await served({}, { authorize: () => ({ owner: "anna", may }) })
     for (const id of ["u1", "u2"]) {
-      await (await server.ask("POST", "/api/chat", { id: "c", messages: [text(id, id)] })).text()
+      await (await server.ask("POST", "/api/chat", { id: "c", message: text(id, id) })).text()
     }
     return server
   }

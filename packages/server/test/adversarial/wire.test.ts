@@ -214,6 +214,22 @@ describe("bodies that mean harm", () => {
       tool_choice: "auto",
       response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } },
       metadata: { chat_id: "c" }
+    },
+    "/v1/responses": {
+      model: "troupe",
+      input: [
+        { role: "user", content: [{ type: "input_text", text: "Hi" }] },
+        { type: "function_call", call_id: "c", name: "f", arguments: "{" },
+        { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
+        { role: "user", content: "Go on" }
+      ],
+      conversation: "c",
+      instructions: "Be brief.",
+      tools: [{ type: "function", name: "f", parameters: { type: "object" } }],
+      tool_choice: "auto",
+      text: { format: { type: "json_schema", name: "a", schema: {} } },
+      reasoning: { effort: "low" },
+      store: true
     }
   }
   const odd: ReadonlyArray<unknown> = [
@@ -284,7 +300,13 @@ describe("bodies that mean harm", () => {
       "/v1/chat/completions 400 invalid_id",
       "/v1/chat/completions 400 invalid_input",
       "/v1/chat/completions 404 not_found",
-      "/v1/chat/completions 409 unknown_tool_call_id"
+      "/v1/chat/completions 404 unknown_chat",
+      "/v1/chat/completions 409 unknown_tool_call_id",
+      "/v1/responses 200 undefined",
+      "/v1/responses 400 invalid_id",
+      "/v1/responses 400 invalid_input",
+      "/v1/responses 404 not_found",
+      "/v1/responses 409 unknown_tool_call_id"
     ])
     expect(errors.slice(0, 3)).toEqual([])
     expect(await (await fetch(`${url}/api/chat/kept/messages`)).text()).toBe(before)

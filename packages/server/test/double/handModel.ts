@@ -11,6 +11,8 @@ export interface HandModel {
   readonly whenOpened: (count: number) => Promise<void>
   readonly say: (...events: ReadonlyArray<AdapterEvent>) => void
   readonly text: (delta: string) => void
+  /** Ends the newest request after what was said. */
+  readonly end: () => void
   readonly finish: (reason: NonNullable<Response["finishReason"]>, text?: string) => void
 }
 
@@ -67,6 +69,10 @@ export const handModel = (): HandModel => {
       while (requests.length < count) await new Promise<void>((resolve) => void watchers.push(resolve))
     },
     say,
+    end: () => {
+      newest().ended = true
+      newest().wake()
+    },
     text: (delta) => say({ type: "text_delta", id: null, delta }),
     finish: (finishReason, text = "") => {
       if (text !== "") say({ type: "text_completed", id: null, text })

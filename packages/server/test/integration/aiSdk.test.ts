@@ -121,7 +121,7 @@ describe("AISDK1. the conversation is the server's", () => {
     const { post, url, troupe } = await serving({ adapter: model.adapter })
     const say = async (body: object) => post("/api/chat", { id: "c", ...body })
     for (const [index, id] of ["u1", "u2"].entries()) {
-      const response = await say({ messages: [text(id, id)] })
+      const response = await say({ message: text(id, id) })
       await model.whenOpened(index + 1)
       model.finish("stop", "Yes")
       await response.text()
@@ -133,12 +133,12 @@ describe("AISDK1. the conversation is the server's", () => {
     expect(await codeOf(await say(again))).toBe("409 invalid_status_for_operation")
     expect((await troupe.history("anna/c")).length).toBe(length)
 
-    const running = await say({ messages: [text("u3", "u3")] })
+    const running = await say({ message: text("u3", "u3") })
     await model.whenOpened(3)
     const polite = { whenBusy: "reject", messageId: "u1" }
     expect(await codeOf(await say({ ...polite, messages: [text("u1", "Ho")] }))).toBe("409 busy")
     expect(await codeOf(await say({ ...again, ...polite }))).toBe("409 busy")
-    const waiting = await say({ messages: [text("u4", "u4")] })
+    const waiting = await say({ message: text("u4", "u4") })
     expect(await codeOf(await say({ messages: [text("u1", "Ho")], messageId: "u1" }))).toBe("409 busy")
     for (const [index, response] of [running, waiting].entries()) {
       await model.whenOpened(3 + index)
@@ -147,7 +147,7 @@ describe("AISDK1. the conversation is the server's", () => {
     }
 
     const fork = await troupe.fork("anna/c", { id: "anna/d" })
-    expect(await codeOf(await say({ id: "d", messages: [text("u2", "Ho")], messageId: "u2" }))).toBe("409 not_a_step")
+    expect(await codeOf(await say({ id: "d", message: text("u2", "Ho"), messageId: "u2" }))).toBe("409 not_a_step")
     expect(fork.thread.messages.length).toBe(8)
     expect((await kept(url)).length).toBe(8)
   })
@@ -171,7 +171,7 @@ describe("AISDK1. the conversation is the server's", () => {
       chunksOf(await (await post("/api/chat", { id: "c", messages: [text("u1", "Go")] })).text())
     )
     expect(first?.parts.at(-1)).toMatchObject({ type: "tool-byHand", state: "input-available" })
-    expect(await codeOf(await post("/api/chat", { id: "c", messages: [text("u2", "?")] }))).toBe(
+    expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe(
       "409 awaiting_tool_results"
     )
 
@@ -190,9 +190,7 @@ describe("AISDK1. the conversation is the server's", () => {
       approval: { id: "c1" }
     })
     expect((await kept(url)).at(-1)).toEqual(second)
-    expect(await codeOf(await post("/api/chat", { id: "c", messages: [text("u2", "?")] }))).toBe(
-      "409 awaiting_approval"
-    )
+    expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe("409 awaiting_approval")
     expect(await codeOf(await post("/api/chat", body))).toBe("409 invalid_status_for_operation")
 
     const decided = {
@@ -263,7 +261,7 @@ describe("AISDK1. the conversation is the server's", () => {
     expect(chunks.filter(({ type }) => type === "data-troupe-question")).toMatchObject([
       { transient: true, data: { question: "Which?" } }
     ])
-    await (await post("/api/chat", { id: "c", messages: [text("u2", "Blue")] })).text()
+    await (await post("/api/chat", { id: "c", message: text("u2", "Blue") })).text()
     expect((await kept(url)).map(({ id }) => id)).toEqual(["u1", "u1.reply", "u2", "u2.reply"])
   })
 
@@ -313,7 +311,7 @@ describe("AISDK2. the same request again does nothing again", () => {
     const second = await messageOf(chunksOf(await (await say(edit)).text()))
     expect(second).toEqual(first)
     expect(adapter.requests.length).toBe(2)
-    await (await say({ messages: [text("u2", "And?")] })).text()
+    await (await say({ message: text("u2", "And?") })).text()
     const before = (await troupe.history("anna/c")).length
     expect(await codeOf(await say(edit))).toBe("409 already_delivered")
     expect((await kept(url)).map(({ id }) => id)).toEqual(["u1", "u1.reply", "u2", "u2.reply"])
@@ -345,7 +343,7 @@ describe("a message that waits for its turn", () => {
     const { post } = await serving({ adapter: model.adapter })
     const first = await post("/api/chat", { id: "c", messages: [text("u1", "Hi")] })
     await model.whenOpened(1)
-    const body = { id: "c", messages: [text("u2", "And?")] }
+    const body = { id: "c", message: text("u2", "And?") }
     const waiting = [await post("/api/chat", body), await post("/api/chat", body)]
     model.finish("stop", "One")
     await model.whenOpened(2)

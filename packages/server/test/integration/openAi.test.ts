@@ -227,6 +227,25 @@ describe("the openai package", () => {
     expect(messages.length).toBe(4)
   })
 
+  it("has its own tools and parameters in a conversation too", async () => {
+    const adapter = asksWhere()
+    const { url } = await serving({ adapter, tools: [clock] })
+    const client = clientOf(url, { "x-troupe-chat": "c" })
+    const first = await client.chat.completions.create({ ...hi, tools: [where], temperature: 0.5 })
+    expect(first.choices[0]?.message.tool_calls).toMatchObject([{ id: "c0", function: { name: "where" } }])
+    const second = await client.chat.completions.create({
+      ...hi,
+      tools: [where],
+      messages: [{ role: "tool", tool_call_id: "c0", content: "Oslo" }]
+    })
+    expect(second.choices[0]?.message.content).toBe("In Oslo")
+    expect(adapter.requests[0]?.temperature).toBe(0.5)
+    expect(adapter.requests.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([
+      ["clock", "where"],
+      ["clock", "where"]
+    ])
+  })
+
   it("gives a conversation the results of tools it declared as the client's", async () => {
     const { url } = await serving({ adapter: asksWhere(), tools: [clock, tool({ name: "where", manual: true })] })
     const client = clientOf(url)
@@ -263,6 +282,10 @@ describe("the openai package", () => {
     expect(await refused({ logprobs: true })).toBe("400 invalid_request_error logprobs")
     expect(await refused({ functions: [] })).toBe("400 invalid_request_error functions")
     expect(await refused({ modalities: ["audio"] })).toBe("400 invalid_request_error modalities.0")
+    const audio = [{ type: "input_audio", input_audio: { data: "aGk=", format: "wav" } }]
+    expect(await refused({ messages: [{ role: "user", content: audio }] })).toBe(
+      "400 invalid_request_error messages.content"
+    )
     expect(await refused({ temperature: 3 })).toBe("400 invalid_request_error temperature")
     expect(await refused({ messages: [] })).toBe("400 invalid_request_error messages")
     expect(await refused({ model: "gpt-6" })).toBe("404 invalid_request_error null")

@@ -269,6 +269,37 @@ describe("useChat of @ai-sdk/react", () => {
     }
   })
 
+  it("begins anew with setMessages([]), and edits without a messageId", async () => {
+    const adapter = counting(6)
+    const { url } = await serving({ adapter })
+    const chat = page(url)
+    for (const text of ["a", "b", "c"]) await act(() => chat.current.sendMessage({ text }))
+    act(() => chat.current.setMessages(chat.current.messages.slice(0, 2)))
+    await act(() => chat.current.sendMessage({ text: "other" }))
+    expect(chat.current.messages.map(textOf)).toEqual(["a", "1", "other", "4"])
+    expect((await load(url)).map(outline)).toEqual(chat.current.messages.map(outline))
+    act(() => chat.current.setMessages([]))
+    await act(() => chat.current.sendMessage({ text: "anew" }))
+    expect((await load(url)).map(outline)).toEqual(chat.current.messages.map(outline))
+    expect(adapter.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(["anew"])
+  })
+
+  it("sends the last message alone where its transport says so", async () => {
+    const { url } = await serving({ adapter: counting(3) })
+    const transport = new DefaultChatTransport({
+      api: `${url}/api/chat`,
+      prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
+        body: { id, trigger, messageId, message: messages.at(-1) }
+      })
+    })
+    const chat = page(url, { transport })
+    await act(() => chat.current.sendMessage({ text: "a" }))
+    act(() => chat.current.setMessages([]))
+    await act(() => chat.current.sendMessage({ text: "b" }))
+    await act(() => chat.current.regenerate())
+    expect((await load(url)).map(textOf)).toEqual(["a", "1", "b", "3"])
+  })
+
   it("has an earlier message said another way again and again, also after a reload", async () => {
     const { url } = await serving({ adapter: counting(6) })
     const chat = page(url)

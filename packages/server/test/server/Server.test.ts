@@ -394,7 +394,9 @@ test.each<[Partial<ServerOptions>, ReadonlyArray<string | number>]>([
   [{ origins: ["*"] }, ["origins", 0]],
   [{ hosts: ["localhost:80"] }, ["hosts", 0]],
   [{ basePath: "/api/" }, ["basePath"]],
-  [{ basePath: "api" }, ["basePath"]]
+  [{ basePath: "api" }, ["basePath"]],
+  [{ onDisconnect: "stop" as never }, ["onDisconnect"]],
+  [{ models: { fast: { modle: "small" } as never } }, ["models", "fast", "modle"]]
 ])("options that cannot be meant are refused: %j", async (options, field) => {
   await expect(served({}, options)).rejects.toMatchObject({ reason: "invalid_options", errors: [{ field }] })
 })

@@ -29,10 +29,11 @@ const UiInput = z.looseObject({
 /** A message in the client's form. */
 export type UiInput = z.infer<typeof UiInput>
 
-/** The body of `POST /api/chat`. */
+/** The body of `POST /api/chat`: the client's whole history in `messages`, or only the last `message`. */
 export const UiRequest = z.looseObject({
   id: z.string(),
-  messages: z.array(UiInput).min(1),
+  messages: z.array(UiInput).optional(),
+  message: UiInput.optional(),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
   messageId: z.string().nullish(),
   whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional()

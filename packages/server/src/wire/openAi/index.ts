@@ -1,5 +1,23 @@
-/** OpenAI chat completions. */
-export { ofEnd, ofFailure, ofRefusal, responseOf, unexpected } from "./openAiError.ts"
+/** OpenAI's chat completions and responses. */
+export { ofFailure, ofRefusal, ofResult, responseOf, unexpected } from "./openAiError.ts"
 export type { OpenAiError } from "./openAiError.ts"
 export { OpenAiReply, finishReasonOf, usageOf } from "./openAiReply.ts"
 export { OpenAiRequest, messageOf, optionsOf, toolsOf } from "./openAiRequest.ts"
+export { endedState, failedState, headOf, responseBody } from "./responseBody.ts"
+export type { ResponseHead, ResponseState } from "./responseBody.ts"
+export { extentOf } from "./responseExtent.ts"
+export { idsOf, idsUnder } from "./responseIds.ts"
+export type { ResponsePlace } from "./responseIds.ts"
+export { ResponseItems } from "./responseItems.ts"
+export {
+  checkItems,
+  hasHistory,
+  knownResponse,
+  messagesOf,
+  responsesInput,
+  resultsIn,
+  saidIn,
+  splitHistory
+} from "./responsesInput.ts"
+export type { ResponsesInput } from "./responsesInput.ts"
+export { ResponsesRequest, responsesOptionsOf, responsesToolsOf } from "./responsesRequest.ts"

@@ -1,5 +1,6 @@
 /** Errors in OpenAI's form. */
 import { AdapterError, SessionError } from "@troupe/chat/errors"
+import type { ChatResult } from "@troupe/chat/chats"
 import type { HttpError } from "../../errors/index.ts"
 import { refusalOf, retryAfter } from "../../http/index.ts"
 import { errorText } from "../index.ts"
@@ -60,7 +61,7 @@ export const ofFailure = (error: unknown): OpenAiError | undefined => {
 }
 
 /** A run with a halt reason that OpenAI's protocol cannot express. */
-export const ofEnd = (haltedReason: string): OpenAiError =>
+const ofEnd = (haltedReason: string): OpenAiError =>
   haltedReason === "awaiting_approval"
     ? made(409, "awaiting_approval", "A tool call waits for a decision, which this protocol cannot give")
     : made(
@@ -71,6 +72,10 @@ export const ofEnd = (haltedReason: string): OpenAiError =>
 
 /** An unexpected error, without details for the client. */
 export const unexpected: OpenAiError = made(500, "error", "The run failed")
+
+/** The error of a run whose end OpenAI's protocols cannot express. */
+export const ofResult = ({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): OpenAiError =>
+  haltedReason === "error" ? (ofFailure(metadata["error"]) ?? unexpected) : ofEnd(haltedReason)
 
 /** The response of an error. */
 export const responseOf = ({ status, headers, error }: OpenAiError): Response =>

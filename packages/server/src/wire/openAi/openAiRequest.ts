@@ -111,7 +111,9 @@ const partOf = ({ type, text, image_url, file }: Part): ContentPart => {
   }
   if (type === "file" && file?.file_data !== undefined)
     return filePart(file.file_data, "application/octet-stream", file.filename)
-  throw new HttpError("invalid_input", "A part of a message is text, an image_url, or a file with its file_data")
+  throw new HttpError("invalid_input", "A part of a message is text, an image_url, or a file with its file_data", {
+    issues: [{ field: ["messages", "content"], reason: `no parts of the type ${JSON.stringify(type.slice(0, 100))}` }]
+  })
 }
 
 /** A result: its text, or its parts if it has an image or a file. */
@@ -151,16 +153,26 @@ const callOf = ({
  * has.
  */
 export const toolsOf = ({ tools }: OpenAiRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
-  (tools ?? []).map(({ function: { name, description, parameters } }) => {
-    if (taken.has(name))
-      throw new HttpError("invalid_input", "A tool has the name of one of this server's; call it something else")
-    return Tool.make({
-      name,
-      manual: true,
-      ...(typeof description === "string" ? { description } : {}),
-      ...(parameters === null || parameters === undefined ? {} : { parameters })
-    })
+  (tools ?? []).map(({ function: tool }) => manualTool(tool, taken))
+
+/** A tool of the client. */
+interface ClientTool {
+  readonly name: string
+  readonly description?: string | null | undefined
+  readonly parameters?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
+export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
+  if (taken.has(name))
+    throw new HttpError("invalid_input", "A tool has the name of one of this server's; call it something else")
+  return Tool.make({
+    name,
+    manual: true,
+    ...(typeof description === "string" ? { description } : {}),
+    ...(parameters === null || parameters === undefined ? {} : { parameters })
   })
+}
 
 /** The options of a run. */
 export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Message, Usage } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import { Effect, Schema } from "effect"
-import { before, behind, entryAt, entryOf } from "../../src/routes/rewindThread.ts"
+import { before, behind, entryAt, entryOf } from "../../src/wire/rewindThread.ts"
 
 const recordOf = (messages: ReadonlyArray<Message.Message>) => ({
   id: "a",

@@ -11,7 +11,7 @@ import type { Store } from "@troupe/chat/store"
 import { HttpError } from "../errors/index.ts"
 import { check } from "../access/index.ts"
 import type { Call } from "../http/index.ts"
-import { isRunning, isUnsaid } from "../wire/index.ts"
+import { isRunning, isSaid, isUnsaid, messageName } from "./chatReply.ts"
 
 /**
  * The number of messages of a thread that stay: at least, and at most. Messages that no person sent stay or go with their
@@ -36,6 +36,19 @@ export const behind = (messages: Messages, at: number): Place => {
   let to = at + 1
   for (let one = messages[to]; one !== undefined && isUnsaid(one); one = messages[to]) to += 1
   return { from: at + 1, to }
+}
+
+/**
+ * The place where the history that a client posted ends, when the thread goes on there: its client removed the messages
+ * behind. `undefined` when the newest message of a person is in that history.
+ */
+export const endOfHistory = (messages: Messages, posted: ReadonlyArray<string>): Place | undefined => {
+  const known = new Set(posted)
+  const said = messages.flatMap((message, index) =>
+    isSaid(message) ? [[index, messageName(message, index)] as const] : []
+  )
+  const next = said[said.findLastIndex(([, name]) => known.has(name)) + 1]
+  return next === undefined ? undefined : before(messages, next[0])
 }
 
 /** The fields of an entry that are read. */
@@ -69,13 +82,25 @@ export const entryAt = (entries: ReadonlyArray<Entry>, { from, to }: Place): num
 
 const pageSize = 500
 
-const entriesOf = async ({ troupe }: Call, inner: string): Promise<ReadonlyArray<Entry>> => {
+const entriesOf = async (troupe: Call["troupe"], inner: string): Promise<ReadonlyArray<Entry>> => {
   const entries: Array<Entry> = []
   for (;;) {
     const page = await troupe.history(inner, { after: entries.length, limit: pageSize })
     for (const commit of page) entries.push(entryOf(commit))
     if (page.length < pageSize) return entries
   }
+}
+
+/**
+ * Starts another conversation from a place of this one's thread, which does not change. Throws an `HttpError` when the
+ * owner may not (403), when no entry leads there (409), and when there is no log (501).
+ */
+export const forkedAt = async ({ troupe, chats, may }: Call, id: string, place: Place): Promise<LocalChatRef> => {
+  check(may, "rewind")
+  const inner = chats.innerId(id)
+  const at = entryAt(await entriesOf(troupe, inner), place)
+  if (at === undefined) throw noEntry()
+  return chats.begun(undefined, (to) => troupe.fork(inner, { at, id: to }))
 }
 
 /**
@@ -94,13 +119,14 @@ export const rewound = async (
   if (context.inbox.length > 0) throw new HttpError("busy", "Messages wait for their answer; wait for it first")
   if (!mayCancel && isRunning(context)) throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   const inner = call.chats.innerId(id)
-  const seq = entryAt(await entriesOf(call, inner), place)
-  if (seq === undefined) {
-    throw new HttpError(
-      "not_a_step",
-      "No entry of the conversation's log ends there; fork or rewind it to one that its history lists"
-    )
-  }
+  const seq = entryAt(await entriesOf(call.troupe, inner), place)
+  if (seq === undefined) throw noEntry()
   await call.troupe.rewind(inner, seq, { cancel: mayCancel })
   return call.chats.existing(id)
 }
+
+const noEntry = (): HttpError =>
+  new HttpError(
+    "not_a_step",
+    "No entry of the conversation's log ends there; fork or rewind it to one that its history lists"
+  )

@@ -1,0 +1,3 @@
+export default function Page() {
+  return <main>The chats are at /api/chat.</main>
+}

@@ -1,0 +1,131 @@
+import { Message } from "@troupe/chat/messages"
+import { expect, test } from "vitest"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { says } from "../double/scripts.ts"
+import { memory } from "../../src/store/Store.ts"
+import { tool } from "../../src/tool/functionTool.ts"
+
+const check = leakCheck()
+
+const clock = tool({ name: "clock", execute: () => "noon" })
+const where = tool({ name: "where", manual: true })
+
+test("a turn has its own options beside those of its Troupe, and the next turn does not have them", async () => {
+  const adapter = check.fake({ respond: () => says("done") })
+  const { troupe } = await check.troupe({
+    adapter,
+    tools: [clock],
+    instructions: "Be polite.",
+    providerOptions: { seed: 1, topP: 1 }
+  })
+  const chat = await troupe.chat("c")
+  const options = {
+    tools: [where],
+    instructions: "Be brief.",
+    temperature: 0,
+    providerOptions: { seed: 2 },
+    toolChoice: "none"
+  } as const
+  await chat.send("go", { options }).result()
+  await chat.send("on").result()
+  const [own, next] = adapter.requests
+  expect(own?.tools?.map(({ name }) => name)).toEqual(["clock", "where"])
+  expect(own).toMatchObject({ temperature: 0, toolChoice: "none", options: { seed: 2, topP: 1 } })
+  expect(own?.messages[0]).toEqual(Message.system("Be polite.\n\nBe brief."))
+  expect(next?.tools?.map(({ name }) => name)).toEqual(["clock"])
+  expect(next?.messages[0]).toEqual(Message.system("Be polite."))
+  expect(next?.temperature).toBeUndefined()
+})
+
+test("an input that waits keeps its own options", async () => {
+  let replies = 0
+  const adapter = check.fake({ respond: () => (replies++ === 0 ? [{ text: "par" }, { hang: true }] : says("done")) })
+  const { troupe } = await check.troupe({ adapter })
+  const chat = await troupe.chat("c")
+  chat.send("go")
+  await until(() => adapter.open === 1)
+  const waiting = chat.send("more", { options: { model: "small" } })
+  await chat.cancel()
+  await waiting.result()
+  expect(adapter.requests.map(({ model }) => model)).toEqual([undefined, "small"])
+})
+
+test("a submission has its own options, and a message that follows the results", async () => {
+  const toolCall = { toolCall: { id: "c0", name: "where" } }
+  const adapter = check.fake({ scripts: [[toolCall, { finish: "tool_calls" }], says("in Oslo")] })
+  const { troupe } = await check.troupe({ adapter, store: memory() })
+  const chat = await troupe.chat("c")
+  const asked = await chat.send("where?", { options: { tools: [where] } }).result()
+  expect(asked.haltedReason).toBe("manual_tool_calls")
+  const turn = chat.submitToolResults({ c0: "Oslo" }, { options: { tools: [where] }, input: "well?" })
+  expect((await turn.result()).haltedReason).toBe("completed")
+  expect(chat.thread.messages.map(({ content }) => content)).toEqual(["where?", "", "Oslo", "well?", "in Oslo"])
+  expect(adapter.requests[1]?.tools?.map(({ name }) => name)).toEqual(["where"])
+  expect(adapter.requests[1]?.messages.length).toBe(4)
+})
+
+test("a hook sees the message that follows the results of a submission", async () => {
+  const toolCall = { toolCall: { id: "c0", name: "where" } }
+  const adapter = check.fake({ scripts: [[toolCall, { finish: "tool_calls" }], says("in Oslo")] })
+  const prompts: Array<unknown> = []
+  const { troupe } = await check.troupe({
+    adapter,
+    tools: [where],
+    store: memory(),
+    hooks: {
+      UserPromptSubmit: [(event) => void prompts.push(event)]
+    }
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("where?").result()
+  await chat.submitToolResults({ c0: "Oslo" }, { input: "well?" }).result()
+  expect(prompts.length).toBe(2)
+  expect(chat.thread.messages.map(({ content }) => content)).toEqual(["where?", "", "Oslo", "well?", "in Oslo"])
+})
+
+test("an option that a turn cannot have is refused", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ respond: () => says("done") }) })
+  const chat = await troupe.chat("c")
+  const given = { options: { hooks: {} } } as never
+  expect(() => chat.send("go", given)).toThrow(
+    expect.objectContaining({ errors: [expect.objectContaining({ field: ["options", "hooks"] })] })
+  )
+  expect(() => chat.send("go", { options: { temperature: "hot" } } as never)).toThrow()
+})
+
+test("a chat begins with the thread of another program, once", async () => {
+  const adapter = check.fake({ respond: () => says("done") })
+  const { troupe } = await check.troupe({ adapter, store: memory() })
+  const call = { id: "c0", name: "where", arguments: {}, rawArguments: "{}" }
+  const thread = [Message.user("where?"), Message.assistant("", [call]), Message.toolResult("c0", "Oslo")]
+  const chat = await troupe.begin(thread, { id: "c" })
+  await chat.retry().result()
+  expect(adapter.requests[0]?.messages).toEqual(thread)
+  expect(chat.thread.messages.length).toBe(4)
+  await expect(troupe.begin(thread, { id: "c" })).rejects.toMatchObject({ reason: "chat_exists" })
+  await chat.leave()
+  await expect(troupe.begin(thread, { id: "c" })).rejects.toMatchObject({ reason: "chat_exists" })
+})
+
+test("a call that the caller answers is listed until it is answered, also between decisions about other calls", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const calls = [
+    { toolCall: { id: "w0", name: "where" } },
+    { toolCall: { id: "p0", name: "pay" } },
+    { toolCall: { id: "p1", name: "pay" } },
+    { finish: "tool_calls" as const }
+  ]
+  const adapter = check.fake({ scripts: [calls, says("done")] })
+  const { troupe } = await check.troupe({ adapter, tools: [where, pay], permissions: { ask: () => "suspend" } })
+  const chat = await troupe.chat("c")
+  const waiting = () => chat.getSnapshot()?.context.pendingToolCalls.map(({ id }) => id)
+  await chat.send("go").result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.approve("p0", { type: "allow" }).result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.approve("p1", { type: "allow" }).result()
+  expect(waiting()).toEqual(["w0"])
+  await chat.submitToolResults({ w0: "Oslo" }).result()
+  expect(waiting()).toEqual([])
+})

@@ -1,0 +1,68 @@
+/**
+ * The clients that read the turns of chats, and the effect of their disconnects.
+ *
+ * Owns: how many clients read each chat, and which turn all of them left. Does not own the turns, which it cancels through
+ * their chats.
+ *
+ * READERS1. With `onDisconnect: "cancel"`, a turn is cancelled when its last reader disconnects. With `"continue"` it
+ *           continues.
+ * READERS2. A turn counts as left from the disconnect of its last reader until another client reads it. A message that does
+ *           not choose otherwise interrupts such a turn.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+
+/** The effect of a disconnect on the turn that the client read. */
+export type OnDisconnect = "continue" | "cancel"
+
+/** The turn that a client reads: its own, or without `turn` the running one. */
+export interface TurnRead {
+  readonly chat: LocalChatRef
+  readonly turn?: LiveTurn | undefined
+}
+
+type RunningTurn = NonNullable<ChatSnapshot["context"]["turn"]>
+
+const runningIn = (chat: LocalChatRef): RunningTurn | undefined => {
+  const context = chat.getSnapshot()?.context
+  return context?.result === undefined ? context?.turn : undefined
+}
+
+export class TurnReaders {
+  readonly #onDisconnect: OnDisconnect
+  readonly #counts = new WeakMap<LocalChatRef, number>()
+  readonly #left = new WeakSet<RunningTurn>()
+
+  constructor(onDisconnect: OnDisconnect) {
+    this.#onDisconnect = onDisconnect
+  }
+
+  /** Adds a reader. Call the returned function once, with whether the client disconnected before the end. */
+  read({ chat, turn }: TurnRead): (disconnected: boolean) => void {
+    this.#add(chat, 1)
+    for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.delete(one)
+    return (disconnected) => {
+      if (this.#add(chat, -1) > 0 || !disconnected) return
+      for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.add(one)
+      if (this.#onDisconnect === "cancel") void this.#cancel(chat, turn)
+    }
+  }
+
+  /** Whether all clients have left the turn that runs (READERS2). */
+  hasLeft(chat: LocalChatRef): boolean {
+    const running = runningIn(chat)
+    return running !== undefined && this.#left.has(running)
+  }
+
+  #add(chat: LocalChatRef, change: number): number {
+    const count = (this.#counts.get(chat) ?? 0) + change
+    this.#counts.set(chat, count)
+    return count
+  }
+
+  /** Cancels the turn, once it runs, unless it has a reader again. */
+  async #cancel(chat: LocalChatRef, turn: LiveTurn | undefined): Promise<void> {
+    if (turn !== undefined) await Promise.race([turn.delivery, turn.ended])
+    if (this.#counts.get(chat) === 0 && turn?.over !== true) await chat.cancel()
+  }
+}

@@ -1,0 +1,90 @@
+/** Runs a fetch handler in a server that another framework made of Node's HTTP. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Clock } from "@troupe/otp"
+import { refusalOf, responseOfRefusal } from "../http/index.ts"
+import { toRequest } from "./incoming.ts"
+import { write } from "./outgoing.ts"
+
+/** A handler of Node's HTTP. It resolves when the client has the answer, or has disconnected. It never rejects. */
+export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
+
+/**
+ * How answers are written.
+ *
+ * **Units and defaults**: a client that takes nothing of its answer for `stallMs`, 120,000, is disconnected. `clock` is the
+ * host's. `closing` is whether the server closes; each answer then closes its connection. By default it never does.
+ */
+export interface ToNodeOptions {
+  readonly stallMs?: number | undefined
+  readonly clock?: Clock.Clock | undefined
+  readonly closing?: (() => boolean) | undefined
+}
+
+/**
+ * Makes a handler of Node's HTTP from a fetch handler, for Express, Fastify, or `createServer`.
+ *
+ * **Details**: answers are written as {@link listen} writes them (NODE1, NODE2). A body that a parser of the framework has read
+ * is taken from `incoming.body`. The limits of connections and of request times belong to the framework's server.
+ *
+ * **Gotchas**: the path is that of `incoming.url`. Express removes the path of a router from it, so a server behind
+ * `app.use("/chat", …)` has no `basePath`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { createServer } from "node:http"
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Server } from "@troupe/server"
+ * import { toNode } from "@troupe/server/Node"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }) })
+ * const http = createServer(toNode(server.fetch))
+ * await new Promise<void>((resolve) => http.listen(0, resolve))
+ * const { port } = http.address() as { port: number }
+ *
+ * const response = await fetch(`http://127.0.0.1:${port}/chats/c1`)
+ * response.status // => 404
+ * await server.close()
+ * http.close()
+ * http.closeAllConnections()
+ * await troupe.stop()
+ * ```
+ */
+export const toNode = (
+  fetch: (request: Request) => Response | Promise<Response>,
+  { stallMs = 120_000, clock = Clock.live, closing = () => false }: ToNodeOptions = {}
+): NodeHandler => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
+    try {
+      return await fetch(toRequest(incoming, outgoing))
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal === undefined) throw error
+      return responseOfRefusal(refusal)
+    }
+  }
+
+  return async (incoming, outgoing) => {
+    try {
+      const response = await answer(incoming, outgoing)
+      if (closing()) response.headers.set("connection", "close")
+      await write(outgoing, response, { stallMs, clock })
+      detachRequest(clock, outgoing)
+    } catch {
+      // The stream failed, and the server has reported the error. Cutting the connection shows the client that it is
+      // incomplete.
+      outgoing.destroy()
+    }
+  }
+}
+
+/** How long a client may continue to send a body that was refused, in milliseconds. */
+const discardMs = 1_000
+
+/** Discards the rest of an answered request for `discardMs`. Closing the connection at once would lose the answer. */
+const detachRequest = (clock: Clock.Clock, { req }: ServerResponse): void => {
+  if (req.complete || req.destroyed) return
+  const timer = clock.setTimeout(() => req.destroy(), discardMs)
+  req.once("close", () => clock.clearTimeout(timer))
+  req.resume()
+}

@@ -1,0 +1,3 @@
+/** The routes of OpenAI's protocols. */
+export { openAiRoutes } from "./openAiRoutes.ts"
+export { responsesRoutes } from "./responsesRoutes.ts"

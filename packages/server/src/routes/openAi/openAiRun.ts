@@ -1,0 +1,87 @@
+/**
+ * A run that answers a client of OpenAI's protocols, read as a whole or streamed.
+ *
+ * OPENAIRUN2. When a client leaves, its run ends. In a conversation only the reading ends (READERS1).
+ * OPENAIRUN3. When the server closes, the run ends too: a whole answer with a 503, a stream with an error as its last data.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { HttpError } from "../../errors/index.ts"
+import type { Call, TurnRead } from "../../http/index.ts"
+import { taken } from "../../link/index.ts"
+import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
+
+/** The events of a run, and the turn of a conversation that it is. */
+export interface Run {
+  readonly events: AsyncIterableIterator<Event, undefined>
+  readonly reads?: TurnRead
+}
+
+/** The run of a turn, once the chat has its input. Rejects with the reason of a refused input. */
+export const begun = async (chat: LocalChatRef, turn: LiveTurn): Promise<Run> => {
+  await taken(turn)
+  return { events: turn, reads: { chat, turn } }
+}
+
+/** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */
+export const answered = async (call: Call, answer: (gone: AbortSignal) => Promise<Response>): Promise<Response> => {
+  const gone = new AbortController()
+  const leave = (): void => gone.abort()
+  call.request.signal.addEventListener("abort", leave, { once: true })
+  try {
+    return await answer(gone.signal)
+  } catch (error) {
+    const failure: OpenAiError | undefined = ofFailure(error)
+    if (failure === undefined) throw error
+    return responseOf(failure)
+  } finally {
+    call.request.signal.removeEventListener("abort", leave)
+  }
+}
+
+/** Reads a run to its end; `isOver` is whether that end was read. Throws an `HttpError` (503) when the server closes first. */
+export const readWhole = async (
+  call: Call,
+  { events, reads }: Run,
+  push: (event: Event) => unknown,
+  isOver: () => boolean,
+  gone: AbortSignal
+): Promise<void> => {
+  const leave = (): void => void events.return?.()
+  gone.addEventListener("abort", leave, { once: true })
+  const forget = call.whenClosing(async () => events.return?.())
+  const left = reads === undefined ? undefined : call.readers.read(reads)
+  if (call.closing.aborted) leave()
+  try {
+    for await (const event of events) push(event)
+  } finally {
+    forget()
+    left?.(gone.aborted)
+    gone.removeEventListener("abort", leave)
+  }
+  if (call.closing.aborted && !isOver()) {
+    throw new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 })
+  }
+}
+
+/** Streams the frames of a run, which is returned when the stream is over. */
+export const streamedRun = (
+  call: Call,
+  { events, reads }: Run,
+  frames: () => AsyncIterable<string>,
+  last: (why: HttpError) => string
+): Response =>
+  call.stream(
+    (signal) => {
+      const forget = call.whenClosing(async () => events.return?.())
+      // A reader that leaves before its first frame never starts the frames: this listener ends the run.
+      const over = (): void => {
+        forget()
+        void events.return?.()
+      }
+      signal.addEventListener("abort", over, { once: true })
+      return frames()
+    },
+    { last, reads }
+  )

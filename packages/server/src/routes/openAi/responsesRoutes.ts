@@ -1,0 +1,333 @@
+/**
+ * OpenAI's responses: `POST /v1/responses`, and reading and cancelling a response.
+ *
+ * RESPRUN1. A response is a turn of a conversation, and is stored with it. A request that names an earlier response, or
+ *           repeats one of its items, continues that conversation. When the conversation has gone on since, or a turn runs,
+ *           another conversation starts from that response.
+ * RESPRUN2. With `store: false` the items of a request are the thread, and nothing is stored.
+ * RESPRUN3. When a client leaves, only the reading of a stored response ends (READERS1). A response that is not stored ends.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { ChatOptions, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
+import { System } from "@troupe/otp"
+import { HttpError } from "../../errors/index.ts"
+import type { Call, Route } from "../../http/index.ts"
+import { eventFrame, forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
+import {
+  checkItems,
+  endedState,
+  extentOf,
+  failedState,
+  hasHistory,
+  headOf,
+  idsOf,
+  idsUnder,
+  knownResponse,
+  messagesOf,
+  ofFailure,
+  ofRefusal,
+  ofResult,
+  responseBody,
+  type ResponseHead,
+  ResponseItems,
+  responseOf,
+  type ResponsePlace,
+  type ResponsesInput,
+  responsesInput,
+  responsesOptionsOf,
+  ResponsesRequest,
+  type ResponseState,
+  responsesToolsOf,
+  resultsIn,
+  saidIn,
+  splitHistory,
+  unexpected
+} from "../../wire/openAi/index.ts"
+import { modelNamed, withoutInstructions } from "./models.ts"
+import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+
+type Context = ChatSnapshot["context"]
+type Messages = Context["thread"]["messages"]
+
+/** A response that has begun. */
+interface Begun {
+  readonly run: Run
+  readonly head: ResponseHead
+  readonly items: ResponseItems
+  /** How many events were sent. */
+  sent: number
+}
+
+const create = async (call: Call): Promise<Response> => {
+  const body = await call.body(ResponsesRequest)
+  const model = modelNamed(call, body.model)
+  const input = responsesInput(body, call.limits.messageCharacters)
+  checkItems(input.added)
+  const engineTools = call.troupe.engine.tools
+  const tools = responsesToolsOf(body, new Set(engineTools.map(({ name }) => name)))
+  const manual = new Set([...engineTools, ...tools].flatMap((tool) => (tool.manual ? [tool.name] : [])))
+  const options = { ...model, ...responsesOptionsOf(body, tools) }
+  call.claimStream()
+  return answered(call, async (gone) => {
+    const response = await (body.store === false
+      ? unstored(call, body, input, options, manual, gone)
+      : stored(call, body, input, options, manual))
+    if (body.stream === true)
+      return streamedRun(
+        call,
+        response.run,
+        () => framesOf(response),
+        (why) => lastFrame(response, why)
+      )
+    return whole(call, response, body.background === true, gone)
+  })
+}
+
+const createdAt = ({ troupe }: Call): number => Math.floor(troupe.system.clock.now() / 1_000)
+
+/** RESPRUN2. */
+const unstored = async (
+  call: Call,
+  body: ResponsesRequest,
+  { instructions, previous, added }: ResponsesInput,
+  options: ChatOptions,
+  manual: ReadonlySet<string>,
+  signal: AbortSignal
+): Promise<Begun> => {
+  const named = [
+    ["previous_response_id", body.previous_response_id],
+    ["conversation", body.conversation],
+    ["background", body.background === true ? true : undefined]
+  ] as const
+  const [unfit] = named.flatMap(([name, value]) => (value === undefined || value === null ? [] : [name]))
+  if (unfit !== undefined || previous !== undefined) {
+    throw new HttpError(
+      "invalid_input",
+      "A response that is not stored cannot continue another, nor run in background",
+      {
+        issues: [{ field: [unfit ?? "input"], reason: "needs store: true" }]
+      }
+    )
+  }
+  const said = messagesOf(added, call.limits.messageCharacters)
+  const instructed = instructions === undefined ? said : [Message.system(instructions), ...said]
+  const { thread, rest } = withoutInstructions(instructed, options)
+  const ids = idsUnder(System.uuid(call.troupe.system, "server"))
+  return {
+    run: { events: await call.troupe.stream(thread, { ...rest, signal }) },
+    head: headOf(ids.response, { created: createdAt(call), model: body.model }, body),
+    items: new ResponseItems(ids, (name) => manual.has(name)),
+    sent: 0
+  }
+}
+
+/** RESPRUN1. */
+const stored = async (
+  call: Call,
+  body: ResponsesRequest,
+  input: ResponsesInput,
+  given: ChatOptions,
+  manual: ReadonlySet<string>
+): Promise<Begun> => {
+  const { instructions } = input
+  const all = [given.instructions, instructions].filter((text) => text !== undefined)
+  const options = { ...given, ...(all.length === 0 ? {} : { instructions: all.join("\n\n") }) }
+  const mostCharacters = call.limits.messageCharacters
+  const results = resultsIn(input.added, mostCharacters)
+  const said = saidIn(input.added, mostCharacters)
+  const named = conversationNamed(call, body)
+  const { chat, goesOn } = await chatFor(call, named, input)
+  const at = messagesIn(call, chat).length
+  const place = { conversation: call.chats.outerId(chat.id), at, created: createdAt(call), model: body.model }
+  const ids = idsOf(place)
+  const turn = beginTurn(chat, results, said, options, goesOn)
+  return {
+    run: await begun(chat, turn),
+    head: headOf(ids.response, place, body),
+    items: new ResponseItems(ids, (name) => manual.has(name)),
+    sent: 0
+  }
+}
+
+/** Begins the turn of a response: with results, with a message, or with the thread as it is. */
+const beginTurn = (
+  chat: LocalChatRef,
+  results: ReturnType<typeof resultsIn>,
+  said: ReturnType<typeof saidIn>,
+  options: ChatOptions,
+  goesOn: boolean
+): LiveTurn => {
+  if (goesOn && results.size > 0) {
+    const input = said === undefined ? {} : { input: Message.user(said) }
+    return chat.submitToolResults(Object.fromEntries(results), { options, ...input })
+  }
+  if (said !== undefined) return chat.send(Message.user(said), { options, whenBusy: "reject" })
+  if (!goesOn) return chat.retry({ options })
+  throw nothingNew()
+}
+
+/** The conversation that a request names. */
+const conversationNamed = ({ request }: Call, { conversation }: ResponsesRequest): string | undefined => {
+  const named = typeof conversation === "string" ? conversation : conversation?.id
+  return named ?? request.headers.get("x-troupe-chat") ?? undefined
+}
+
+/** The chat of a response. `goesOn` is whether it has the beginning of the input. */
+const chatFor = async (
+  call: Call,
+  named: string | undefined,
+  { previous, added }: ResponsesInput
+): Promise<{ readonly chat: LocalChatRef; readonly goesOn: boolean }> => {
+  if (previous !== undefined && (named === undefined || named === previous.conversation)) {
+    return { chat: await continued(call, previous), goesOn: true }
+  }
+  if (named !== undefined) return { chat: await call.chats.chat(named), goesOn: true }
+  if (added.length === 0) throw nothingNew()
+  if (!hasHistory(added))
+    return { chat: await call.chats.begun(undefined, (id) => call.troupe.chat(id)), goesOn: false }
+  const { earlier, said } = splitHistory(added)
+  if (said.length === 0 && !earlier.some(({ type }) => type === "function_call_output")) throw nothingNew()
+  const thread = messagesOf(earlier, call.limits.messageCharacters)
+  return { chat: await call.chats.begun(undefined, (id) => call.troupe.begin(thread, { id })), goesOn: false }
+}
+
+const nothingNew = (): HttpError =>
+  new HttpError("invalid_input", "The input ends with neither a message of the user nor the output of a call", {
+    issues: [{ field: ["input"], reason: "has nothing new" }]
+  })
+
+/** The conversation of a response when nothing follows the response, else a fork of it. */
+const continued = async (call: Call, place: ResponsePlace): Promise<LocalChatRef> => {
+  const chat = await call.chats.existing(place.conversation)
+  const messages = messagesIn(call, chat)
+  const { end } = extentOf(messages, place.at)
+  const context = contextOf(call, chat)
+  const isLast = end === messages.length
+  if (isLast && isRunning(context)) throw new HttpError("busy", "This response is in progress; wait for its end")
+  if (isLast && (context?.inbox ?? []).length === 0) return chat
+  return forkedAt(call, place.conversation, { from: end, to: end })
+}
+
+const contextOf = ({ shown }: Call, chat: LocalChatRef): Context | undefined =>
+  shown.snapshot(chat.getSnapshot())?.context
+
+const messagesIn = (call: Call, chat: LocalChatRef): Messages => contextOf(call, chat)?.thread.messages ?? []
+
+const whole = async (
+  call: Call,
+  { run, head, items }: Begun,
+  background: boolean,
+  gone: AbortSignal
+): Promise<Response> => {
+  if (background) {
+    await run.events.return?.()
+    return Response.json(responseBody(head, { status: "in_progress", output: [] }))
+  }
+  await readWhole(
+    call,
+    run,
+    (event) => items.push(event),
+    () => items.result !== undefined,
+    gone
+  )
+  if (items.result === undefined) return responseOf(unexpected)
+  const state = endedState(items.result, items.output, ofResult)
+  return state.status === "failed" ? responseOf(ofResult(items.result)) : Response.json(responseBody(head, state))
+}
+
+/** The type of a stream's last event. */
+const lastTypes = {
+  completed: "response.completed",
+  incomplete: "response.incomplete",
+  failed: "response.failed",
+  cancelled: "response.incomplete",
+  in_progress: "response.in_progress"
+} as const
+
+/** An event of the stream. */
+interface NamedEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** Frames of events, each with its number in the stream. */
+const numbered = (response: Begun, events: ReadonlyArray<NamedEvent>): string =>
+  events.map((event) => eventFrame({ ...event, sequence_number: response.sent++ })).join("")
+
+const stateEvent = (type: string, { head }: Begun, state: ResponseState): NamedEvent => ({
+  type,
+  response: responseBody(head, state)
+})
+
+async function* framesOf(response: Begun): AsyncGenerator<string, void> {
+  const { run, items } = response
+  const begins: ResponseState = { status: "in_progress", output: [] }
+  try {
+    yield numbered(response, [
+      stateEvent("response.created", response, begins),
+      stateEvent("response.in_progress", response, begins)
+    ])
+    for await (const event of run.events) {
+      const events = items.push(event)
+      if (events.length > 0) yield numbered(response, events)
+    }
+    const { result, output } = items
+    const state = result === undefined ? failedState(unexpected, output) : endedState(result, output, ofResult)
+    yield numbered(response, [stateEvent(lastTypes[state.status], response, state)])
+  } catch (error) {
+    const ended = items.end("incomplete")
+    const state = failedState(ofFailure(error) ?? unexpected, items.output)
+    yield numbered(response, [...ended, stateEvent("response.failed", response, state)])
+  } finally {
+    await run.events.return?.()
+  }
+}
+
+/** The last frame of a stream that the server ends. */
+const lastFrame = (response: Begun, why: HttpError): string =>
+  numbered(response, [stateEvent("response.failed", response, failedState(ofRefusal(why), response.items.output))])
+
+/** Reads a stored response out of its conversation. */
+const read = async (call: Call): Promise<Response> => {
+  const place = knownResponse(call.params["id"] ?? "")
+  const chat = await call.chats.existing(place.conversation)
+  return Response.json(stateOf(call, chat, place))
+}
+
+const stateOf = (call: Call, chat: LocalChatRef, place: ResponsePlace): ReturnType<typeof responseBody> => {
+  const ids = idsOf(place)
+  const context = contextOf(call, chat)
+  const messages = messagesIn(call, chat)
+  const { own, end } = extentOf(messages, place.at)
+  const servers = new Set(call.troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
+  const items = new ResponseItems(ids, (name) => !servers.has(name))
+  for (const step of stepsOf(own)) items.step(step)
+  const { output } = items
+  const head = headOf(ids.response, place)
+  const isLast = end === messages.length
+  if (isLast && isRunning(context)) return responseBody(head, { status: "in_progress", output })
+  const result = isLast ? context?.result : undefined
+  if (result !== undefined) return responseBody(head, endedState(result, output, ofResult))
+  if (isLast && context?.lastHaltedReason === "cancelled") return responseBody(head, { status: "cancelled", output })
+  return responseBody(head, { status: output.length === 0 ? "incomplete" : "completed", output })
+}
+
+/** Cancels a response that is in progress. */
+const cancel = async (call: Call): Promise<Response> => {
+  const place = knownResponse(call.params["id"] ?? "")
+  const chat = await call.chats.existing(place.conversation)
+  if (stateOf(call, chat, place)["status"] !== "in_progress") {
+    throw new HttpError("invalid_status_for_operation", "This response is over, and cannot be cancelled")
+  }
+  await chat.cancel()
+  return Response.json(stateOf(call, chat, place))
+}
+
+const refused = (error: HttpError): Response => responseOf(ofRefusal(error))
+
+export const responsesRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/v1/responses", handle: create, refused },
+  { method: "GET", path: "/v1/responses/:id", handle: read, refused },
+  { method: "POST", path: "/v1/responses/:id/cancel", handle: cancel, refused }
+]

@@ -1,0 +1,31 @@
+/**
+ * The answers of a client to the calls that a chat waits for.
+ *
+ * ANSWERS1. Decisions come before results: the results follow in a turn of their own, once the decided calls have run. While
+ *           a call still waits for a decision, the results are not used: the client sends them again with that decision.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import type { Decision } from "@troupe/chat/tools"
+import { taken } from "../link/index.ts"
+
+/** A decision about a call. */
+export interface Decided {
+  readonly id: string
+  readonly decision: Decision
+}
+
+/** Begins the turns of some answers, and returns those whose events continue the reply. Rejects when they are refused. */
+export const answering = async (
+  chat: LocalChatRef,
+  decided: ReadonlyArray<Decided>,
+  results: Readonly<Record<string, unknown>>
+): Promise<ReadonlyArray<LiveTurn>> => {
+  const waiting = chat.getSnapshot()?.context.pendingApprovals.length ?? 0
+  const decisions = decided.map(({ id, decision }) => chat.approve(id, decision))
+  const hasResults = Object.keys(results).length > 0 && (decided.length === 0 || decided.length >= waiting)
+  const submitted = hasResults ? [chat.submitToolResults(results)] : []
+  // Results behind decisions wait for the end of that turn.
+  for (const turn of decided.length === 0 ? submitted : decisions) await taken(turn)
+  return [...decisions.slice(-1), ...submitted]
+}

@@ -1,0 +1,303 @@
+/**
+ * A chat's events as the output items of one OpenAI response.
+ *
+ * Owns: the items so far. Does not own the source of the events, nor the response around the items.
+ *
+ * RESPITEM1. The streamed events add up to the items of the whole response. Each item that was added is done before the
+ *            response ends.
+ * RESPITEM2. Only calls that the client answers are sent. Calls of the server's own tools are not.
+ */
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { isQuestion, type StepMessages } from "../index.ts"
+import type { ResponseIds } from "./responseIds.ts"
+
+type ItemStatus = "in_progress" | "completed" | "incomplete"
+
+/** A text of the model. */
+interface MessageItem {
+  readonly type: "message"
+  readonly id: string
+  readonly role: "assistant"
+  readonly status: ItemStatus
+  readonly content: ReadonlyArray<{
+    readonly type: "output_text"
+    readonly text: string
+    readonly annotations: ReadonlyArray<never>
+    readonly logprobs: ReadonlyArray<never>
+  }>
+}
+
+/** The summary of the model's reasoning. */
+interface ReasoningItem {
+  readonly type: "reasoning"
+  readonly id: string
+  readonly summary: ReadonlyArray<{ readonly type: "summary_text"; readonly text: string }>
+}
+
+/** A call that the client answers. */
+interface CallItem {
+  readonly type: "function_call"
+  readonly id: string
+  readonly call_id: string
+  readonly name: string
+  readonly arguments: string
+  readonly status: ItemStatus
+}
+
+/** An item of the output. */
+export type ResponseItem = MessageItem | ReasoningItem | CallItem
+
+/** An event of the stream, without its number. */
+export interface ResponseEvent {
+  readonly type: `response.${string}`
+  readonly [field: string]: unknown
+}
+
+interface Open {
+  readonly index: number
+  text: string
+}
+
+export class ResponseItems {
+  readonly #ids: ResponseIds
+  readonly #isManual: (name: string) => boolean
+  readonly #items: Array<ResponseItem> = []
+  #text: Open | undefined
+  #hasText = false
+  #reasoning: (Open & { part: number; of: unknown; readonly parts: Array<string> }) | undefined
+  readonly #calls = new Map<string, Open>()
+  #result: ChatResult | undefined
+
+  /** `isManual` is whether the client answers the calls of the tool with this name. */
+  constructor(ids: ResponseIds, isManual: (name: string) => boolean) {
+    this.#ids = ids
+    this.#isManual = isManual
+  }
+
+  /** The items so far. */
+  get output(): ReadonlyArray<ResponseItem> {
+    return this.#items
+  }
+
+  /** The result of the run, once it is over. */
+  get result(): ChatResult | undefined {
+    return this.#result
+  }
+
+  push(event: Event): ReadonlyArray<ResponseEvent> {
+    switch (event.type) {
+      case "message_started": {
+        const ended = this.end()
+        this.#hasText = false
+        return ended
+      }
+      case "text_delta":
+        return this.#say(event.delta)
+      case "text_completed":
+        return [...(this.#hasText ? [] : this.#say(event.text)), ...this.#endText()]
+      case "reasoning_delta":
+        return event.delta === "" ? [] : this.#reason(event.id, event.delta)
+      case "ask_user_requested":
+        return [...this.#endText(), ...this.#say(event.question), ...this.#endText()]
+      case "tool_call_started":
+        return this.#begin(event.id, event.name)
+      case "tool_call_delta":
+        return this.#write(event.id, event.argumentsDelta)
+      case "tool_call_completed": {
+        const begun = this.#begin(event.id, event.name)
+        const isWritten = this.#calls.get(event.id)?.text !== ""
+        return [...begun, ...(isWritten ? [] : this.#write(event.id, event.rawArguments)), ...this.#endCall(event.id)]
+      }
+      case "message_completed":
+        return this.end()
+      case "chat_completed":
+        this.#result = event.result
+        return this.end()
+      default:
+        return []
+    }
+  }
+
+  /** Adds a step that is over. */
+  step({ said, behind }: StepMessages): void {
+    const answered = new Map(
+      behind.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message.outcome] as const] : []))
+    )
+    const calls = new Map(said.toolCalls?.map((call) => [call.id, call]))
+    for (const part of Message.parts(said)) {
+      if (part.type === "reasoning" && part.text !== "") this.#reason(part, part.text)
+      if (part.type === "text") this.#say(part.text)
+      const call = part.type === "tool_call" ? calls.get(part.toolCallId) : undefined
+      // A call that the server ran has an outcome.
+      if (call === undefined || answered.get(call.id) !== undefined || !this.#isManual(call.name)) continue
+      this.#begin(call.id, call.name)
+      this.#write(call.id, call.rawArguments ?? JSON.stringify(call.arguments))
+    }
+    this.end()
+    for (const message of behind.filter(isQuestion)) {
+      this.#say(Message.text(message))
+      this.end()
+    }
+  }
+
+  /** Ends the open items. */
+  end(status: ItemStatus = "completed"): ReadonlyArray<ResponseEvent> {
+    return [
+      ...this.#endReasoning(),
+      ...this.#endText(status),
+      ...[...this.#calls.keys()].flatMap((id) => this.#endCall(id, status))
+    ]
+  }
+
+  #say(delta: string): ReadonlyArray<ResponseEvent> {
+    if (delta === "") return []
+    this.#hasText = true
+    const ended = this.#endReasoning()
+    const begun: Array<ResponseEvent> = []
+    if (this.#text === undefined) {
+      const index = this.#items.length
+      const item: MessageItem = {
+        type: "message",
+        id: this.#ids.item("msg", index),
+        role: "assistant",
+        status: "in_progress",
+        content: []
+      }
+      begun.push(this.#add(item), {
+        type: "response.content_part.added",
+        item_id: item.id,
+        output_index: index,
+        content_index: 0,
+        part: textPart("")
+      })
+      this.#text = { index, text: "" }
+    }
+    const open = this.#text
+    open.text += delta
+    return [
+      ...ended,
+      ...begun,
+      { type: "response.output_text.delta", ...this.#at(open), content_index: 0, delta, logprobs: [] }
+    ]
+  }
+
+  #endText(status: ItemStatus = "completed"): ReadonlyArray<ResponseEvent> {
+    const open = this.#text
+    if (open === undefined) return []
+    this.#text = undefined
+    const at = { ...this.#at(open), content_index: 0 }
+    const part = textPart(open.text)
+    return [
+      { type: "response.output_text.done", ...at, text: open.text, logprobs: [] },
+      { type: "response.content_part.done", ...at, part },
+      this.#done<MessageItem>(open, { status, content: [part] })
+    ]
+  }
+
+  #reason(of: unknown, delta: string): ReadonlyArray<ResponseEvent> {
+    const begun: Array<ResponseEvent> = [...this.#endText()]
+    let open = this.#reasoning
+    if (open === undefined) {
+      const index = this.#items.length
+      begun.push(this.#add({ type: "reasoning", id: this.#ids.item("rs", index), summary: [] }))
+      open = { index, text: "", part: -1, of: undefined, parts: [] }
+      this.#reasoning = open
+    }
+    if (open.part < 0 || open.of !== of) {
+      begun.push(...this.#endPart())
+      open.part += 1
+      open.of = of
+      begun.push({
+        type: "response.reasoning_summary_part.added",
+        ...this.#at(open),
+        summary_index: open.part,
+        part: { type: "summary_text", text: "" }
+      })
+    }
+    open.text += delta
+    return [
+      ...begun,
+      { type: "response.reasoning_summary_text.delta", ...this.#at(open), summary_index: open.part, delta }
+    ]
+  }
+
+  #endPart(): ReadonlyArray<ResponseEvent> {
+    const open = this.#reasoning
+    if (open === undefined || open.part < 0) return []
+    const { text } = open
+    const at = { ...this.#at(open), summary_index: open.part }
+    open.parts.push(text)
+    open.text = ""
+    return [
+      { type: "response.reasoning_summary_text.done", ...at, text },
+      { type: "response.reasoning_summary_part.done", ...at, part: { type: "summary_text", text } }
+    ]
+  }
+
+  #endReasoning(): ReadonlyArray<ResponseEvent> {
+    const open = this.#reasoning
+    if (open === undefined) return []
+    const ended = this.#endPart()
+    this.#reasoning = undefined
+    const summary = open.parts.map((text) => ({ type: "summary_text" as const, text }))
+    return [...ended, this.#done<ReasoningItem>(open, { summary })]
+  }
+
+  #begin(id: string, name: string): ReadonlyArray<ResponseEvent> {
+    if (!this.#isManual(name) || this.#calls.has(id)) return []
+    const ended = [...this.#endReasoning(), ...this.#endText()]
+    const index = this.#items.length
+    this.#calls.set(id, { index, text: "" })
+    const added = this.#add({
+      type: "function_call",
+      id: this.#ids.item("fc", index),
+      call_id: this.#ids.call(id),
+      name,
+      arguments: "",
+      status: "in_progress"
+    })
+    return [...ended, added]
+  }
+
+  #write(id: string, delta: string): ReadonlyArray<ResponseEvent> {
+    const open = this.#calls.get(id)
+    if (open === undefined || delta === "") return []
+    open.text += delta
+    return [{ type: "response.function_call_arguments.delta", ...this.#at(open), delta }]
+  }
+
+  #endCall(id: string, status: ItemStatus = "completed"): ReadonlyArray<ResponseEvent> {
+    const open = this.#calls.get(id)
+    if (open === undefined) return []
+    this.#calls.delete(id)
+    const name = (this.#items[open.index] as CallItem).name
+    return [
+      { type: "response.function_call_arguments.done", ...this.#at(open), name, arguments: open.text },
+      this.#done<CallItem>(open, { arguments: open.text, status })
+    ]
+  }
+
+  #at({ index }: Open): { readonly item_id: string; readonly output_index: number } {
+    return { item_id: this.#items[index]?.id ?? "", output_index: index }
+  }
+
+  #add(item: ResponseItem): ResponseEvent {
+    const index = this.#items.push(item) - 1
+    return { type: "response.output_item.added", output_index: index, item }
+  }
+
+  #done<Item extends ResponseItem>({ index }: Open, fields: Partial<Item>): ResponseEvent {
+    const item = { ...this.#items[index], ...fields } as Item
+    this.#items[index] = item
+    return { type: "response.output_item.done", output_index: index, item }
+  }
+}
+
+const textPart = (text: string): MessageItem["content"][number] => ({
+  type: "output_text",
+  text,
+  annotations: [],
+  logprobs: []
+})

@@ -1,0 +1,124 @@
+/** The request body of OpenAI's responses, and its options. */
+import type { ChatOptions } from "@troupe/chat/chats"
+import type { Tool } from "@troupe/chat/tools"
+import * as z from "zod"
+import { longestId } from "./responseIds.ts"
+import { manualTool } from "./openAiRequest.ts"
+
+const Part = z.looseObject({
+  type: z.string(),
+  text: z.string().nullish(),
+  image_url: z.string().nullish(),
+  detail: z.enum(["auto", "low", "high", "original"]).nullish(),
+  file_data: z.string().nullish(),
+  file_url: z.string().nullish(),
+  filename: z.string().nullish()
+})
+
+/** A part of a message or of a call's output. */
+export type ResponsesPart = z.infer<typeof Part>
+
+const Content = z.union([z.string(), z.array(Part)])
+
+const Item = z.looseObject({
+  type: z.string().nullish(),
+  id: z.string().max(longestId).nullish(),
+  role: z.enum(["system", "developer", "user", "assistant"]).optional(),
+  content: Content.nullish(),
+  call_id: z.string().min(1).max(longestId).optional(),
+  name: z.string().max(256).optional(),
+  arguments: z.string().optional(),
+  output: Content.optional()
+})
+
+/** One item of the input. */
+export type ResponsesItem = z.infer<typeof Item>
+
+const FunctionTool = z.looseObject({
+  type: z.literal("function", "only function tools are served here"),
+  name: z.string().min(1).max(256),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish()
+})
+
+const unsupported = "is not supported here; leave it out"
+const nothing = z.null(unsupported).optional()
+
+/** The body of `POST /v1/responses`. An unsupported option that would change the answer is refused by name. */
+export const ResponsesRequest = z.looseObject({
+  model: z.string().max(256),
+  input: z.union([z.string(), z.array(Item)]),
+  instructions: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  store: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  previous_response_id: z.string().max(longestId).nullish(),
+  conversation: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(),
+  metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_output_tokens: z.int().positive().nullish(),
+  reasoning: z.looseObject({ effort: z.string().max(16).nullish(), summary: z.string().max(16).nullish() }).nullish(),
+  text: z
+    .looseObject({
+      format: z
+        .discriminatedUnion("type", [
+          z.looseObject({ type: z.literal("text") }),
+          z.looseObject({ type: z.literal("json_object") }),
+          z.looseObject({
+            type: z.literal("json_schema"),
+            name: z.string(),
+            schema: z.record(z.string(), z.unknown()).optional(),
+            strict: z.boolean().nullish()
+          })
+        ])
+        .nullish()
+    })
+    .nullish(),
+  tools: z.array(FunctionTool).max(128).nullish(),
+  tool_choice: z
+    .union([
+      z.enum(["auto", "none", "required"]),
+      z.looseObject({ type: z.literal("function"), name: z.string().max(256) })
+    ])
+    .nullish(),
+  max_tool_calls: nothing,
+  prompt: nothing,
+  moderation: nothing,
+  top_logprobs: z.literal(0, unsupported).nullish()
+})
+export type ResponsesRequest = z.infer<typeof ResponsesRequest>
+
+/** The client's own tools. Throws an `HttpError` (422) for a name that a tool of the server has. */
+export const responsesToolsOf = ({ tools }: ResponsesRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
+  (tools ?? []).map((tool) => manualTool(tool, taken))
+
+/** The options of a turn, without its instructions. */
+export const responsesOptionsOf = (request: ResponsesRequest, tools: ReadonlyArray<Tool.Tool>) => {
+  const { temperature, tool_choice: choice, text, max_output_tokens: maxTokens, top_p: topP, reasoning } = request
+  const effort = reasoning?.effort
+  const providerOptions = {
+    ...(typeof topP === "number" ? { topP } : {}),
+    ...(typeof effort === "string" ? { reasoning: effort } : {})
+  }
+  const format = text?.format
+  return {
+    includeRawChunks: true,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(typeof temperature === "number" ? { temperature } : {}),
+    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
+    ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
+    ...(choice === null || choice === undefined
+      ? {}
+      : { toolChoice: typeof choice === "string" ? choice : { name: choice.name } }),
+    ...(format === null || format === undefined ? {} : { responseFormat: formatOf(format) })
+  }
+}
+
+type Format = NonNullable<NonNullable<ResponsesRequest["text"]>["format"]>
+
+const formatOf = (format: Format): NonNullable<ChatOptions["responseFormat"]> => {
+  if (format.type !== "json_schema") return { type: format.type }
+  const { name, schema = {}, strict } = format
+  return { type: "json_schema", name, schema, ...(typeof strict === "boolean" ? { strict } : {}) }
+}
