@@ -17,7 +17,7 @@ import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMach
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
 import { isRecord, SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import type { Conversation, InboxEntry } from "../record/index.ts"
+import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
 import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
@@ -221,14 +221,15 @@ export class ChatDirectory {
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (tree.chatsUp !== parent) return "ignore"
     const { clock } = system
-    const life = new ChatLife(chat, this.#parts, record)
+    const recalled = chat.recall(record)
+    const life = new ChatLife(chat, this.#parts, record, recalled)
     const env = new ChatEnv(life)
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: chatStart({
         id,
         engine,
         clock,
-        record: chat.recall(record),
+        record: recalled,
         cutOff: chat.cutOff(record),
         stores: true,
         ...suspension
@@ -315,8 +316,13 @@ class ChatLife extends CommitChain {
   readonly #tree: SupervisionTree
   pid: ChatPid | undefined
 
-  constructor(chat: LiveChat, { engine, system, tree }: ChatParts, record: Conversation | undefined) {
-    super(record)
+  constructor(
+    chat: LiveChat,
+    { engine, system, tree }: ChatParts,
+    record: Conversation | undefined,
+    recalled: Conversation | undefined
+  ) {
+    super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
     this.engine = engine
     this.clock = system.clock
     this.watcher = chat.view

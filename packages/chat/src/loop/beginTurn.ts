@@ -105,11 +105,13 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
 
 /** What the beginning of a turn keeps: answers and results come after the calls, and a retry drops the last reply. */
 const keepsAtBegin = (context: ChatContext, turn: TurnData): Keeps | undefined => {
-  const { thread, open, pendingQuestion } = context
-  const answers =
-    open !== undefined || pendingQuestion !== undefined || turn.messages.some(({ role }) => role === "tool")
+  const { thread, open, pendingQuestion, answer } = context
+  const results = turn.messages.flatMap((message) => (message.role === "tool" ? [{ id: message.toolCallId }] : []))
+  const isResult = pendingQuestion !== undefined && answer === "tool_result"
   return leastOf(
-    answers ? keepsAnswered(context) : undefined,
+    open === undefined && !isResult && results.length === 0
+      ? undefined
+      : keepsAnswered({ thread, open, pendingQuestion, pendingToolCalls: results }),
     drops(context, turn) ? keepsFirst(keptOf(thread)) : undefined
   )
 }

@@ -1,7 +1,7 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
 import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
-import { type Conversation, type Keeps, keepsAnswered, type OpenCall } from "../record/index.ts"
+import { type Conversation, keepsAnswered, type OpenCall } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
@@ -64,23 +64,22 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, now }: 
     open,
     interrupted,
     standing: record.permissionMode,
-    keeps: keepsAtStart(record),
+    keeps: thread === record.thread ? undefined : keepsAnswered(record),
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     caller: callersOf(record)
   }
   if (hasExpired(start, now)) {
     const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
-    return { ...start, ...expired({ ...start, suspendedTtlMs }, rules, now), committed: false }
+    return {
+      ...start,
+      ...expired({ ...start, suspendedTtlMs }, rules, now),
+      committed: false,
+      keeps: keepsAnswered(record)
+    }
   }
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
   return { ...start, committed: isKnown && (interrupted === undefined || cutOff === undefined) }
 }
-
-/** A start can answer the calls and the question of the record. */
-const keepsAtStart = ({ thread, open, pendingQuestion, pendingToolCalls }: Conversation): Keeps | undefined =>
-  open === undefined && pendingQuestion === undefined && pendingToolCalls.length === 0
-    ? undefined
-    : keepsAnswered({ thread, open, pendingQuestion })
 
 /** A late write can leave the row of an input that the thread has. */
 const inboxOf = ({ inbox = [], inputs = [], known = [] }: Conversation): Inbox.Inbox =>

@@ -4,7 +4,8 @@
  * KEEPS1. Whatever changes a thread other than at its end names the first place that it may have changed. So a save names
  *         what it keeps, and neither the chat nor its store compares two records.
  */
-import type { Thread } from "../model/index.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
+import { awaitingUser } from "../toolResult/index.ts"
 import type { PendingQuestion } from "./ChatResult.ts"
 import type { OpenStep } from "./OpenStep.ts"
 
@@ -37,19 +38,33 @@ export const keepsFirst = (messages: number): Keeps => ({ messages, known: Numbe
 
 /** The state of a conversation that waits. */
 interface Waiting extends Pick<Counted, "thread"> {
-  readonly open: OpenStep | undefined
-  readonly pendingQuestion: PendingQuestion | undefined
+  readonly open?: OpenStep | undefined
+  readonly pendingQuestion?: PendingQuestion | undefined
+  readonly pendingToolCalls: ReadonlyArray<Pick<ToolCall, "id">>
 }
 
 /**
- * Keeps what an answer cannot change: the messages up to the first call of the open step without a result, or up to the
- * calls that a question belongs to.
+ * Keeps what an answer, a decision or the end of the wait cannot change: the messages before the placeholder of the answer,
+ * before the first result that is missing in the open step, and before the end of the results beside those of a pending call.
  */
-export const keepsAnswered = ({ thread, open, pendingQuestion }: Waiting): Keeps => {
-  if (open !== undefined && pendingQuestion === undefined) {
+export const keepsAnswered = ({ thread: { messages }, open, pendingQuestion, pendingToolCalls }: Waiting): Keeps => {
+  const places = pendingToolCalls.map(({ id }) => endOfResults(messages, id))
+  if (open !== undefined) {
     const done = open.calls.findIndex(({ state }) => state !== "done")
-    return keepsFirst(open.at + 1 + (done === -1 ? open.calls.length : done))
+    places.push(open.at + 1 + (done === -1 ? open.calls.length : done))
   }
-  const { messages } = thread
-  return keepsFirst(messages.findLastIndex((message) => message.role === "assistant" && "toolCalls" in message) + 1)
+  const placeholder = messages.findLastIndex(
+    (message) =>
+      message.role === "tool" && message.toolCallId === pendingQuestion?.toolCallId && message.content === awaitingUser
+  )
+  if (placeholder !== -1) places.push(placeholder)
+  return keepsFirst(Math.min(messages.length, ...places))
+}
+
+const endOfResults = (messages: Thread["messages"], id: string): number => {
+  const asked = messages.findLastIndex(
+    (message) => message.role === "assistant" && message.toolCalls?.some((call) => call.id === id) === true
+  )
+  const next = messages.findIndex(({ role }, at) => at > asked && role !== "tool")
+  return asked === -1 || next === -1 ? messages.length : next
 }

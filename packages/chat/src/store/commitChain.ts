@@ -31,9 +31,11 @@ export abstract class CommitChain {
   /** The most that a record can keep of that entry. */
   #saved: Keeps
 
-  constructor(record: Conversation | undefined) {
+  /** `keeps` is the most that the next record keeps, if the process does not begin with the record itself. */
+  constructor(record: Conversation | undefined, keeps?: Keeps) {
     this.#version = record?.version ?? 0
-    this.#saved = record === undefined ? { messages: 0, known: 0 } : wholeOf(record)
+    const whole = record === undefined ? { messages: 0, known: 0 } : wholeOf(record)
+    this.#saved = leastOf(whole, keeps) ?? whole
   }
 
   /** Saves a record at this place. */

@@ -1,4 +1,5 @@
 import { it } from "@effect/vitest"
+import { Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
@@ -26,7 +27,8 @@ const Happening = Schema.Struct({
     "cancel",
     "time",
     "fail",
-    "slow"
+    "slow",
+    "kill"
   ]),
   pause: Schema.Literals([0, 1, 2, 5, 30])
 })
@@ -108,7 +110,7 @@ it.effect.prop(
       const { troupe, clock } = await check.troupe({
         adapter: check.fake({ respond: () => (scripts[++requests % scripts.length] ?? says)("fine") }),
         tools: [
-          make({ name: "write", effect: "write", handler: () => ok("written") }),
+          make({ name: "write", effect: "write", handler: () => turnsOfLoop(2).then(() => ok("written")) }),
           make({ name: "pay", effect: "write", handler: () => ok("paid") }),
           make({ name: "read", effect: "read", handler: () => ok("read") }),
           make({ name: "asks", effect: "read", handler: () => askUser("Which?") }),
@@ -125,12 +127,13 @@ it.effect.prop(
       for (const [place, { what, pause }] of story.entries()) {
         if (what === "fail") failing = 1
         else if (what === "slow") slow = 2
+        else if (what === "kill" && chat.pid !== undefined) Process.kill(chat.pid)
         else if (what === "time") await clock.advance(600)
         else act(chat, what, place)
         await turnsOfLoop(pause)
       }
       await turnsOfLoop(100)
-      expect(wrong).toEqual([])
+      if (wrong.length > 0) throw new Error(wrong[0])
       if (story.filter(({ what, pause }) => what === "send" && pause === 30).length > 3) {
         expect(keeping()).toBeGreaterThan(0)
       }
