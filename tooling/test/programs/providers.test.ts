@@ -17,7 +17,6 @@ test("every stream part of the specification is an event, is kept, or only opens
   expect(silent.map(({ type }) => type)).toEqual([
     "text-start",
     "text-end",
-    "reasoning-start",
     "reasoning-end",
     "tool-input-end",
     "ping"
