@@ -31,7 +31,9 @@ const fields: Readonly<Record<ResultPart["type"], ReadonlySet<string>>> = {
 
 /** The parts that a value is, or `undefined` if it is JSON (TPART1). */
 export const resultParts = (value: unknown): ReadonlyArray<ResultPart> | undefined =>
-  Array.isArray(value) && value.length > 0 && value.every(isPart) ? value : undefined
+  Array.isArray(value) && value.length > 0 && !Array.from<unknown>(value).some((part) => !isPart(part))
+    ? value
+    : undefined
 
 const isPart = (value: unknown): value is ResultPart => {
   if (!isRecord(value)) return false

@@ -25,6 +25,7 @@ describe("TPART1 a list is the parts of a result", () => {
     ["no list", image],
     ["an empty list", []],
     ["a list with another value", [image, "a"]],
+    ["a list with a hole", Object.assign([], { 1: image })],
     ["a list of records of the tool's own, with more fields", [{ type: "text", text: "a", author: "Ada" }]],
     ["an image in another form", [{ type: "image", data: "AA==", mediaType: "image/png" }]],
     ["reasoning, which is no part of a result", [{ type: "reasoning", text: "hm" }]],

@@ -14,6 +14,7 @@
  *
  * @module
  */
+import { ValidationError } from "@troupe/chat/errors"
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Clock } from "@troupe/otp"
@@ -124,6 +125,8 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   http.on("checkExpectation", inTurn)
   http.maxConnections = options.connections ?? 10_000
   http.on("clientError", (error, socket) => refuseMalformed(error, socket, clock))
+  if (typeof host !== "string")
+    throw new ValidationError("invalid_options", [{ field: ["host"], reason: "must_be_a_text" }])
   await listening(http, port, host)
   const { port: taken } = http.address() as AddressInfo
   return {

@@ -58,8 +58,16 @@ const ofTurn = {
   includeRawChunks: z.unknown().optional()
 } satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
 
-const types = z.object(
+const aFunction = z.custom((value) => typeof value === "function", "must be a function")
+
+const types = z.strictObject(
   {
+    troupe: z.custom(
+      (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, "chat") === "function",
+      "must be the Troupe of Troupe.start"
+    ),
+    chatId: aFunction.optional(),
+    onError: aFunction.optional(),
     authorize: z.custom(
       (value) => typeof value === "function",
       "must be a function: without one anybody could ask for anything"
@@ -83,13 +91,15 @@ const types = z.object(
       .optional(),
     onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()
-  } satisfies { readonly [Name in keyof ServerOptions]?: z.ZodType },
+  } satisfies { readonly [Name in keyof Required<ServerOptions>]: z.ZodType },
   "must be an object"
 )
 
 /** Throws a `ValidationError` (`invalid_options`) that names each option with an invalid value. */
 export const checkServerOptions = (options: ServerOptions): void => {
-  const found = optionFindings(types, options, () => "unknown_option")
+  const found = optionFindings(types, options, (name) =>
+    names.some((limit) => limit === name) ? `unknown_option; write limits: { ${name}: … }` : "unknown_option"
+  )
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 

@@ -396,7 +396,10 @@ test.each<[Partial<ServerOptions>, ReadonlyArray<string | number>]>([
   [{ basePath: "/api/" }, ["basePath"]],
   [{ basePath: "api" }, ["basePath"]],
   [{ onDisconnect: "stop" as never }, ["onDisconnect"]],
-  [{ models: { fast: { modle: "small" } as never } }, ["models", "fast", "modle"]]
+  [{ models: { fast: { modle: "small" } as never } }, ["models", "fast", "modle"]],
+  [{ requestsPerMinute: 1 } as never, ["requestsPerMinute"]],
+  [{ onError: 5 as never }, ["onError"]],
+  [{ troupe: {} as never }, ["troupe"]]
 ])("options that cannot be meant are refused: %j", async (options, field) => {
   await expect(served({}, options)).rejects.toMatchObject({ reason: "invalid_options", errors: [{ field }] })
 })

@@ -179,7 +179,16 @@ const chatFor = async (
   named: string | undefined,
   { previous, added }: ResponsesInput
 ): Promise<{ readonly chat: LocalChatRef; readonly goesOn: boolean }> => {
-  if (previous !== undefined && (named === undefined || named === previous.conversation)) {
+  if (previous !== undefined && named !== undefined && named !== previous.conversation) {
+    throw new HttpError(
+      "invalid_input",
+      "The previous response belongs to another conversation; name only one of them",
+      {
+        issues: [{ field: ["previous_response_id"], reason: "is of another conversation" }]
+      }
+    )
+  }
+  if (previous !== undefined) {
     return { chat: await continued(call, previous), goesOn: true }
   }
   if (named !== undefined) return { chat: await call.chats.chat(named), goesOn: true }
