@@ -14,11 +14,5 @@ test("no provider package drops a feature of a request: it sends it, or names it
 
 test("every stream part of the specification is an event, is kept, or only opens or closes what others fill", async () => {
   const silent = (await partRows()).filter(({ events, kept }) => events.length === 0 && kept.length === 0)
-  expect(silent.map(({ type }) => type)).toEqual([
-    "text-start",
-    "text-end",
-    "reasoning-end",
-    "tool-input-end",
-    "ping"
-  ])
+  expect(silent.map(({ type }) => type)).toEqual(["text-start", "text-end", "reasoning-end", "tool-input-end", "ping"])
 })
