@@ -146,7 +146,7 @@ const keptReasoning = (kept: unknown): ReadonlyArray<AssistantPart> =>
         return data?.type === "reasoning" ? [data] : []
       })
 
-/** The parts, with a text that differs from theirs in the place of their first text, or before their first call. */
+/** The parts, with a text that differs from theirs at the place of their first text, or before their first call. */
 const withText = (kept: ReadonlyArray<AssistantPart>, content: string): ReadonlyArray<AssistantPart> => {
   if (kept.reduce((said, part) => (part.type === "text" ? said + part.text : said), "") === content) return kept
   const found = kept.findIndex(({ type }) => type === "text" || type === "tool_call")

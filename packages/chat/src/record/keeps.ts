@@ -2,7 +2,8 @@
  * What a record keeps of the one stored before: its first messages and known ids.
  *
  * KEEPS1. Whatever changes a thread other than at its end names the first place that it may have changed. So a save names
- *         what it keeps, and neither the chat nor its store compares two records.
+ *         what it keeps, and the chat compares no records. A store compares only when a save names nothing, or when it
+ *         follows a late write.
  */
 import type { Thread, ToolCall } from "../model/index.ts"
 import { awaitingUser } from "../toolResult/index.ts"

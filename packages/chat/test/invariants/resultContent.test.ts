@@ -36,7 +36,7 @@ describe("TOUT3 the tool message of a result with parts", () => {
     expect(text(message ?? { role: "system", content: "" })).toBe(said)
   })
 
-  test("is the same for a halt, and for a value in the place of a failure", async () => {
+  test("is the same for a halt, and for a value instead of a failure", async () => {
     const halted = await run(halt("enough", shot))
     expect(halted.message).toMatchObject({ content, outcome: "completed" })
     expect(halted.last).toMatchObject({ type: "tool_halt", result: shot, content: said, parts: content })

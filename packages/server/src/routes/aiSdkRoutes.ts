@@ -90,7 +90,7 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
     chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
   } else if (context !== undefined) {
     const place = truncatedAt(messages, body, said)
-    // A history may be shorter because another client has gone on: only a turn that nobody reads is cancelled for that.
+    // A history may be shorter because another client sent messages since: that cancels only a turn without readers.
     const mayCancel = whenBusy === "interrupt" || call.readers.hasLeft(chat)
     if (place !== undefined) chat = await rewound(call, id, context, place, mayCancel)
   }

@@ -403,7 +403,7 @@ describe("the openai client", () => {
     expect(await refused({ user: "u", service_tier: "auto", include: [], parallel_tool_calls: true })).toBe("nothing")
   })
 
-  it("is told of failures, whole and streamed, and of an answer that was cut short", async () => {
+  it("gets failures, whole and streamed, and an answer that was cut short", async () => {
     const limited = await serving({
       adapter: Fake.make({ script: [{ preflightError: "rate_limited" }] }),
       retry: false

@@ -378,7 +378,7 @@ export const agUiMessages = (messages: ReadonlyArray<Message.Message>): Readonly
   return all
 }
 
-/** The messages of a step: its reasoning, and the reply in the place of its first text or call. */
+/** The messages of a step: its reasoning, and the reply at the place of its first text or call. */
 const stepMessages = (message: Extract<Message.Message, { role: "assistant" }>, id: string): ReadonlyArray<object> => {
   const reply = { id, role: "assistant", ...withCalls(message, Messages.text(message)) }
   const parts = Messages.parts(message).filter(

@@ -26,7 +26,7 @@ export interface ResponseState {
 
 type Place = Pick<ResponsePlace, "created" | "model"> & { readonly conversation?: string }
 
-/** The head of a response. A response that is read later has no request any more. */
+/** The head of a response. A response that is read later has no request. */
 export const headOf = (
   id: string,
   { created, model, conversation }: Place,

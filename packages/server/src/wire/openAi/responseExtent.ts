@@ -16,7 +16,7 @@ type Messages = ReadonlyArray<Message.Message>
 export const extentOf = (messages: Messages, at: number): { readonly own: Messages; readonly end: number } => {
   const begin = isCutOff(messages, at) ? at + 1 : at
   if (begin >= messages.length) {
-    throw new HttpError("not_found", "There is no such response in its conversation any more")
+    throw new HttpError("not_found", "The conversation no longer has this response")
   }
   let first = begin
   let inputs = 0
