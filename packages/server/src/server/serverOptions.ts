@@ -98,7 +98,7 @@ const types = z.strictObject(
 /** Throws a `ValidationError` (`invalid_options`) that names each option with an invalid value. */
 export const checkServerOptions = (options: ServerOptions): void => {
   const found = optionFindings(types, options, (name) =>
-    names.some((limit) => limit === name) ? `unknown_option; write limits: { ${name}: … }` : "unknown_option"
+    names.some((known) => known === name) ? `unknown_option; write limits: { ${name}: … }` : "unknown_option"
   )
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
