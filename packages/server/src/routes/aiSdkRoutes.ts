@@ -10,7 +10,7 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
-import { Message } from "@troupe/chat/messages"
+import type { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
 import type { Call, Route, TurnRead } from "../http/index.ts"
@@ -31,7 +31,6 @@ import {
   isRunning,
   isSaid,
   messageName,
-  named,
   ofChat,
   ofSaidAgain,
   ofTurn,
@@ -47,17 +46,21 @@ import {
 import { taken } from "../link/index.ts"
 import {
   answersIn,
-  contentOf,
   type UiChunk,
   type UiInput,
   type UiKnown,
   uiMessages,
   UiRequest,
-  UiStream
+  UiStream,
+  userMessage,
+  withMetadata
 } from "../wire/aiSdk/index.ts"
+import { ReplyMetadata } from "./replyMetadata.ts"
 
 type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
+
+const replies = new ReplyMetadata()
 
 const headers = { "x-vercel-ai-ui-message-stream": "v1" }
 
@@ -78,7 +81,7 @@ const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.sn
 /** Handles a user's message: a new one, a repeated one (AISDK2), or one that replaces an earlier message (AISDK1). */
 const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
   const { id, whenBusy } = body
-  const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const message = userMessage(said, call.limits.messageCharacters)
   let chat = await call.chats.chat(id)
   const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
@@ -104,7 +107,9 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   await taken(turn)
   const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
-  return streamed(call, { chat, turn }, replyName(said.id ?? turn.id), (ui, signal) =>
+  const name = replyName(said.id ?? turn.id)
+  if (isOwn) void replies.begin(call, chat, name, turn)
+  return streamed(call, { chat, turn }, name, (ui, signal) =>
     isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
   )
 }
@@ -155,13 +160,12 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
   const known = { asked, sent: callsOf(context.thread.messages) }
-  return streamed(
-    call,
-    { chat, turn },
-    said.id ?? standingOf(context).name,
-    (ui, signal) => ofTurns(turns, ui, signal),
-    { ...known, thread: context.thread.messages }
-  )
+  const name = said.id ?? standingOf(context).name
+  for (const one of turns) void replies.begin(call, chat, name, one, true)
+  return streamed(call, { chat, turn }, name, (ui, signal) => ofTurns(turns, ui, signal), {
+    ...known,
+    thread: context.thread.messages
+  })
 }
 
 const decisionOf = (said: { readonly approved: boolean; readonly reason: string | undefined } | undefined): Decision =>
@@ -189,9 +193,9 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   await taken(turn)
   const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
-  return streamed(call, { chat, turn }, standing?.name ?? replyName("m"), (ui, signal) =>
-    ofTurn(turn, ui, signal, standing)
-  )
+  const name = standing?.name ?? replyName("m")
+  void replies.begin(call, chat, name, turn)
+  return streamed(call, { chat, turn }, name, (ui, signal) => ofTurn(turn, ui, signal, standing))
 }
 
 const notLast = () =>
@@ -221,12 +225,16 @@ const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed,
   const ui = new UiStream(manualTools(call), known)
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
-  const notifying = { first: dataFrames(ui.start(name)), frames: dataFrames, notify: chunkOf, last: doneFrame }
-  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, notifying), {
-    headers,
-    last: lastFrame,
-    reads
-  })
+  const begins = ui.start(name, replies.of(call, chat, name))
+  const notifying = { first: dataFrames(begins), frames: dataFrames, notify: chunkOf, last: doneFrame }
+  return call.stream(
+    (signal) => withNews(followed(watching(followerOf(call, chat, name, ui), watch), signal), watch, notifying),
+    {
+      headers,
+      last: lastFrame,
+      reads
+    }
+  )
 }
 
 const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
@@ -238,15 +246,20 @@ const lastFrame = ({ code, message }: HttpError): string =>
     errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
   })
 
-const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
-  shown,
+const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Follower<UiChunk> => ({
+  shown: call.shown,
   before: (messages) => ui.said(messages),
-  event: (event) => ui.push(event),
+  event: (event) =>
+    event.type === "chat_completed"
+      ? withMetadata(ui.push(event), replies.ended(call, chat, name, event.result))
+      : ui.push(event),
   standing: (context, { now }) => ui.standing(stands(context, now)),
-  over: (context, { now }) => [
-    ...ui.standing(stands(context, now)),
-    ...ui.ended(context.result ?? { haltedReason: restingReason(context), metadata: {} })
-  ],
+  over: (context, { now }) => {
+    const { result } = context
+    const metadata = result === undefined ? replies.of(call, chat, name) : replies.ended(call, chat, name, result)
+    const ends = ui.ended(result ?? { haltedReason: restingReason(context), metadata: {} })
+    return [...ui.standing(stands(context, now)), ...withMetadata(ends, metadata)]
+  },
   failed: (error) => ui.failed(error)
 })
 
@@ -276,11 +289,13 @@ const stop = async (call: Call): Promise<Response> => {
 const load = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
   const context = chat === undefined ? undefined : contextOf(call, chat)
-  if (context === undefined) return Response.json({ messages: [] })
-  const { thread, pendingApprovals, phase, partial } = context
+  if (chat === undefined || context === undefined) return Response.json({ messages: [] })
+  const { thread, pendingApprovals, phase, partial, result } = context
+  if (result !== undefined) replies.ended(call, chat, standingOf(context).name, result)
   const said = phase === "interrupted" ? partial.text : ""
   const calls = { manual: manualTools(call), approvals: pendingApprovals }
-  return Response.json({ messages: uiMessages(thread.messages, calls, said) })
+  const metadataOf = (name: string) => replies.of(call, chat, name)
+  return Response.json({ messages: uiMessages(thread.messages, calls, said, metadataOf) })
 }
 
 /** An unknown conversation is no error here: clients request it before their first message. */

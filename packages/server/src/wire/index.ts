@@ -14,6 +14,7 @@ export {
   messageName,
   named,
   replyName,
+  sentMetadata,
   standingOf,
   stepsOf,
   valueOf
