@@ -141,11 +141,13 @@ const callPart = (
   const { id, name, arguments: input, rawArguments } = call
   const result = behind.find((message) => message.role === "tool" && message.toolCallId === id)
   const waiting = approvals.find(({ toolCall }) => toolCall.id === id)
+  // A result that a client gave has no outcome.
+  const isManual = manual.has(name) || (result?.role === "tool" && result.outcome === undefined)
   const part = {
     type: `tool-${name}` as const,
     toolCallId: id,
     input: input ?? rawArguments ?? null,
-    ...(manual.has(name) ? {} : { providerExecuted: true as const })
+    ...(isManual ? {} : { providerExecuted: true as const })
   }
   return [
     { ...part, ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting)) }

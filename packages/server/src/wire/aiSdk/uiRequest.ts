@@ -37,7 +37,9 @@ export const UiRequest = z.looseObject({
   message: UiInput.optional(),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
   messageId: z.string().nullish(),
-  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional()
+  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
+  tools: z.unknown().optional(),
+  system: z.unknown().optional()
 })
 export type UiRequest = z.infer<typeof UiRequest>
 
