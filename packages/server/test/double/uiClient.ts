@@ -28,7 +28,14 @@ export const messageOf = async (
     ...(message === undefined ? {} : { message })
   }))
     last = next
-  return plain(last)
+  return last === undefined ? undefined : plain({ ...last, parts: last.parts.map(withoutId) })
+}
+
+/** The client keeps the id of a block of reasoning, which a message does not have. */
+const withoutId = (part: UIMessage["parts"][number]) => {
+  if (part.type !== "reasoning") return part
+  const { id: _, ...rest } = part as typeof part & { readonly id?: string }
+  return rest
 }
 
 /** The conversation as a client loads it. */
