@@ -1,23 +1,14 @@
-import { extname, join } from "node:path"
-import react from "@vitejs/plugin-react"
 import type { Browser, Page } from "playwright-core"
-import { build, type Rolldown } from "vite"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { faultsOf, inBrowser, openBrowser } from "./browser.ts"
+import { builtPage } from "./builtPage.ts"
 import type { LocalPage } from "./local/main.tsx"
 
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8"
-}
-const files = new Map<string, { readonly body: string; readonly contentType: string }>()
+let files: Awaited<ReturnType<typeof builtPage>>
 let browser: Browser
 
 /** Within the page. */
 declare const local: LocalPage
-
-const outputsOf = (built: Awaited<ReturnType<typeof build>>): Rolldown.RolldownOutput["output"][number][] =>
-  "close" in built ? [] : [built].flat().flatMap(({ output }) => output)
 
 /** The page, from nowhere: whatever else it asks for fails. */
 const open = async (): Promise<{ readonly page: Page; readonly faults: ReadonlyArray<string> }> => {
@@ -39,17 +30,7 @@ const press = (page: Page, name: string): Promise<void> =>
 
 describe("a system that lives in the page", inBrowser, () => {
   beforeAll(async () => {
-    const built = await build({
-      root: join(import.meta.dirname, "local"),
-      configFile: false,
-      logLevel: "error",
-      plugins: [react()],
-      build: { write: false, target: "es2024", chunkSizeWarningLimit: 5_000 }
-    })
-    for (const file of outputsOf(built)) {
-      const body = file.type === "chunk" ? file.code : String(file.source)
-      files.set(`/${file.fileName}`, { body, contentType: types[extname(file.fileName)] ?? "text/plain" })
-    }
+    files = await builtPage("local")
     browser = await openBrowser()
   })
 

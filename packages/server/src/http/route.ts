@@ -71,6 +71,8 @@ export interface Call {
   /** Registers a function that the server calls and awaits when it closes. Returns the function that unregisters it. */
   readonly whenClosing: (end: () => Promise<unknown>) => () => void
   readonly limits: { readonly messageCharacters: number }
+  /** Whether clients of the AI SDK may have tools and instructions of their own. */
+  readonly clientTools: boolean
   /** The models that clients may name, and the options of a turn with each. */
   readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */

@@ -22,6 +22,7 @@ export interface CallHome {
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
   readonly shown: Shown
+  readonly clientTools: boolean
   readonly models: Call["models"]
   readonly readers: TurnReaders
 }
@@ -114,6 +115,7 @@ export const makeCall = (
     },
     limits,
     shown: home.shown,
+    clientTools: home.clientTools,
     models: home.models,
     readers: home.readers
   }

@@ -10,10 +10,10 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
-import { Message } from "@troupe/chat/messages"
+import type { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route, TurnRead } from "../http/index.ts"
+import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
   answering,
@@ -31,7 +31,6 @@ import {
   isRunning,
   isSaid,
   messageName,
-  named,
   ofChat,
   ofSaidAgain,
   ofTurn,
@@ -47,17 +46,22 @@ import {
 import { taken } from "../link/index.ts"
 import {
   answersIn,
-  contentOf,
+  clientOptions,
   type UiChunk,
   type UiInput,
   type UiKnown,
   uiMessages,
   UiRequest,
-  UiStream
+  UiStream,
+  userMessage,
+  withMetadata
 } from "../wire/aiSdk/index.ts"
+import { ReplyMetadata } from "./replyMetadata.ts"
 
 type Chat = LocalChatRef
 type Context = ChatSnapshot["context"]
+
+const replies = new ReplyMetadata()
 
 const headers = { "x-vercel-ai-ui-message-stream": "v1" }
 
@@ -68,7 +72,7 @@ const post = async (call: Call): Promise<Response> => {
   call.claimStream()
   if (body.trigger === "regenerate-message") return regenerate(call, body, last)
   if (last.role === "user") return say(call, body, last)
-  if (last.role === "assistant") return answer(call, await call.chats.existing(body.id), last)
+  if (last.role === "assistant") return answer(call, body, await call.chats.existing(body.id), last)
   throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
 }
 
@@ -78,7 +82,8 @@ const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.sn
 /** Handles a user's message: a new one, a repeated one (AISDK2), or one that replaces an earlier message (AISDK1). */
 const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
   const { id, whenBusy } = body
-  const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const options = optionsOf(call, body)
+  const message = userMessage(said, call.limits.messageCharacters)
   let chat = await call.chats.chat(id)
   const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
@@ -99,13 +104,19 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
   const busy = whenBusy ?? (call.readers.hasLeft(chat) ? "interrupt" : undefined)
-  const turn = chat.send(message, { whenBusy: busy, ...(said.id === undefined ? {} : { id: said.id }) })
+  const turn = chat.send(message, { whenBusy: busy, options, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
   await taken(turn)
   const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
-  return streamed(call, { chat, turn }, replyName(said.id ?? turn.id), (ui, signal) =>
-    isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
+  const name = replyName(said.id ?? turn.id)
+  if (isOwn) void replies.begin(call, chat, name, turn)
+  return streamed(
+    call,
+    { chat, turn },
+    name,
+    (ui, signal) => (isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)),
+    { options }
   )
 }
 
@@ -133,7 +144,8 @@ const stays = () =>
   )
 
 /** Applies the client's answers to the calls that wait. */
-const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
+const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): Promise<Response> => {
+  const options = optionsOf(call, body)
   const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
   const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
@@ -150,18 +162,18 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
     decision: decisionOf(decisions.get(toolCall.id))
   }))
   for (const { decision } of decided) checkDecision(call.may, decision)
-  const turns = await answering(chat, decided, Object.fromEntries(given.map(({ id }) => [id, results.get(id)])))
+  const outputs = Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))
+  const turns = await answering(chat, decided, outputs, { options })
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
-  const known = { asked, sent: callsOf(context.thread.messages) }
-  return streamed(
-    call,
-    { chat, turn },
-    said.id ?? standingOf(context).name,
-    (ui, signal) => ofTurns(turns, ui, signal),
-    { ...known, thread: context.thread.messages }
-  )
+  const known = { asked, sent: callsOf(context.thread.messages), options }
+  const name = said.id ?? standingOf(context).name
+  for (const one of turns) void replies.begin(call, chat, name, one, true)
+  return streamed(call, { chat, turn }, name, (ui, signal) => ofTurns(turns, ui, signal), {
+    ...known,
+    thread: context.thread.messages
+  })
 }
 
 const decisionOf = (said: { readonly approved: boolean; readonly reason: string | undefined } | undefined): Decision =>
@@ -170,7 +182,9 @@ const decisionOf = (said: { readonly approved: boolean; readonly reason: string 
     : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
 
 /** Regenerates the answer to the last question, or to the one that is named. */
-const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, last: UiInput): Promise<Response> => {
+const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<Response> => {
+  const { id, messageId, whenBusy } = body
+  const options = optionsOf(call, body)
   let chat = await call.chats.existing(id)
   const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
@@ -184,14 +198,14 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
     throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   }
   await chat.cancel()
-  const turn = chat.retry()
+  const turn = chat.retry({ options })
   claim(turn)
   await taken(turn)
   const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
-  return streamed(call, { chat, turn }, standing?.name ?? replyName("m"), (ui, signal) =>
-    ofTurn(turn, ui, signal, standing)
-  )
+  const name = standing?.name ?? replyName("m")
+  void replies.begin(call, chat, name, turn)
+  return streamed(call, { chat, turn }, name, (ui, signal) => ofTurn(turn, ui, signal, standing), { options })
 }
 
 const notLast = () =>
@@ -204,29 +218,44 @@ const notLast = () =>
 const following = (call: Call, chat: Chat, context: Context): Response =>
   streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
-/** The tools whose calls the client answers. */
-const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
-  new Set(troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [name] : [])))
+/** The options of the client's turn. Throws an `HttpError` (413, 422). */
+const optionsOf = ({ clientTools, troupe, limits }: Call, body: UiRequest): TurnOptions | undefined =>
+  clientTools ? clientOptions(body, troupe.engine.tools, limits.messageCharacters) : undefined
+
+/** The tools whose calls the client answers: the server's manual ones, those of the running turn, and those that wait. */
+const manualTools = ({ troupe }: Call, chat: Chat, options: TurnOptions = {}): ReadonlySet<string> => {
+  const { turn, pendingToolCalls = [] } = chat.getSnapshot()?.context ?? {}
+  const tools = [...troupe.engine.tools, ...(turn?.options.tools ?? []), ...(options.tools ?? [])]
+  return new Set([
+    ...tools.flatMap((tool) => ("manual" in tool && tool.manual ? [tool.name] : [])),
+    ...pendingToolCalls.map(({ name }) => name)
+  ])
+}
 
 /** A followed turn, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
-/** What the client has of a continued reply; `thread` is that reply's state. */
+/** What the client has of a continued reply; `thread` is that reply's state. `options` are those of the client's turn. */
 interface Known extends UiKnown {
   readonly thread?: ReadonlyArray<Message.Message>
+  readonly options?: TurnOptions | undefined
 }
 
 const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed, known: Known = {}): Response => {
   const { chat } = reads
-  const ui = new UiStream(manualTools(call), known)
+  const ui = new UiStream(manualTools(call, chat, known.options), known)
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
-  const notifying = { first: dataFrames(ui.start(name)), frames: dataFrames, notify: chunkOf, last: doneFrame }
-  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, notifying), {
-    headers,
-    last: lastFrame,
-    reads
-  })
+  const begins = ui.start(name, replies.of(call, chat, name))
+  const notifying = { first: dataFrames(begins), frames: dataFrames, notify: chunkOf, last: doneFrame }
+  return call.stream(
+    (signal) => withNews(followed(watching(followerOf(call, chat, name, ui), watch), signal), watch, notifying),
+    {
+      headers,
+      last: lastFrame,
+      reads
+    }
+  )
 }
 
 const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
@@ -238,15 +267,20 @@ const lastFrame = ({ code, message }: HttpError): string =>
     errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
   })
 
-const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
-  shown,
+const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Follower<UiChunk> => ({
+  shown: call.shown,
   before: (messages) => ui.said(messages),
-  event: (event) => ui.push(event),
+  event: (event) =>
+    event.type === "chat_completed"
+      ? withMetadata(ui.push(event), replies.ended(call, chat, name, event.result))
+      : ui.push(event),
   standing: (context, { now }) => ui.standing(stands(context, now)),
-  over: (context, { now }) => [
-    ...ui.standing(stands(context, now)),
-    ...ui.ended(context.result ?? { haltedReason: restingReason(context), metadata: {} })
-  ],
+  over: (context, { now }) => {
+    const { result } = context
+    const metadata = result === undefined ? replies.of(call, chat, name) : replies.ended(call, chat, name, result)
+    const ends = ui.ended(result ?? { haltedReason: restingReason(context), metadata: {} })
+    return [...ui.standing(stands(context, now)), ...withMetadata(ends, metadata)]
+  },
   failed: (error) => ui.failed(error)
 })
 
@@ -276,11 +310,13 @@ const stop = async (call: Call): Promise<Response> => {
 const load = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
   const context = chat === undefined ? undefined : contextOf(call, chat)
-  if (context === undefined) return Response.json({ messages: [] })
-  const { thread, pendingApprovals, phase, partial } = context
+  if (chat === undefined || context === undefined) return Response.json({ messages: [] })
+  const { thread, pendingApprovals, phase, partial, result } = context
+  if (result !== undefined) replies.ended(call, chat, standingOf(context).name, result)
   const said = phase === "interrupted" ? partial.text : ""
-  const calls = { manual: manualTools(call), approvals: pendingApprovals }
-  return Response.json({ messages: uiMessages(thread.messages, calls, said) })
+  const calls = { manual: manualTools(call, chat), approvals: pendingApprovals }
+  const metadataOf = (name: string) => replies.of(call, chat, name)
+  return Response.json({ messages: uiMessages(thread.messages, calls, said, metadataOf) })
 }
 
 /** An unknown conversation is no error here: clients request it before their first message. */

@@ -97,6 +97,7 @@ export const make = (options: ServerOptions): Server => {
     closing: closing.signal,
     ends,
     chatId: options.chatId ?? ownedId,
+    clientTools: options.clientTools === true,
     models: options.models ?? {},
     readers: new TurnReaders(options.onDisconnect ?? "continue")
   }

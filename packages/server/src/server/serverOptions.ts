@@ -54,6 +54,7 @@ const ofTurn = {
   temperature: z.unknown().optional(),
   maxTokens: z.unknown().optional(),
   providerOptions: z.unknown().optional(),
+  context: z.unknown().optional(),
   maxTurns: z.unknown().optional(),
   includeRawChunks: z.unknown().optional()
 } satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
@@ -89,6 +90,7 @@ const types = z.strictObject(
         "must be an object"
       )
       .optional(),
+    clientTools: flag.optional(),
     onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()
   } satisfies { readonly [Name in keyof Required<ServerOptions>]: z.ZodType },
@@ -188,6 +190,11 @@ export interface ServerOptions {
    * Default: none but `troupe`, which is the engine's model.
    */
   readonly models?: Readonly<Record<string, TurnOptions>> | undefined
+  /**
+   * Whether clients of the AI SDK may post `tools` and `system` with a message, as assistant-ui does: the tools are manual
+   * tools of that turn, and `system` follows the instructions of the Troupe. Default: `false`, which ignores both.
+   */
+  readonly clientTools?: boolean | undefined
   /** Called with unexpected errors. Default: none. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -10,15 +10,26 @@ import type { Message } from "@troupe/chat/messages"
 
 type Context = ChatSnapshot["context"]
 
-/** The metadata key of the id that a sender gave its message. */
+/** The metadata keys of the id and of the metadata that a sender gave its message. */
 const idKey = "client_message_id"
+const metadataKey = "client_metadata"
 
-/** Adds the sender's id to a user's message. */
+/** Adds the sender's id and its metadata to a user's message. */
 export const named = (
   message: Extract<Message.Message, { role: "user" }>,
-  id: string | undefined
-): Extract<Message.Message, { role: "user" }> =>
-  id === undefined ? message : { ...message, metadata: { ...message.metadata, [idKey]: id } }
+  id: string | undefined,
+  metadata?: unknown
+): Extract<Message.Message, { role: "user" }> => {
+  if (id === undefined && metadata === undefined) return message
+  const sent = {
+    ...(id === undefined ? {} : { [idKey]: id }),
+    ...(metadata === undefined ? {} : { [metadataKey]: metadata })
+  }
+  return { ...message, metadata: { ...message.metadata, ...sent } }
+}
+
+/** The metadata that the sender gave its message. */
+export const sentMetadata = ({ metadata }: Message.Message): unknown => metadata?.[metadataKey]
 
 /** The name of a message (RNAME1). */
 export const messageName = (message: Message.Message, index: number): string => {

@@ -6,6 +6,7 @@
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
  * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
  *              first turn after which the next one cannot begin.
+ * FOLLOWTURN4. When the running turn ends before its reader begins to read, the reader gets its end.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
@@ -99,10 +100,17 @@ export async function* ofChat<Item>(
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   if (!isRunning(context)) return yield follower.over(context, standingOf(context))
-  let before: Standing | undefined = standingOf(context)
+  const items = chat.attach({ cursor: "turn", signal })
+  // The turn may have ended since the context was read: then the attachment has no event of it (FOLLOWTURN4).
+  const present = follower.shown.snapshot(chat.getSnapshot())?.context ?? context
+  if (!isRunning(present)) {
+    void items.return()
+    return yield follower.over(present, standingOf(present))
+  }
+  let before: Standing | undefined = standingOf(present)
   const shown = follower.shown.events(chat)
   try {
-    for await (const item of chat.attach({ cursor: "turn", signal })) {
+    for await (const item of items) {
       if (item.type === "event") {
         if (before !== undefined) yield follower.before(beginningOf(before, item.event), before.earlier)
         before = undefined

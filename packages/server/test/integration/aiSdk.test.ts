@@ -1,45 +1,16 @@
 import { askUser, Fake, tool } from "@troupe/chat"
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
+import type { UIMessage } from "ai"
 import { describe, expect, it } from "vitest"
 import { type HandModel, handModel } from "../double/handModel.ts"
 import { serving } from "../double/serving.ts"
-import { streamOf } from "../double/streamOf.ts"
+import { chunksOf, kept, messageOf, plain, withoutTimes } from "../double/uiClient.ts"
 
 const text = (id: string, said: string) => ({ id, role: "user", parts: [{ type: "text", text: said }] })
-
-const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
-
-/** The chunks of a body as far as it came. */
-const chunksOf = (body: string): ReadonlyArray<UIMessageChunk> =>
-  body
-    .split("\n\n")
-    .filter((frame) => frame.startsWith("data: {"))
-    .map((frame) => JSON.parse(frame.slice("data: ".length)) as UIMessageChunk)
-
-const messageOf = async (
-  chunks: ReadonlyArray<UIMessageChunk>,
-  message?: UIMessage
-): Promise<UIMessage | undefined> => {
-  let last = message
-  for await (const next of readUIMessageStream({
-    stream: streamOf(chunks),
-    ...(message === undefined ? {} : { message })
-  }))
-    last = next
-  return plain(last)
-}
 
 const codeOf = async (response: Response) =>
   `${response.status} ${((await response.json()) as { readonly error: { readonly code: string } }).error.code}`
 
 const hello = () => Fake.make({ script: [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }] })
-
-const kept = async (url: string, id = "c") => {
-  const { messages } = (await (await fetch(`${url}/api/chat/${id}/messages`)).json()) as {
-    readonly messages: ReadonlyArray<UIMessage>
-  }
-  return messages
-}
 
 describe("AISDK1. the conversation is the server's", () => {
   it("a message is answered with a stream of version 1, that ends with [DONE]", async () => {
@@ -418,7 +389,7 @@ describe("AISDK3. a client that leaves ends nothing", () => {
       }
       const message = await messageOf(chunksOf(await (resumed ?? response).text()))
       expect((await kept(url)).at(-1)).toEqual(message)
-      return message
+      return withoutTimes(message)
     }
     const uncut = await whole(undefined)
     expect(uncut?.parts.length).toBe(5)

@@ -11,21 +11,20 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { ChatOptions, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { System } from "@troupe/otp"
+import * as z from "zod"
 import { HttpError } from "../../errors/index.ts"
-import type { Call, Route } from "../../http/index.ts"
-import { eventFrame, forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
+import { type Call, queryOf, type Route } from "../../http/index.ts"
+import { forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   checkItems,
   endedState,
   extentOf,
-  failedState,
   hasHistory,
   headOf,
   idsOf,
   idsUnder,
   knownResponse,
   messagesOf,
-  ofFailure,
   ofRefusal,
   ofResult,
   responseBody,
@@ -46,6 +45,7 @@ import {
 } from "../../wire/openAi/index.ts"
 import { modelNamed, withoutInstructions } from "./models.ts"
 import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+import { ofRun, ofRunning, ofStored, ResponseStream } from "./responseStream.ts"
 
 type Context = ChatSnapshot["context"]
 type Messages = Context["thread"]["messages"]
@@ -54,9 +54,7 @@ type Messages = Context["thread"]["messages"]
 interface Begun {
   readonly run: Run
   readonly head: ResponseHead
-  readonly items: ResponseItems
-  /** How many events were sent. */
-  sent: number
+  readonly newItems: () => ResponseItems
 }
 
 const create = async (call: Call): Promise<Response> => {
@@ -73,13 +71,15 @@ const create = async (call: Call): Promise<Response> => {
     const response = await (body.store === false
       ? unstored(call, body, input, options, manual, gone)
       : stored(call, body, input, options, manual))
-    if (body.stream === true)
+    if (body.stream === true) {
+      const stream = new ResponseStream(response.head, response.newItems)
       return streamedRun(
         call,
         response.run,
-        () => framesOf(response),
-        (why) => lastFrame(response, why)
+        () => ofRun(stream, response.run),
+        (why) => stream.closed(why)
       )
+    }
     return whole(call, response, body.background === true, gone)
   })
 }
@@ -117,8 +117,7 @@ const unstored = async (
   return {
     run: { events: await call.troupe.stream(thread, { ...rest, signal }) },
     head: headOf(ids.response, { created: createdAt(call), model: body.model }, body),
-    items: new ResponseItems(ids, (name) => manual.has(name)),
-    sent: 0
+    newItems: () => new ResponseItems(ids, (name) => manual.has(name))
   }
 }
 
@@ -145,8 +144,7 @@ const stored = async (
   return {
     run: await begun(chat, turn),
     head: headOf(ids.response, place, body),
-    items: new ResponseItems(ids, (name) => manual.has(name)),
-    sent: 0
+    newItems: () => new ResponseItems(ids, (name) => manual.has(name))
   }
 }
 
@@ -225,7 +223,7 @@ const messagesIn = (call: Call, chat: LocalChatRef): Messages => contextOf(call,
 
 const whole = async (
   call: Call,
-  { run, head, items }: Begun,
+  { run, head, newItems }: Begun,
   background: boolean,
   gone: AbortSignal
 ): Promise<Response> => {
@@ -233,6 +231,7 @@ const whole = async (
     await run.events.return?.()
     return Response.json(responseBody(head, { status: "in_progress", output: [] }))
   }
+  const items = newItems()
   await readWhole(
     call,
     run,
@@ -245,92 +244,63 @@ const whole = async (
   return state.status === "failed" ? responseOf(ofResult(items.result)) : Response.json(responseBody(head, state))
 }
 
-/** The type of a stream's last event. */
-const lastTypes = {
-  completed: "response.completed",
-  incomplete: "response.incomplete",
-  failed: "response.failed",
-  cancelled: "response.incomplete",
-  in_progress: "response.in_progress"
-} as const
-
-/** An event of the stream. */
-interface NamedEvent {
-  readonly type: string
-  readonly [field: string]: unknown
-}
-
-/** Frames of events, each with its number in the stream. */
-const numbered = (response: Begun, events: ReadonlyArray<NamedEvent>): string =>
-  events.map((event) => eventFrame({ ...event, sequence_number: response.sent++ })).join("")
-
-const stateEvent = (type: string, { head }: Begun, state: ResponseState): NamedEvent => ({
-  type,
-  response: responseBody(head, state)
+const Reading = z.looseObject({
+  stream: z.enum(["true", "false"]).optional(),
+  starting_after: z.coerce.number().int().nonnegative().optional()
 })
 
-async function* framesOf(response: Begun): AsyncGenerator<string, void> {
-  const { run, items } = response
-  const begins: ResponseState = { status: "in_progress", output: [] }
-  try {
-    yield numbered(response, [
-      stateEvent("response.created", response, begins),
-      stateEvent("response.in_progress", response, begins)
-    ])
-    for await (const event of run.events) {
-      const events = items.push(event)
-      if (events.length > 0) yield numbered(response, events)
-    }
-    const { result, output } = items
-    const state = result === undefined ? failedState(unexpected, output) : endedState(result, output, ofResult)
-    yield numbered(response, [stateEvent(lastTypes[state.status], response, state)])
-  } catch (error) {
-    const ended = items.end("incomplete")
-    const state = failedState(ofFailure(error) ?? unexpected, items.output)
-    yield numbered(response, [...ended, stateEvent("response.failed", response, state)])
-  } finally {
-    await run.events.return?.()
-  }
-}
-
-/** The last frame of a stream that the server ends. */
-const lastFrame = (response: Begun, why: HttpError): string =>
-  numbered(response, [stateEvent("response.failed", response, failedState(ofRefusal(why), response.items.output))])
-
-/** Reads a stored response out of its conversation. */
+/** Reads a stored response out of its conversation: as a whole, or as the stream of its events (RESPSEQ2). */
 const read = async (call: Call): Promise<Response> => {
   const place = knownResponse(call.params["id"] ?? "")
+  const { stream: isStream, starting_after: after } = queryOf(call.url, Reading)
   const chat = await call.chats.existing(place.conversation)
-  return Response.json(stateOf(call, chat, place))
+  const { head, newItems, body, ...stored } = storedAt(call, place)
+  const context = contextOf(call, chat)
+  if (isStream !== "true" || context === undefined) return Response.json(body(context))
+  const isInProgress = stored.state(context).status === "in_progress"
+  const stream = new ResponseStream(head, newItems, after)
+  return call.stream(
+    (signal) =>
+      isInProgress ? ofRunning(call, chat, context, stream, stored, signal) : ofStored(context, stream, stored),
+    { last: (why) => stream.closed(why), reads: isInProgress ? { chat } : undefined }
+  )
 }
 
-const stateOf = (call: Call, chat: LocalChatRef, place: ResponsePlace): ReturnType<typeof responseBody> => {
+/** The response of a place, in any state of its conversation. */
+const storedAt = (call: Call, place: ResponsePlace) => {
   const ids = idsOf(place)
-  const context = contextOf(call, chat)
-  const messages = messagesIn(call, chat)
-  const { own, end } = extentOf(messages, place.at)
   const servers = new Set(call.troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
-  const items = new ResponseItems(ids, (name) => !servers.has(name))
-  for (const step of stepsOf(own)) items.step(step)
-  const { output } = items
+  const newItems = () => new ResponseItems(ids, (name) => !servers.has(name))
   const head = headOf(ids.response, place)
-  const isLast = end === messages.length
-  if (isLast && isRunning(context)) return responseBody(head, { status: "in_progress", output })
-  const result = isLast ? context?.result : undefined
-  if (result !== undefined) return responseBody(head, endedState(result, output, ofResult))
-  if (isLast && context?.lastHaltedReason === "cancelled") return responseBody(head, { status: "cancelled", output })
-  return responseBody(head, { status: output.length === 0 ? "incomplete" : "completed", output })
+  const steps = ({ thread }: Context) => stepsOf(extentOf(thread.messages, place.at).own)
+  const state = (context: Context): ResponseState => {
+    const { messages } = context.thread
+    const items = newItems()
+    for (const step of steps(context)) items.step(step)
+    const { output } = items
+    const isLast = extentOf(messages, place.at).end === messages.length
+    if (isLast && isRunning(context)) return { status: "in_progress", output }
+    if (isLast && context.result !== undefined) return endedState(context.result, output, ofResult)
+    if (isLast && context.lastHaltedReason === "cancelled") return { status: "cancelled", output }
+    return { status: output.length === 0 ? "incomplete" : "completed", output }
+  }
+  const body = (context: Context | undefined) => {
+    if (context === undefined) throw new HttpError("not_found", "The conversation no longer has this response")
+    return responseBody(head, state(context))
+  }
+  return { head, newItems, steps, state, body }
 }
 
 /** Cancels a response that is in progress. */
 const cancel = async (call: Call): Promise<Response> => {
   const place = knownResponse(call.params["id"] ?? "")
   const chat = await call.chats.existing(place.conversation)
-  if (stateOf(call, chat, place)["status"] !== "in_progress") {
+  const { body } = storedAt(call, place)
+  if (body(contextOf(call, chat))["status"] !== "in_progress") {
     throw new HttpError("invalid_status_for_operation", "This response is over, and cannot be cancelled")
   }
   await chat.cancel()
-  return Response.json(stateOf(call, chat, place))
+  return Response.json(body(contextOf(call, chat)))
 }
 
 const refused = (error: HttpError): Response => responseOf(ofRefusal(error))

@@ -2,7 +2,17 @@
 import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
+import {
+  isQuestion,
+  isSaid,
+  messageName,
+  replyName,
+  sentMetadata,
+  type StepMessages,
+  stepsOf,
+  valueOf
+} from "../index.ts"
+import type { UiMetadata } from "./uiMetadata.ts"
 
 /** The state of a tool call. */
 type ToolState =
@@ -44,6 +54,8 @@ export type UiPart =
 export interface UiMessage {
   readonly id: string
   readonly role: "user" | "assistant"
+  /** The sender's own, or that of a reply. */
+  readonly metadata?: unknown
   readonly parts: ReadonlyArray<UiPart>
 }
 
@@ -56,11 +68,15 @@ export interface UiCalls {
   readonly approvals: ReadonlyArray<PendingApproval>
 }
 
-/** Converts the messages of a thread. `partial` is the text of an interrupted reply. */
+/**
+ * Converts the messages of a thread. `partial` is the text of an interrupted reply, and `metadataOf` returns the metadata
+ * of a reply by its name.
+ */
 export const uiMessages = (
   messages: ReadonlyArray<Message.Message>,
   calls: UiCalls,
-  partial = ""
+  partial = "",
+  metadataOf: (name: string) => UiMetadata | undefined = () => undefined
 ): ReadonlyArray<UiMessage> => {
   const all: Array<UiMessage> = []
   let name = replyName("m")
@@ -68,7 +84,7 @@ export const uiMessages = (
   const replied = (last: string) => {
     const begun: ReadonlyArray<UiPart> = last === "" ? [] : [{ type: "step-start" }, ...textParts(last)]
     const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun]
-    if (parts.length > 0) all.push({ id: name, role: "assistant", parts })
+    if (parts.length > 0) all.push({ id: name, role: "assistant", ...withField(metadataOf(name)), parts })
     reply = []
   }
   for (const [index, message] of messages.entries()) {
@@ -76,13 +92,15 @@ export const uiMessages = (
     else {
       replied("")
       const id = messageName(message, index)
-      all.push({ id, role: "user", parts: userParts(message.content) })
+      all.push({ id, role: "user", ...withField(sentMetadata(message)), parts: userParts(message.content) })
       name = replyName(id)
     }
   }
   replied(partial)
   return all
 }
+
+const withField = (metadata: unknown): Pick<UiMessage, "metadata"> => (metadata === undefined ? {} : { metadata })
 
 /** The parts of a step. */
 export const stepParts = ({ said, behind }: StepMessages, calls: UiCalls): ReadonlyArray<UiPart> => {
@@ -123,11 +141,13 @@ const callPart = (
   const { id, name, arguments: input, rawArguments } = call
   const result = behind.find((message) => message.role === "tool" && message.toolCallId === id)
   const waiting = approvals.find(({ toolCall }) => toolCall.id === id)
+  // A result that a client gave has no outcome.
+  const isManual = manual.has(name) || (result?.role === "tool" && result.outcome === undefined)
   const part = {
     type: `tool-${name}` as const,
     toolCallId: id,
     input: input ?? rawArguments ?? null,
-    ...(manual.has(name) ? {} : { providerExecuted: true as const })
+    ...(isManual ? {} : { providerExecuted: true as const })
   }
   return [
     { ...part, ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting)) }

@@ -1,7 +1,7 @@
 /** The request body of a client of the AI SDK. Only its new content is used: the server has the conversation. */
-import type { ContentPart } from "@troupe/chat/messages"
+import { type ContentPart, Message } from "@troupe/chat/messages"
 import * as z from "zod"
-import { checkedAnswer, checkedContent, filePart } from "../index.ts"
+import { checkedAnswer, checkedContent, filePart, named } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -23,6 +23,7 @@ type Part = z.infer<typeof Part>
 const UiInput = z.looseObject({
   id: z.string().max(256).optional(),
   role: z.enum(["system", "user", "assistant"]),
+  metadata: z.unknown().optional(),
   parts: z.array(Part)
 })
 
@@ -36,12 +37,14 @@ export const UiRequest = z.looseObject({
   message: UiInput.optional(),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
   messageId: z.string().nullish(),
-  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional()
+  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
+  tools: z.unknown().optional(),
+  system: z.unknown().optional()
 })
 export type UiRequest = z.infer<typeof UiRequest>
 
-/** The user's content. Throws an `HttpError` (413, 422). */
-export const contentOf = ({ parts }: UiInput, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
+/** The user's content. */
+const contentOf = ({ parts }: UiInput, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
   checkedContent(
     parts.flatMap(({ type, text, url, mediaType, filename }): ReadonlyArray<ContentPart> => {
       if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
@@ -51,6 +54,12 @@ export const contentOf = ({ parts }: UiInput, mostCharacters: number): string | 
     }),
     mostCharacters
   )
+
+/** The user's message. Throws an `HttpError` (413, 422). */
+export const userMessage = (said: UiInput, mostCharacters: number): ReturnType<typeof named> => {
+  checkedAnswer(said.metadata, mostCharacters)
+  return named(Message.user(contentOf(said, mostCharacters)), said.id, said.metadata ?? undefined)
+}
 
 /** The client's decisions about calls, and the results of its own tools. */
 export interface UiAnswers {

@@ -16,6 +16,7 @@ import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
 import { errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
+import type { UiMetadata } from "./uiMetadata.ts"
 import { answerOf, answerState, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
 
 /** Where a chat stands in the middle of a turn. */
@@ -60,8 +61,8 @@ export class UiStream {
   }
 
   /** The first chunks. */
-  start(messageId: string): ReadonlyArray<UiChunk> {
-    return [{ type: "start", messageId }]
+  start(messageId: string, messageMetadata?: UiMetadata): ReadonlyArray<UiChunk> {
+    return [{ type: "start", messageId, ...(messageMetadata === undefined ? {} : { messageMetadata }) }]
   }
 
   /** Sends completed steps, without those the client already has. */

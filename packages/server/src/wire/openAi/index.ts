@@ -9,6 +9,8 @@ export { extentOf } from "./responseExtent.ts"
 export { idsOf, idsUnder } from "./responseIds.ts"
 export type { ResponsePlace } from "./responseIds.ts"
 export { ResponseItems } from "./responseItems.ts"
+export type { ResponseEvent } from "./responseItems.ts"
+export { ResponseNumbers } from "./responseNumbers.ts"
 export {
   checkItems,
   hasHistory,

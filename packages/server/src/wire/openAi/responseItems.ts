@@ -60,6 +60,9 @@ interface Open {
   text: string
 }
 
+/** The model's block of reasoning, when its beginning was missed: the next fragment continues it. */
+const anyBlock = Symbol("any block")
+
 export class ResponseItems {
   readonly #ids: ResponseIds
   readonly #isManual: (name: string) => boolean
@@ -120,26 +123,33 @@ export class ResponseItems {
     }
   }
 
-  /** Adds a step that is over. */
-  step({ said, behind }: StepMessages): void {
+  /** Adds a step that is over. Its events are those of the step's own, with whole texts as fragments. */
+  step({ said, behind }: StepMessages): ReadonlyArray<ResponseEvent> {
+    const events: Array<ResponseEvent> = []
     const answered = new Map(
       behind.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message.outcome] as const] : []))
     )
     const calls = new Map(said.toolCalls?.map((call) => [call.id, call]))
     for (const part of Message.parts(said)) {
-      if (part.type === "reasoning" && part.text !== "") this.#reason(part, part.text)
-      if (part.type === "text") this.#say(part.text)
+      if (part.type === "reasoning" && part.text !== "") events.push(...this.#reason(part, part.text))
+      if (part.type === "text") events.push(...this.#say(part.text))
       const call = part.type === "tool_call" ? calls.get(part.toolCallId) : undefined
       // A call that the server ran has an outcome.
       if (call === undefined || answered.get(call.id) !== undefined || !this.#isManual(call.name)) continue
-      this.#begin(call.id, call.name)
-      this.#write(call.id, call.rawArguments ?? JSON.stringify(call.arguments))
+      events.push(
+        ...this.#begin(call.id, call.name),
+        ...this.#write(call.id, call.rawArguments ?? JSON.stringify(call.arguments)),
+        ...this.#endCall(call.id)
+      )
     }
-    this.end()
-    for (const message of behind.filter(isQuestion)) {
-      this.#say(Message.text(message))
-      this.end()
-    }
+    events.push(...this.end())
+    for (const message of behind.filter(isQuestion)) events.push(...this.#say(Message.text(message)), ...this.end())
+    return events
+  }
+
+  /** Adds what the running step has said so far. */
+  partial(reasoning: string, text: string): ReadonlyArray<ResponseEvent> {
+    return [...(reasoning === "" ? [] : this.#reason(anyBlock, reasoning)), ...this.#say(text)]
   }
 
   /** Ends the open items. */
@@ -205,6 +215,7 @@ export class ResponseItems {
       open = { index, text: "", part: -1, of: undefined, parts: [] }
       this.#reasoning = open
     }
+    if (open.of === anyBlock && open.part >= 0) open.of = of
     if (open.part < 0 || open.of !== of) {
       begun.push(...this.#endPart())
       open.part += 1
