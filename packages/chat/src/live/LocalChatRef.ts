@@ -151,8 +151,10 @@ export class LocalChatRef implements ChatRef {
     return attached
   }
 
-  approve(toolCallId: string, decision: Decision): LiveTurn {
+  /** `options` are those of the turn that the decision begins: the turn that suspended the call had its own. */
+  approve(toolCallId: string, decision: Decision, { options }: OwnOptions = {}): LiveTurn {
     return this.#chat.start([], {
+      options,
       decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.view.snapshot()?.context) }]
     })
   }

@@ -134,7 +134,8 @@ export class ChatDirectory {
     options: (id, turn) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       this.#options ??= fixedOptions(engine, chatOptions)
-      const fixed = turn === undefined ? this.#options : fixedOptions(engine, withTurnOptions(chatOptions, turn))
+      const fixed =
+        turn === undefined ? this.#options : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
       return optionsOfRun(fixed, { sessionId: id, toolSlots, chat: handleOf(this.held.get(id)) })
     },
     hooks: () => this.#parts.chatOptions.hooks,

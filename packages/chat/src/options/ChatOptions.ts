@@ -202,8 +202,8 @@ export interface ChatOptions extends StepOptions {
  * The options that one turn of a live chat may have for itself.
  *
  * **Details**: `tools` are in addition to those of the Troupe; `instructions` follow those of the Troupe; `providerOptions`
- * are overlaid on those of the Troupe. The others replace the Troupe's. They are not stored: after a restart of the program,
- * an input that waited runs with the options of the Troupe.
+ * and `context` are overlaid on those of the Troupe. The others replace the Troupe's. They are not stored: after a restart of
+ * the program, an input that waited runs with the options of the Troupe.
  */
 export type TurnOptions = Pick<
   ChatOptions,
@@ -215,6 +215,7 @@ export type TurnOptions = Pick<
   | "temperature"
   | "maxTokens"
   | "providerOptions"
+  | "context"
   | "maxTurns"
   | "includeRawChunks"
 >

@@ -1,5 +1,6 @@
 /** The options of one turn of a live chat, over those of its Troupe. */
 import type { ChatOptions, TurnOptions } from "./ChatOptions.ts"
+import type { Engine } from "../tool/index.ts"
 import { isRecord, unknownOption, ValidationError } from "../errors/index.ts"
 
 /** Every name of a turn's own options. */
@@ -12,15 +13,16 @@ const names: ReadonlyArray<string> = Object.keys({
   temperature: true,
   maxTokens: true,
   providerOptions: true,
+  context: true,
   maxTurns: true,
   includeRawChunks: true
 } satisfies Record<keyof TurnOptions, true>)
 
 /**
- * The options of a turn, over those of its chat. Throws a `ValidationError` (`invalid_options`) for an option that a turn
- * cannot have.
+ * The options of a turn, over those of its chat and its engine. Throws a `ValidationError` (`invalid_options`) for an option
+ * that a turn cannot have.
  */
-export const withTurnOptions = (chat: ChatOptions, turn: TurnOptions): ChatOptions => {
+export const withTurnOptions = (engine: Pick<Engine, "context">, chat: ChatOptions, turn: TurnOptions): ChatOptions => {
   const given: unknown = turn
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: ["options"], reason: "must_be_an_object of options" }])
@@ -38,6 +40,7 @@ export const withTurnOptions = (chat: ChatOptions, turn: TurnOptions): ChatOptio
     ...turn,
     instructions: instructions.length === 0 ? undefined : instructions.join("\n\n"),
     tools: turn.tools === undefined ? chat.tools : [...(chat.tools ?? []), ...turn.tools],
-    providerOptions: { ...chat.providerOptions, ...turn.providerOptions }
+    providerOptions: { ...chat.providerOptions, ...turn.providerOptions },
+    context: turn.context === undefined ? chat.context : { ...(chat.context ?? engine.context), ...turn.context }
   }
 }

@@ -129,3 +129,35 @@ test("a call that the caller answers is listed until it is answered, also betwee
   await chat.submitToolResults({ w0: "Oslo" }).result()
   expect(waiting()).toEqual([])
 })
+
+test("a turn has its own context beside that of its Troupe, for handlers and for hooks", async () => {
+  const seen: Array<unknown> = []
+  const look = tool({ name: "look", execute: (_, { context }) => void seen.push({ handler: context }) })
+  const calls = [{ toolCall: { id: "c0", name: "look" } }, { finish: "tool_calls" }] as const
+  const adapter = check.fake({ scripts: [[...calls], says("done"), says("on")] })
+  const { troupe } = await check.troupe({
+    adapter,
+    tools: [look],
+    context: { region: "north", user: "anna" },
+    hooks: { UserPromptSubmit: [(_, { context }) => void seen.push({ hook: context })] }
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("go", { options: { context: { user: "ben" } } }).result()
+  await chat.send("on").result()
+  const own = { region: "north", user: "ben" }
+  expect(seen).toEqual([{ hook: own }, { handler: own }, { hook: { region: "north", user: "anna" } }])
+})
+
+test("a decision has its own options for the requests that follow the call", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const calls = [{ toolCall: { id: "c0", name: "pay" } }, { finish: "tool_calls" }] as const
+  const adapter = check.fake({ scripts: [[...calls], says("done")] })
+  const { troupe } = await check.troupe({ adapter, tools: [pay], permissions: { ask: () => "suspend" } })
+  const chat = await troupe.chat("c")
+  await chat.send("go", { options: { tools: [where] } }).result()
+  await chat.approve("c0", { type: "allow" }, { options: { tools: [where] } }).result()
+  expect(adapter.requests.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([
+    ["pay", "where"],
+    ["pay", "where"]
+  ])
+})

@@ -54,6 +54,7 @@ const ofTurn = {
   temperature: z.unknown().optional(),
   maxTokens: z.unknown().optional(),
   providerOptions: z.unknown().optional(),
+  context: z.unknown().optional(),
   maxTurns: z.unknown().optional(),
   includeRawChunks: z.unknown().optional()
 } satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
