@@ -15,16 +15,20 @@ export interface Decided {
   readonly decision: Decision
 }
 
+/** What the turns of some answers have beside them: their options, and a message that follows the results. */
+type Beside = NonNullable<Parameters<LocalChatRef["submitToolResults"]>[1]>
+
 /** Begins the turns of some answers, and returns those whose events continue the reply. Rejects when they are refused. */
 export const answering = async (
   chat: LocalChatRef,
   decided: ReadonlyArray<Decided>,
-  results: Readonly<Record<string, unknown>>
+  results: Readonly<Record<string, unknown>>,
+  beside: Beside = {}
 ): Promise<ReadonlyArray<LiveTurn>> => {
   const waiting = chat.getSnapshot()?.context.pendingApprovals.length ?? 0
-  const decisions = decided.map(({ id, decision }) => chat.approve(id, decision))
+  const decisions = decided.map(({ id, decision }) => chat.approve(id, decision, { options: beside.options }))
   const hasResults = Object.keys(results).length > 0 && (decided.length === 0 || decided.length >= waiting)
-  const submitted = hasResults ? [chat.submitToolResults(results)] : []
+  const submitted = hasResults ? [chat.submitToolResults(results, beside)] : []
   // Results behind decisions wait for the end of that turn.
   for (const turn of decided.length === 0 ? submitted : decisions) await taken(turn)
   return [...decisions.slice(-1), ...submitted]

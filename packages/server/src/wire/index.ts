@@ -20,6 +20,7 @@ export {
 } from "./chatReply.ts"
 export type { Standing, StepMessages } from "./chatReply.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from "./clientContent.ts"
+export { manualTool } from "./clientTools.ts"
 export { answering } from "./givenAnswers.ts"
 export { eventText, resultText } from "./eventJson.ts"
 export { watchOf, watching, withNews } from "./interleavedUpdates.ts"

@@ -1,10 +1,10 @@
 /** The request body of OpenAI's chat completions. */
 import type { ChatOptions } from "@troupe/chat/chats"
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
-import { Tool } from "@troupe/chat/tools"
+import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../../errors/index.ts"
-import { checkedAnswer, checkedContent, checkedLength, filePart } from "../index.ts"
+import { checkedAnswer, checkedContent, checkedLength, filePart, manualTool } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -154,25 +154,6 @@ const callOf = ({
  */
 export const toolsOf = ({ tools }: OpenAiRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
   (tools ?? []).map(({ function: tool }) => manualTool(tool, taken))
-
-/** A tool of the client. */
-interface ClientTool {
-  readonly name: string
-  readonly description?: string | null | undefined
-  readonly parameters?: Readonly<Record<string, unknown>> | null | undefined
-}
-
-/** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
-export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
-  if (taken.has(name))
-    throw new HttpError("invalid_input", "A tool has the name of one of this server's; call it something else")
-  return Tool.make({
-    name,
-    manual: true,
-    ...(typeof description === "string" ? { description } : {}),
-    ...(parameters === null || parameters === undefined ? {} : { parameters })
-  })
-}
 
 /** The options of a run. */
 export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {

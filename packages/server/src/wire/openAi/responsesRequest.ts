@@ -3,7 +3,7 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { longestId } from "./responseIds.ts"
-import { manualTool } from "./openAiRequest.ts"
+import { manualTool } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),

@@ -1,0 +1,25 @@
+/** The tools that a client runs itself, for one turn. */
+import { Tool } from "@troupe/chat/tools"
+import { HttpError } from "../errors/index.ts"
+
+/** A tool of the client. */
+export interface ClientTool {
+  readonly name: string
+  readonly description?: string | null | undefined
+  readonly parameters?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
+export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
+  if (taken.has(name))
+    throw new HttpError(
+      "invalid_input",
+      "A tool has the name of another one, of this server or of the request; call it something else"
+    )
+  return Tool.make({
+    name,
+    manual: true,
+    ...(typeof description === "string" ? { description } : {}),
+    ...(parameters === null || parameters === undefined ? {} : { parameters })
+  })
+}
