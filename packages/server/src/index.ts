@@ -3,6 +3,7 @@
  *
  * @module
  */
+export * as AgUi from "./wire/agUi/AgUi.ts"
 export type * as ChatLink from "./link/ChatLink.ts"
 export * as Client from "./client/Client.ts"
 export { ConnectionError } from "./errors/ConnectionError.ts"

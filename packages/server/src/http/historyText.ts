@@ -4,7 +4,8 @@
  * Owns: the text so far. Does not own the body, whose text is pushed as it arrives, nor its limits.
  *
  * HISTORY1. The messages of the list keep their order, `id` and `role`; the last one, and results of calls behind the last
- *           message of the model, are kept whole. So the kept text is bounded by what is new, not by the conversation.
+ *           message of the model, are kept whole. So the kept text is bounded by what is new, not by the conversation. A
+ *           message of the role `activity` is never kept: the message before it counts as the last one.
  * HISTORY2. Each character is looked at once, however the text is cut. A text that is no JSON is kept as it is, for the
  *           parser to refuse.
  */
@@ -29,6 +30,8 @@ export class HistoryText {
   #length = 0
   /** The messages that may still become history: results of calls, and the newest message. */
   #whole: Array<Kept> = []
+  /** The message before the one that is read. It is history, unless an activity follows; it does not count meanwhile. */
+  #before: Kept | undefined
   #depth = 0
   #inText = false
   #isEscaped = false
@@ -66,7 +69,7 @@ export class HistoryText {
         if (begins) {
           this.#keep(text.slice(from, at))
           from = at
-          this.#reduceLast()
+          this.#setAside()
           const message = { text: "" }
           this.#pieces.push(message)
           this.#whole.push(message)
@@ -104,17 +107,27 @@ export class HistoryText {
     this.#length += text.length
   }
 
-  /** Another message follows: the last one is history, unless it is the result of a call. */
-  #reduceLast(): void {
+  /** Another message follows: the last one may be history, unless it is the result of a call. */
+  #setAside(): void {
     const last = this.#whole.at(-1)
     if (last === undefined || roleOf(last.text) === "tool") return
-    this.#whole.pop()
-    this.#reduce(last)
+    this.#before = this.#whole.pop()
+    this.#length -= last.text.length
   }
 
   /** A message has ended: behind a message of the model, all results before are history. */
   #ended(): void {
     const last = this.#whole.at(-1)
+    const before = this.#before
+    this.#before = undefined
+    this.#length += before?.text.length ?? 0
+    if (last?.text.includes(activity) === true && roleOf(last.text) === "activity") {
+      this.#whole.pop()
+      this.#reduce(last)
+      if (before !== undefined) this.#whole.push(before)
+      return
+    }
+    if (before !== undefined) this.#reduce(before)
     if (last === undefined || this.#whole.length === 1 || roleOf(last.text) !== "assistant") return
     for (const piece of this.#whole.slice(0, -1)) this.#reduce(piece)
     this.#whole = [last]
@@ -129,6 +142,8 @@ export class HistoryText {
     piece.text = text
   }
 }
+
+const activity = '"activity"'
 
 const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {

@@ -1,5 +1,5 @@
 /**
- * AG-UI 1.0: `POST /ag-ui`, one run at a time.
+ * AG-UI: `POST /ag-ui`, one run at a time.
  *
  * AGUIRUN1. The server has the conversation: only the new part of a client's post is used. A client that posts nothing new
  *           gets the current state, and follows the running turn.
@@ -7,32 +7,31 @@
  * AGUIRUN4. A client that removed messages from its history goes on from there: a new message rewinds the conversation to the
  *           last message of a person that the client still has. A message whose answer the client had read, and posts last
  *           again, gets another answer. A client that has none of the messages only adds one.
- * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
-import { checkDecision } from "../access/index.ts"
-import type { Call, Route, TurnRead } from "../http/index.ts"
+import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
   agUiMessages,
   AgUiRequest,
   AgUiStream,
-  answersIn,
+  checkLengths,
   contentOf,
-  interruptIds,
-  resultsIn,
-  stepCount
+  isCurrentVersion,
+  sharedStateOf,
+  stepCount,
+  turnOptionsOf,
+  withState
 } from "../wire/agUi/index.ts"
 import {
   answering,
   behind,
   type CallNews,
   callsOf,
-  checkedAnswer,
   claim,
   dataFrame,
   dataFrames,
@@ -55,6 +54,7 @@ import {
   withNews
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
+import { type Answers, answersOf } from "./agUiAnswers.ts"
 import { ReadAnswers } from "./readAnswers.ts"
 
 type Chat = LocalChatRef
@@ -64,25 +64,46 @@ type Turn = ReturnType<Chat["send"]>
 /** The messages whose answers clients have read to the end. */
 const readAnswers = new ReadAnswers()
 
-const run = async (call: Call): Promise<Response> => {
-  const body = await call.body(AgUiRequest, "messages")
-  call.claimStream()
-  const last = body.messages.at(-1)
-  const said = last?.role === "user" ? last : undefined
-  const message =
-    said === undefined ? undefined : named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
-  const chat = message === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
-  if (chat === undefined) return nothing(call, body)
-  const context = contextOf(call, chat)
-  const answered = await answer(chat, context, body, call)
-  if (answered.length > 0) return goOn(call, chat, context, body, answered)
-  if (said === undefined || message === undefined) return connect(call, chat, body)
-  const at = placeOf(context, said)
-  if (at === -1) return say(call, await afterHistory(call, chat, context, body), body, message, said.id)
-  return isRunning(context) || !readAnswers.isRead(chat, said.id)
-    ? connect(call, chat, body)
-    : regenerate(call, chat, context, body, at)
+/** A run in a conversation that exists. */
+interface Run {
+  readonly call: Call
+  readonly chat: Chat
+  readonly body: AgUiRequest
 }
+
+/** A new message, and its id. */
+interface Fresh {
+  readonly id: string
+  readonly message: Extract<Message.Message, { role: "user" }>
+}
+
+const start = async (call: Call): Promise<Response> => {
+  const body = await call.body(AgUiRequest, "messages")
+  checkLengths(body, call.limits.messageCharacters)
+  call.claimStream()
+  const last = body.messages.findLast(({ role }) => role !== "activity")
+  const said = last?.role === "user" ? freshOf(call, last) : undefined
+  const chat = said === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
+  if (chat === undefined) return nothing(call, body)
+  const run: Run = { call, chat, body }
+  const context = contextOf(call, chat)
+  const at = said === undefined ? -1 : placeOf(context, said)
+  const fresh = at === -1 ? said : undefined
+  const answers = answersOf(call, body, context, fresh !== undefined)
+  if (answers !== undefined) return answer(run, context, answers, fresh)
+  if (said === undefined) return connect(run)
+  if (fresh !== undefined) return say({ ...run, chat: await afterHistory(run, context) }, fresh)
+  return isRunning(context) || !readAnswers.isRead(chat, said.id) ? connect(run) : regenerate(run, context, at)
+}
+
+const freshOf = ({ limits }: Call, said: AgUiInput): Fresh => ({
+  id: said.id,
+  message: named(Message.user(contentOf(said, limits.messageCharacters)), said.id)
+})
+
+/** The options of the turn that a run begins. */
+const optionsOf = ({ call: { troupe, limits }, chat, body }: Run): TurnOptions =>
+  turnOptionsOf(body, troupe.engine.tools, sharedStateOf(chat), limits.messageCharacters)
 
 /** The state of the conversation, as the client sees it. */
 const contextOf = ({ shown }: Call, chat: Chat): Context => {
@@ -102,11 +123,11 @@ const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> 
 }
 
 /** The index of a message in the thread; -1 if it is new. */
-const placeOf = ({ thread }: Context, { id }: Pick<AgUiInput, "id">): number =>
+const placeOf = ({ thread }: Context, { id }: { readonly id: string }): number =>
   thread.messages.findLastIndex((message, index) => isSaid(message) && messageName(message, index) === id)
 
 /** The chat, rewound to the end of the client's history when that is shorter (AGUIRUN4). */
-const afterHistory = async (call: Call, chat: Chat, context: Context, { threadId, messages }: AgUiRequest) => {
+const afterHistory = async ({ call, chat, body: { threadId, messages } }: Run, context: Context): Promise<Chat> => {
   const posted = messages.flatMap(({ id, role }) => (role === "user" ? [id] : []))
   const place = posted.some((id) => placeOf(context, { id }) !== -1)
     ? endOfHistory(context.thread.messages, posted)
@@ -115,118 +136,66 @@ const afterHistory = async (call: Call, chat: Chat, context: Context, { threadId
 }
 
 /** Regenerates the answer to a message: its client had read the whole answer, and removed it (AGUIRUN4). */
-const regenerate = async (call: Call, chat: Chat, context: Context, body: AgUiRequest, at: number) => {
+const regenerate = async (run: Run, context: Context, at: number): Promise<Response> => {
+  const { call, body } = run
   const { messages } = context.thread
   const isNewest = messages.findLastIndex(isSaid) === at
-  const there = isNewest ? chat : await rewound(call, body.threadId, context, behind(messages, at), true)
-  const turn = there.retry()
+  const chat = isNewest ? run.chat : await rewound(call, body.threadId, context, behind(messages, at), true)
+  const there = { ...run, chat }
+  const turn = chat.retry({ options: optionsOf(there) })
   claim(turn)
   await taken(turn)
-  const stream = streamFor(body, standingOf(contextOf(call, there)).name)
-  return streamed(call, { chat: there, turn }, stream, (follower, signal) => ofTurn(turn, follower, signal))
+  const stream = streamFor(body, standingOf(contextOf(call, chat)).name)
+  return streamed(there, turn, stream, (follower, signal) => ofTurn(turn, follower, signal))
 }
 
-/**
- * Applies the client's answers. Throws an `HttpError` (403, 413, 422), and 409 when the chat does not wait for them.
- */
+/** Applies the answers, and continues the reply. A new message follows them (AGUIRUN5). */
 const answer = async (
-  chat: Chat,
-  context: Context,
-  { messages, resume }: AgUiRequest,
-  call: Call
-): Promise<ReadonlyArray<Turn>> => {
-  const { results, decisions, texts } = answersOf(messages, resume, call)
-  // AGUIRUN3.
-  const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
-  if (!isRunning(context)) checkInterrupts(context, resume ?? [])
-  const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
-  const decided = context.pendingApprovals.flatMap(({ toolCall: { id } }) => {
-    const decision = decisions.get(id)
-    return decision === undefined ? [] : [{ id, decision }]
-  })
-  for (const { decision } of decided) checkDecision(call.may, decision)
-  const asked = context.pendingQuestion
-  const said = asked === undefined ? undefined : answers.get(asked.toolCallId)
-  const turns =
-    given.length + decided.length === 0
-      ? []
-      : await answering(chat, decided, Object.fromEntries(given.map(({ id }) => [id, results.get(id)])))
-  return said === undefined ? turns : [...turns, chat.send(said)]
-}
-
-/** Throws an `HttpError` (409) for an answer that the chat does not wait for. */
-const checkInterrupts = (
-  { pendingApprovals, pendingQuestion }: Context,
-  resume: NonNullable<AgUiRequest["resume"]>
-): void => {
-  const waiting = interruptIds(pendingApprovals, pendingQuestion)
-  const issues = resume.flatMap(({ interruptId }, index) =>
-    waiting.includes(interruptId)
-      ? []
-      : [{ field: ["resume", index, "interruptId"], reason: `must_be_one_of ${waiting.join(", ")}` }]
-  )
-  if (issues.length === 0) return
-  const advice = waiting.length === 0 ? "it waits for no answer" : `it waits for ${waiting.join(", ")}`
-  throw new HttpError(
-    "invalid_status_for_operation",
-    `The conversation does not wait for some of these answers: ${advice}; load it anew`,
-    { issues }
-  )
-}
-
-/** All answers of a request. Throws an `HttpError` (413, 422). */
-const answersOf = (messages: AgUiRequest["messages"], resume: AgUiRequest["resume"], { limits }: Call) => {
-  const results = resultsIn(messages)
-  const { decisions, answers: texts } = answersIn(resume ?? [])
-  for (const given of [...results.values(), ...decisions.values()]) checkedAnswer(given, limits.messageCharacters)
-  return { results, decisions, texts }
-}
-
-const answerOf = (text: string, { limits }: Call): string =>
-  contentOf({ id: "answer", role: "user", content: text }, limits.messageCharacters) as string
-
-/** Continues the reply. */
-const goOn = async (
-  call: Call,
-  chat: Chat,
+  run: Run,
   before: Context,
-  body: AgUiRequest,
-  turns: ReadonlyArray<Turn>
+  { results, decided, text }: Answers,
+  fresh: Fresh | undefined
 ): Promise<Response> => {
+  const { call, chat, body } = run
+  const options = optionsOf(run)
+  const isOneTurn = fresh !== undefined && decided.length === 0 && text === undefined
+  const begun = await answering(chat, decided, results, { options, ...(isOneTurn ? { input: fresh.message } : {}) })
+  const turns = text === undefined ? begun : [...begun, chat.send(text, { options })]
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
+  if (fresh !== undefined && !isOneTurn) return sayBehind(run, turns, fresh, options)
   if (turns.length === 1) await taken(turn)
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
-  const stream = streamFor(body, name, asked ? [] : now)
-  return streamed(
-    call,
-    { chat, turn },
-    stream,
-    (follower, signal) => ofTurns(turns, follower, signal),
-    asked ? [] : now
+  const own = asked ? [] : now
+  const stream = streamFor(body, fresh === undefined ? name : replyName(fresh.id), own)
+  return streamed(run, turn, stream, (follower, signal) => ofTurns(turns, follower, signal), own)
+}
+
+/** Sends a message behind the turns of answers. Its client gets their messages in a snapshot. */
+const sayBehind = async (
+  run: Run,
+  turns: ReadonlyArray<Turn>,
+  { id, message }: Fresh,
+  options: TurnOptions
+): Promise<Response> => {
+  for (const turn of turns) await turn.return()
+  const turn = run.chat.send(message, { id, options })
+  claim(turn)
+  await taken(turn)
+  return streamed(run, turn, streamFor(run.body, replyName(id)), (follower, signal) =>
+    ofSaidAgain(run.chat, turn, follower, signal)
   )
 }
 
-const say = async (
-  call: Call,
-  chat: Chat,
-  body: AgUiRequest,
-  message: Extract<Message.Message, { role: "user" }>,
-  id: string
-): Promise<Response> => {
-  const { phase } = contextOf(call, chat)
-  if (phase === "awaitingApproval")
-    throw new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")
-  if (phase === "awaitingTools") {
-    throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
-  }
-  const turn = chat.send(message, { id, ...(call.readers.hasLeft(chat) ? { whenBusy: "interrupt" } : {}) })
+const say = async (run: Run, { id, message }: Fresh): Promise<Response> => {
+  const { call, chat, body } = run
+  const options = optionsOf(run)
+  const turn = chat.send(message, { id, options, ...(call.readers.hasLeft(chat) ? { whenBusy: "interrupt" } : {}) })
   const isOwn = claim(turn)
   await taken(turn)
-  if (isRepeated(turn)) return connect(call, chat, body)
-  const stream = streamFor(body, replyName(id))
-  return streamed(call, { chat, turn }, stream, (follower, signal) =>
+  if (isRepeated(turn)) return connect(run)
+  return streamed(run, turn, streamFor(body, replyName(id)), (follower, signal) =>
     isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
   )
 }
@@ -239,7 +208,7 @@ const nothing = (call: Call, body: AgUiRequest): Response => {
   const events = [
     ...stream.start(),
     ...stream.snapshot([], 0),
-    ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
+    ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [], steps: [] })
   ]
   return call.stream(alone(dataFrames(events)), { last: lastFrame })
 }
@@ -249,25 +218,41 @@ async function* alone<A>(item: A): AsyncGenerator<A, void> {
 }
 
 /** Sends the state of the conversation and the running turn (AGUIRUN1). */
-const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
+const connect = async (run: Run): Promise<Response> => {
+  const { call, chat, body } = run
   const context = contextOf(call, chat)
   const stream = streamFor(body, standingOf(context).name)
   const atRest: Pick<Follower<AgUiEvent>, "over"> = {
     over: ({ thread, pendingQuestion, pendingApprovals, pendingToolCalls }, { now }) => [
       ...stream.snapshot(thread.messages, stepCount(now)),
-      ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
+      ...stream.ended({
+        haltedReason: "completed",
+        metadata: {},
+        pendingQuestion,
+        pendingApprovals,
+        pendingToolCalls,
+        steps: []
+      })
     ]
   }
-  return streamed(call, { chat }, stream, (follower, signal) =>
+  return streamed(run, undefined, stream, (follower, signal) =>
     ofChat(chat, context, isRunning(context) ? follower : { ...follower, ...atRest }, signal)
   )
 }
 
 const streamFor = (
-  { threadId, runId }: AgUiRequest,
+  { threadId, runId, protocolVersion }: AgUiRequest,
   reply: string,
   said: ReadonlyArray<Message.Message> = []
-): AgUiStream => new AgUiStream({ threadId, runId, reply, steps: stepCount(said), calls: callsOf(said) })
+): AgUiStream =>
+  new AgUiStream({
+    threadId,
+    runId,
+    isCurrent: isCurrentVersion(protocolVersion),
+    reply,
+    steps: stepCount(said),
+    calls: callsOf(said)
+  })
 
 const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> => ({
   shown,
@@ -281,21 +266,23 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
   failed: (error) => stream.failed(error)
 })
 
-/** `now` is the part that the client has of the continued reply. */
+/** `turn` is the client's own turn, and `now` the part that the client has of the continued reply. */
 const streamed = (
-  call: Call,
-  reads: TurnRead,
+  { call, chat, body }: Run,
+  turn: TurnRead["turn"],
   stream: AgUiStream,
   followed: (follower: Follower<AgUiEvent>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>,
   now: ReadonlyArray<Message.Message> = []
 ): Response => {
-  const watch = watchOf(call, reads.chat)
+  const watch = watchOf(call, chat)
   watch.goesOnWith(now)
   const notifying = { first: dataFrames(stream.start()), frames: dataFrames, notify: customOf }
   const follower = watching(followerOf(call, stream), watch)
-  const frames = (signal: AbortSignal): AsyncIterable<string> =>
-    withNews(readAnswers.reading(reads.chat, followed(follower, signal), signal), watch, notifying)
-  return call.stream(frames, { last: lastFrame, reads })
+  const frames = (signal: AbortSignal): AsyncIterable<string> => {
+    const events = readAnswers.reading(chat, followed(follower, signal), signal)
+    return withState(withNews(events, watch, notifying), sharedStateOf(chat), body.state)
+  }
+  return call.stream(frames, { last: lastFrame, reads: { chat, turn } })
 }
 
 /** A custom event, which is no part of a message. */
@@ -312,10 +299,11 @@ const lastFrame = ({ code, message }: HttpError): string =>
 /** Sends a thread as its messages, to a client that has none. */
 const load = async (call: Call): Promise<Response> => {
   const chat = await call.chats.existing(call.params["id"] ?? "")
-  return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages) })
+  const isCurrent = isCurrentVersion(call.url.searchParams.get("protocolVersion"))
+  return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages, isCurrent) })
 }
 
 export const agUiRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/ag-ui", handle: run },
+  { method: "POST", path: "/ag-ui", handle: start },
   { method: "GET", path: "/ag-ui/:id/messages", handle: load }
 ]

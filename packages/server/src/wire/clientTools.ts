@@ -12,7 +12,10 @@ export interface ClientTool {
 /** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
 export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
   if (taken.has(name))
-    throw new HttpError("invalid_input", "A tool has the name of one of this server's; call it something else")
+    throw new HttpError(
+      "invalid_input",
+      "A tool has the name of another one, of this server or of the request; call it something else"
+    )
   return Tool.make({
     name,
     manual: true,

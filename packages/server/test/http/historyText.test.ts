@@ -14,7 +14,7 @@ const long = "x".repeat(1_000)
 
 const Message = Schema.Struct({
   id: Schema.String,
-  role: Schema.Literals(["user", "assistant", "tool"]),
+  role: Schema.Literals(["user", "assistant", "tool", "activity"]),
   parts: Schema.Array(Schema.Struct({ text: Schema.String }))
 })
 
@@ -40,6 +40,15 @@ describe("HISTORY1. a posted history", () => {
     expect(left.map(({ content }) => content.length)).toEqual([0, 0, 1_000, 1_000, 1_000])
   })
 
+  it("keeps a message before activities, and no activity", () => {
+    const activity = { id: "v", role: "activity", activityType: "plan", content: { steps: long } }
+    const message = (id: string, role: string) => ({ id, role, content: long })
+    const messages = [message("a0", "assistant"), message("t1", "tool"), message("u1", "user"), activity, activity]
+    const { messages: left } = kept({ messages }) as { readonly messages: ReadonlyArray<{ readonly content: string }> }
+    expect(left.map(({ content }) => content.length)).toEqual([0, 1_000, 1_000, 0, 0])
+    expect(read(JSON.stringify({ messages })).length).toBe(JSON.stringify({ messages: left }).length)
+  })
+
   it("is no other list, and no list of that name elsewhere", () => {
     const body = { other: [{ id: long }, { id: "b" }], more: { messages: [{ id: long }, { id: "b" }] }, messages: "x" }
     expect(kept(body)).toEqual(body)
@@ -55,6 +64,7 @@ describe("HISTORY1. a posted history", () => {
     const body = { messages, id: "c" }
     const whole = kept(body)
     for (const size of [1, 2, 7]) expect(kept(body, size)).toEqual(whole)
-    expect((whole as { readonly messages: ReadonlyArray<unknown> }).messages.at(-1)).toEqual(messages.at(-1))
+    const last = messages.findLastIndex(({ role }) => role !== "activity")
+    expect((whole as { readonly messages: ReadonlyArray<unknown> }).messages[last]).toEqual(messages[last])
   })
 })

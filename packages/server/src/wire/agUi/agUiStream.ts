@@ -1,28 +1,15 @@
 /**
- * Converts a chat's events to events of AG-UI 1.0.
+ * Converts a chat's events to events of AG-UI.
  *
  * Owns: the record of what is open on the client's side. Does not own the source of the events.
  *
  * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last. Everything that starts between them ends.
- * AGUI2. A message has the same id live and in a snapshot of the messages: the reply's id, and the step's number in it.
  */
-import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import { type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
-import type { PendingApproval } from "@troupe/chat/tools"
-import {
-  callsOf,
-  errorCode,
-  errorText,
-  isoTime,
-  isQuestion,
-  isSaid,
-  isStep,
-  leftBy,
-  messageName,
-  replyName,
-  stepsOf
-} from "../index.ts"
+import { type ContentPart, type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
+import { callsOf, errorCode, errorText, leftBy } from "../index.ts"
+import { activitiesOf, agUiMessages, resultContent, questionId, reasoningId, resultId, stepId } from "./agUiMessages.ts"
+import { type AgUiResult, outcomeOf, usageOf } from "./agUiOutcome.ts"
 
 /** One event. */
 export interface AgUiEvent {
@@ -30,18 +17,18 @@ export interface AgUiEvent {
   readonly [field: string]: unknown
 }
 
-/** A run and its reply: `steps` of it are over, and the client has the `calls` of the last. */
+/**
+ * A run and its reply: `steps` of it are over, and the client has the `calls` of the last. `isCurrent` is whether the client
+ * understands version 1.0 (AGUI3).
+ */
 export interface AgUiRun {
   readonly threadId: string
   readonly runId: string
+  readonly isCurrent: boolean
   readonly reply: string
   readonly steps: number
   readonly calls: Iterable<string>
 }
-
-/** Ids that belong to a call contain the id of its step: models reuse ids of calls. */
-const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
-const resultId = (step: string, toolCallId: string): string => `${step}.${toolCallId}`
 
 export class AgUiStream {
   readonly #run: AgUiRun
@@ -52,6 +39,7 @@ export class AgUiStream {
   #inStep = false
   #hasText = false
   #hasQuestion = false
+  #hasFiles = false
   #isTextOpen = false
   /** The open block of reasoning, and how many the step has. */
   #reasoning: { readonly messageId: string; of: unknown } | undefined
@@ -65,7 +53,8 @@ export class AgUiStream {
   }
 
   start(): ReadonlyArray<AgUiEvent> {
-    return [{ type: "RUN_STARTED", ...this.#ids() }]
+    const version = this.#run.isCurrent ? { protocolVersion: "1.0" } : {}
+    return [{ type: "RUN_STARTED", ...this.#ids(), ...version }]
   }
 
   push(event: Event): ReadonlyArray<AgUiEvent> {
@@ -85,9 +74,9 @@ export class AgUiStream {
       case "tool_call_completed":
         return this.#callCompleted(event)
       case "tool_result_encoded":
-        return this.#completed(event.id, event.content)
+        return this.#completed(event.id, event)
       case "tool_halt":
-        return this.#completed(event.toolCallId, event.content)
+        return this.#completed(event.toolCallId, event)
       case "ask_user_requested":
         if (!this.#sent.has(event.toolCallId)) return []
         this.#hasQuestion = true
@@ -96,9 +85,10 @@ export class AgUiStream {
         return this.#stepCompleted(event)
       case "chat_completed":
         return this.ended(event.result)
+      case "message_completed":
+        return this.#filesOf(event.message)
       case "tool_execution_started":
       case "tool_execution_completed":
-      case "message_completed":
       case "raw_chunk":
       case "error":
         return []
@@ -106,24 +96,17 @@ export class AgUiStream {
   }
 
   /** Sends the end of the turn. */
-  ended(
-    result: Pick<ChatResult, "haltedReason" | "metadata" | "pendingQuestion" | "pendingApprovals" | "pendingToolCalls">
-  ): ReadonlyArray<AgUiEvent> {
-    const { haltedReason, pendingQuestion, pendingApprovals = [], pendingToolCalls } = result
-    if (haltedReason === "error") return this.failed(result.metadata["error"])
-    const finished = (outcome: object) => [...this.#endStep(), { type: "RUN_FINISHED", ...this.#ids(), outcome }]
-    if (haltedReason === "cancelled") return finished({ type: "cancelled" })
-    const interrupts = interruptsOf(pendingApprovals, pendingQuestion)
-    if (interrupts.length > 0) return finished({ type: "interrupt", interrupts })
-    const pending = pendingToolCalls.map(({ id }) => id)
-    const outcome = { type: "success", ...(pending.length === 0 ? {} : { pendingToolCallIds: pending }) }
-    const why = haltedReason === "completed" || haltedReason === "manual_tool_calls" ? {} : { result: { haltedReason } }
-    return finished(outcome).map((event) => (event.type === "RUN_FINISHED" ? { ...event, ...why } : event))
+  ended(result: AgUiResult): ReadonlyArray<AgUiEvent> {
+    const { haltedReason, metadata, steps } = result
+    if (haltedReason === "error") return this.failed(metadata["error"], steps)
+    const outcome = outcomeOf(result, this.#run.isCurrent)
+    return [...this.#endStep(), { type: "RUN_FINISHED", ...this.#ids(), ...outcome }]
   }
 
   /** Sends the failure of the turn, or of the stream of its events. */
-  failed(error: unknown): ReadonlyArray<AgUiEvent> {
-    return [...this.#endStep(), { type: "RUN_ERROR", message: errorText(error), code: errorCode(error) }]
+  failed(error: unknown, steps: AgUiResult["steps"] = []): ReadonlyArray<AgUiEvent> {
+    const failure = { type: "RUN_ERROR", message: errorText(error), code: errorCode(error) }
+    return [...this.#endStep(), { ...failure, ...usageOf(steps) }]
   }
 
   /** Sends the whole thread in place of the client's messages. The running step is sent again. */
@@ -137,7 +120,7 @@ export class AgUiStream {
     this.#sent = new Set(callsOf(messages))
     return [
       ...closed,
-      { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages) },
+      { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages, this.#run.isCurrent) },
       ...this.#think(reasoning),
       ...this.#delta(text)
     ]
@@ -162,6 +145,7 @@ export class AgUiStream {
     this.#inStep = true
     this.#hasText = false
     this.#hasQuestion = false
+    this.#hasFiles = false
     this.#thoughts = 0
     this.#sent.clear()
     return [{ type: "STEP_STARTED", stepName: `step ${this.#steps + 1}` }]
@@ -242,8 +226,21 @@ export class AgUiStream {
   }
 
   /** Sends the result of a call. A call whose start was missed is sent, in its place, when the step is over. */
-  #completed(id: string, content: string): ReadonlyArray<AgUiEvent> {
-    return this.#sent.has(id) ? this.#result(id, content) : []
+  #completed(id: string, { content, parts }: Answer): ReadonlyArray<AgUiEvent> {
+    return this.#sent.has(id) ? this.#result(id, parts ?? content, content) : []
+  }
+
+  /** Sends the files and the sources of the step's reply, once. */
+  #filesOf(message: Extract<Message.Message, { role: "assistant" }> | undefined): ReadonlyArray<AgUiEvent> {
+    if (message === undefined || this.#hasFiles) return []
+    const activities = activitiesOf(message, this.#messageId)
+    if (activities.length === 0) return []
+    const begun = [...this.#beginStep(), ...this.#endReasoning(), ...this.#endText()]
+    this.#hasFiles = true
+    return [
+      ...begun,
+      ...activities.map(({ id: messageId, ...activity }) => ({ type: "ACTIVITY_SNAPSHOT", messageId, ...activity }))
+    ]
   }
 
   #notify({ id, name, arguments: given, rawArguments }: ToolCall.ToolCall): ReadonlyArray<AgUiEvent> {
@@ -267,11 +264,11 @@ export class AgUiStream {
     return open.map((toolCallId) => ({ type: "TOOL_CALL_END", toolCallId }))
   }
 
-  #result(toolCallId: string, content: string): ReadonlyArray<AgUiEvent> {
+  #result(toolCallId: string, given: string | ReadonlyArray<ContentPart>, text: string): ReadonlyArray<AgUiEvent> {
     this.#answered.add(toolCallId)
-    return [
-      { type: "TOOL_CALL_RESULT", messageId: resultId(this.#callsStep, toolCallId), toolCallId, content, role: "tool" }
-    ]
+    const messageId = resultId(this.#callsStep, toolCallId)
+    const content = resultContent(given, text, this.#run.isCurrent)
+    return [{ type: "TOOL_CALL_RESULT", messageId, toolCallId, content, role: "tool" }]
   }
 
   #stepCompleted(event: Extract<Event, { type: "step_completed" }>): ReadonlyArray<AgUiEvent> {
@@ -280,11 +277,12 @@ export class AgUiStream {
     const isUnsaid = halt?.type === "question" && !this.#hasQuestion
     return [
       ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
+      ...(this.#inStep ? this.#filesOf(said) : []),
       ...(said?.toolCalls ?? []).flatMap((call) => this.#notify(call)),
       ...behind.flatMap((message) =>
         message.role !== "tool" || this.#answered.has(message.toolCallId)
           ? []
-          : this.#result(message.toolCallId, Messages.text(message))
+          : this.#result(message.toolCallId, message.content, Messages.text(message))
       ),
       ...(isUnsaid ? whole(questionId(this.#callsStep, halt.toolCallId), halt.question) : []),
       ...this.#endStep()
@@ -292,10 +290,11 @@ export class AgUiStream {
   }
 }
 
-/** The id of a step's block of reasoning. */
-const reasoningId = (step: string, index: number): string => `${step}.reasoning${index === 0 ? "" : `.${index + 1}`}`
-
-const stepId = (reply: string, step: number): string => `${reply}.${step + 1}`
+/** The text of a result, and its parts if it has parts. */
+interface Answer {
+  readonly content: string
+  readonly parts?: ReadonlyArray<ContentPart> | undefined
+}
 
 const whole = (messageId: string, delta: string): ReadonlyArray<AgUiEvent> =>
   delta === ""
@@ -305,106 +304,3 @@ const whole = (messageId: string, delta: string): ReadonlyArray<AgUiEvent> =>
         { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
         { type: "TEXT_MESSAGE_END", messageId }
       ]
-
-const approvalSchema = {
-  type: "object",
-  properties: { approved: { type: "boolean" }, reason: { type: "string" } },
-  required: ["approved"]
-} as const
-
-/** The ids of the interrupts that a chat waits for. */
-export const interruptIds = (
-  approvals: ReadonlyArray<PendingApproval>,
-  question: NonNullable<ChatResult["pendingQuestion"]> | undefined
-): ReadonlyArray<string> => [
-  ...approvals.map(({ toolCall }) => `approval:${toolCall.id}`),
-  ...(question === undefined ? [] : [`question:${question.toolCallId}`])
-]
-
-/** The interrupts that a run waits for: decisions, and the answer to a question. */
-const interruptsOf = (
-  approvals: ReadonlyArray<PendingApproval>,
-  question: NonNullable<ChatResult["pendingQuestion"]> | undefined
-): ReadonlyArray<object> => [
-  ...approvals.map(({ toolCall, reason, expiresAt }) => ({
-    id: `approval:${toolCall.id}`,
-    reason: "tool_call",
-    message: reason,
-    toolCallId: toolCall.id,
-    responseSchema: approvalSchema,
-    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) })
-  })),
-  ...(question === undefined
-    ? []
-    : [
-        {
-          id: `question:${question.toolCallId}`,
-          reason: "input_required",
-          message: question.question,
-          toolCallId: question.toolCallId,
-          responseSchema: { type: "string" },
-          metadata: { options: question.options }
-        }
-      ])
-]
-
-/** Converts the messages of a thread. */
-export const agUiMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<object> => {
-  const all: Array<object> = []
-  let reply = replyName("m")
-  let step = 0
-  for (const [index, message] of messages.entries()) {
-    const content = Messages.text(message)
-    if (isSaid(message)) {
-      const id = messageName(message, index)
-      reply = replyName(id)
-      step = 0
-      all.push({ id, role: "user", content })
-    } else if (message.role === "tool") {
-      all.push({
-        id: resultId(stepId(reply, step - 1), message.toolCallId),
-        role: "tool",
-        toolCallId: message.toolCallId,
-        content
-      })
-    } else if (isQuestion(message)) {
-      const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
-      all.push({ id, role: "assistant", content })
-    } else if (isStep(message)) {
-      all.push(...stepMessages(message, stepId(reply, step)))
-      step += 1
-    }
-  }
-  return all
-}
-
-/** The messages of a step: its reasoning, and the reply at the place of its first text or call. */
-const stepMessages = (message: Extract<Message.Message, { role: "assistant" }>, id: string): ReadonlyArray<object> => {
-  const reply = { id, role: "assistant", ...withCalls(message, Messages.text(message)) }
-  const parts = Messages.parts(message).filter(
-    ({ type }) => type === "text" || type === "tool_call" || type === "reasoning"
-  )
-  const found = parts.findIndex(({ type }) => type !== "reasoning")
-  const at = found === -1 ? parts.length : found
-  const thoughts = parts.map((part) => (part.type === "reasoning" ? part.text : ""))
-  let count = 0
-  const messagesOf = (texts: ReadonlyArray<string>): ReadonlyArray<object> =>
-    texts.flatMap((content) => (content === "" ? [] : [{ id: reasoningId(id, count++), role: "reasoning", content }]))
-  return [...messagesOf(thoughts.slice(0, at)), reply, ...messagesOf(thoughts.slice(at))]
-}
-
-const withCalls = ({ toolCalls = [] }: Extract<Message.Message, { role: "assistant" }>, content: string) => ({
-  ...(content === "" && toolCalls.length > 0 ? {} : { content }),
-  ...(toolCalls.length === 0
-    ? {}
-    : {
-        toolCalls: toolCalls.map(({ id, name, arguments: given, rawArguments }) => ({
-          id,
-          type: "function",
-          function: { name, arguments: rawArguments ?? JSON.stringify(given ?? {}) }
-        }))
-      })
-})
-
-/** The number of steps in some messages of a reply. */
-export const stepCount = (messages: ReadonlyArray<Message.Message>): number => stepsOf(messages).length

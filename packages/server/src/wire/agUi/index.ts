@@ -1,5 +1,9 @@
 /** AG-UI events. */
-export { AgUiRequest, answersIn, contentOf, resultsIn } from "./agUiRequest.ts"
+export { stepCount, agUiMessages } from "./agUiMessages.ts"
+export { interruptIds, isCurrentVersion } from "./agUiOutcome.ts"
+export { AgUiRequest, answersIn, checkLengths, contentOf, interruptedCall, resultsIn } from "./agUiRequest.ts"
 export type { AgUiInput } from "./agUiRequest.ts"
-export { AgUiStream, agUiMessages, interruptIds, stepCount } from "./agUiStream.ts"
+export { AgUiStream } from "./agUiStream.ts"
 export type { AgUiEvent } from "./agUiStream.ts"
+export { turnOptionsOf } from "./agUiTurn.ts"
+export { type SharedState, sharedStateOf, withState } from "./sharedState.ts"

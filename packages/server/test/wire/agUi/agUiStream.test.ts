@@ -1,9 +1,11 @@
+import { EventSchemas as earlierSchemas } from "@ag-ui/client-0.0.59"
 import { EventSchemas } from "@ag-ui/core/schemas"
 import { askUser, Fake, tool, Troupe } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import { describe, expect, it } from "vitest"
-import { type AgUiEvent, agUiMessages, AgUiStream } from "../../../src/wire/agUi/agUiStream.ts"
+import { agUiMessages } from "../../../src/wire/agUi/agUiMessages.ts"
+import { type AgUiEvent, AgUiStream } from "../../../src/wire/agUi/agUiStream.ts"
 
 const shot = [
   { type: "text", text: "The page" },
@@ -24,12 +26,14 @@ const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
   return { events, messages: chat.thread.messages }
 }
 
-const streamOf = () => new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [] })
+const streamOf = (isCurrent = true) =>
+  new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [], isCurrent })
 
 interface Notified {
   readonly id: string
   readonly role: string
-  content?: string
+  content?: unknown
+  activityType?: string
   toolCallId?: string
   toolCalls?: Array<{
     readonly id: string
@@ -39,7 +43,8 @@ interface Notified {
 }
 
 /** What a client makes of a run: what is begun is ended, in order, and every event is of a form it knows. */
-const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Notified> => {
+const read = (events: ReadonlyArray<AgUiEvent>, isCurrent = true): ReadonlyArray<Notified> => {
+  const schemas = isCurrent ? EventSchemas : earlierSchemas
   const messages: Array<Notified> = []
   const open = new Set<string>()
   const of = (id: unknown, role: string): Notified => {
@@ -50,17 +55,17 @@ const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Notified> => {
     return made
   }
   for (const event of events) {
-    expect({ event, isKnown: EventSchemas.safeParse(event).success }).toEqual({ event, isKnown: true })
+    expect({ event, isKnown: schemas.safeParse(event).success }).toEqual({ event, isKnown: true })
     const named = [event["messageId"], event["toolCallId"], event["stepName"]].find((name) => typeof name === "string")
     const key = `${event.type.replace(/_(?:START|STARTED|END|FINISHED)$/u, "")} ${named ?? ""}`
     if (/_START(?:ED)?$/u.test(event.type)) open.add(key)
     if (/_(?:END|FINISHED)$/u.test(event.type)) expect(open.delete(key)).toBe(true)
     if (event.type === "TEXT_MESSAGE_CONTENT") {
       const message = of(event["messageId"], "assistant")
-      message.content = `${message.content ?? ""}${String(event["delta"])}`
+      message.content = [message.content, event["delta"]].join("")
     } else if (event.type === "REASONING_MESSAGE_CONTENT") {
       const message = of(event["messageId"], "reasoning")
-      message.content = `${message.content ?? ""}${String(event["delta"])}`
+      message.content = [message.content, event["delta"]].join("")
     } else if (event.type === "TOOL_CALL_START") {
       const message = of(event["parentMessageId"], "assistant")
       message.toolCalls ??= []
@@ -77,8 +82,11 @@ const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Notified> => {
         id: String(event["messageId"]),
         role: "tool",
         toolCallId: String(event["toolCallId"]),
-        content: String(event["content"])
+        content: event["content"]
       })
+    } else if (event.type === "ACTIVITY_SNAPSHOT") {
+      const { messageId, activityType, content } = event
+      messages.push({ id: String(messageId), role: "activity", activityType: String(activityType), content })
     }
   }
   expect([...open]).toEqual([])
@@ -95,7 +103,8 @@ const sorted = (messages: ReadonlyArray<object>) => {
   })
 }
 
-const replyOf = (messages: ReadonlyArray<Message.Message>) => agUiMessages(messages).slice(1)
+const replyOf = (messages: ReadonlyArray<Message.Message>, isCurrent = true) =>
+  agUiMessages(messages, isCurrent).slice(1)
 
 const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "an answer": [[{ reasoning: "Hm" }, { reasoning: "m" }, { text: "Hel" }, { text: "lo" }, { finish: "stop" }]],
@@ -131,19 +140,25 @@ const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "a call of the client's": [[{ toolCall: { id: "c0", name: "byHand" } }, { finish: "tool_calls" }]]
 }
 
-it("TPART3 the text of a result with an image has a line for each part", async () => {
+it("TPART3, AGUI3. before version 1.0 a result with an image is its text, with a line for each part", async () => {
   const { messages } = await turnOf(turns["a result with an image"] ?? [])
-  expect(replyOf(messages)).toMatchObject([{}, { role: "tool", content: "The page\n[image image/png, 8 B]" }, {}])
+  expect(replyOf(messages, false)).toMatchObject([
+    {},
+    { role: "tool", content: "The page\n[image image/png, 8 B]" },
+    {}
+  ])
 })
 
 describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of the thread", () => {
   for (const [title, scripts] of Object.entries(turns)) {
-    it(`of ${title}`, async () => {
-      const { events, messages } = await turnOf(scripts)
-      const stream = streamOf()
-      const notified = read([...stream.start(), ...events.flatMap((event) => stream.push(event))])
-      expect(sorted(notified)).toEqual(sorted(replyOf(messages)))
-    })
+    for (const isCurrent of [true, false]) {
+      it(`of ${title}, for a client of version ${isCurrent ? "1.0" : "0.0.59"}`, async () => {
+        const { events, messages } = await turnOf(scripts)
+        const stream = streamOf(isCurrent)
+        const notified = read([...stream.start(), ...events.flatMap((event) => stream.push(event))], isCurrent)
+        expect(sorted(notified)).toEqual(sorted(replyOf(messages, isCurrent)))
+      })
+    }
 
     // A snapshot has all reasoning so far in one message.
     if (title.startsWith("reasoning")) continue

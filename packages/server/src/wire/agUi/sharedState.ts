@@ -1,0 +1,167 @@
+/**
+ * The state that the clients of a conversation share with its agent.
+ *
+ * Owns: the present state of each chat, while the chat is in memory. Does not own the chats. Clients keep the state too, and
+ * send it with each run.
+ *
+ * AGUISTATE1. The last writer decides: a run with new content that sends a state, or a handler or hook that sets one. A run
+ *             that only connects changes nothing, nor does a run without a state or with an empty one.
+ * AGUISTATE2. A state that is set is one that a client can send back: it has a JSON form, within the limit.
+ * AGUISTATE3. A client has the present state at the end of its run. Between two frames only the newest state is sent.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
+import { dataFrames } from "../index.ts"
+import type { AgUiEvent } from "./agUiStream.ts"
+import { patchOf } from "./jsonPatch.ts"
+
+/** The state of one conversation. */
+export class SharedState {
+  #text: string | undefined
+  #value: unknown
+  readonly #listeners = new Set<() => void>()
+
+  /** The present state; `undefined` if there is none. */
+  get value(): unknown {
+    return this.#value
+  }
+
+  /** The present state as JSON text. */
+  get text(): string | undefined {
+    return this.#text
+  }
+
+  /** Takes the state that a client sent (AGUISTATE1). */
+  sent(state: unknown): void {
+    if (!isEmpty(state)) this.#become(JSON.stringify(state))
+  }
+
+  /** Sets the state. Throws a `ValidationError` for one that no client could send back (AGUISTATE2). */
+  set(state: unknown, mostCharacters: number): void {
+    const text = textOf(state)
+    if (text === undefined) throw refused("has no JSON form")
+    if (text.length > mostCharacters) throw refused(`has more than ${mostCharacters} characters`)
+    this.#become(text)
+  }
+
+  /** Calls the listener after each change. Returns the function that removes it. */
+  subscribe(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => void this.#listeners.delete(changed)
+  }
+
+  #become(text: string): void {
+    if (text === this.#text) return
+    this.#text = text
+    this.#value = JSON.parse(text)
+    for (const changed of this.#listeners) changed()
+  }
+}
+
+const states = new WeakMap<LocalChatRef, SharedState>()
+
+/** The state of a chat. */
+export const sharedStateOf = (chat: LocalChatRef): SharedState => {
+  const known = states.get(chat) ?? new SharedState()
+  states.set(chat, known)
+  return known
+}
+
+const isEmpty = (state: unknown): boolean =>
+  state === undefined || state === null || (typeof state === "object" && Object.keys(state).length === 0)
+
+const textOf = (state: unknown): string | undefined => {
+  try {
+    return JSON.stringify(state)
+  } catch {
+    return undefined
+  }
+}
+
+const refused = (reason: string): ValidationError =>
+  new ValidationError("invalid_options", [{ field: ["state"], reason }])
+
+/** Names that the JSON Patch library of the clients refuses in a path. */
+const refusedInPaths = /\/(?:__proto__|constructor|prototype)(?:\/|$)/u
+
+/**
+ * The changes of a state for one client.
+ *
+ * Owns: the state that the client has, and one subscription. Does not own the state.
+ */
+class StateUpdates {
+  readonly #shared: SharedState
+  #known: { readonly text: string | undefined; readonly value: unknown }
+  #wake: (() => void) | undefined
+  readonly #unsubscribe: () => void
+
+  /** `known` is the state that the client sent. */
+  constructor(shared: SharedState, known: unknown) {
+    this.#shared = shared
+    this.#known = { text: JSON.stringify(known), value: known }
+    this.#unsubscribe = shared.subscribe(() => this.#wake?.())
+  }
+
+  /** The events that give the client the present state; none if it has it. */
+  look(): ReadonlyArray<AgUiEvent> {
+    const { text, value } = this.#shared
+    const known = this.#known
+    if (text === undefined || text === known.text) return []
+    this.#known = { text, value }
+    const delta = patchOf(known.value, value)
+    if (delta.length === 0) return []
+    const isDelta =
+      !isEmpty(known.value) &&
+      delta.every(({ path }) => path !== "" && !refusedInPaths.test(path)) &&
+      JSON.stringify(delta).length < text.length
+    return [isDelta ? { type: "STATE_DELTA", delta } : { type: "STATE_SNAPSHOT", snapshot: value }]
+  }
+
+  /** Resolves with `undefined` when the client does not have the present state, else as `asked` does. */
+  orChange<A>(asked: Promise<A>): Promise<A | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(undefined)
+      if (this.#shared.text !== undefined && this.#shared.text !== this.#known.text) resolve(undefined)
+      asked.then(resolve, reject)
+    })
+  }
+
+  /** The client is gone, or its run is over. */
+  leave(): void {
+    this.#wake = undefined
+    this.#unsubscribe()
+  }
+}
+
+/** Interleaves frames with changes of the state. The first frame precedes them. `known` is the state that the client sent. */
+export async function* withState(
+  frames: AsyncIterable<string>,
+  shared: SharedState,
+  known: unknown
+): AsyncGenerator<string, void> {
+  const updates = new StateUpdates(shared, known)
+  const items = frames[Symbol.asyncIterator]()
+  let asked: Promise<IteratorResult<string>> | undefined
+  try {
+    const first = await items.next()
+    if (first.done === true) return
+    yield `${first.value}${dataFrames(updates.look())}`
+    for (;;) {
+      asked ??= items.next()
+      const came = await updates.orChange(asked)
+      const changes = dataFrames(updates.look())
+      if (came === undefined) {
+        if (changes !== "") yield changes
+        continue
+      }
+      asked = undefined
+      if (came.done === true) return
+      yield `${changes}${came.value}`
+    }
+  } finally {
+    updates.leave()
+    const left = items.return?.()
+    await asked
+    await left
+  }
+}
