@@ -158,20 +158,6 @@ describe("the openai package", () => {
     }
   })
 
-  it("its own runner runs its tools", async () => {
-    const { url } = await serving({ adapter: asksWhere(), tools: [clock] })
-    const runner = clientOf(url).chat.completions.runTools({
-      ...hi,
-      tools: [
-        {
-          type: "function",
-          function: { name: "where", description: "Where am I?", parameters: {}, function: () => '{"city":"Oslo"}' }
-        }
-      ]
-    })
-    expect(await runner.finalContent()).toBe("In Oslo")
-  })
-
   it("OPENAIRUN2. that leaves ends the run", async () => {
     const model = handModel()
     const { url } = await serving({ adapter: model.adapter })

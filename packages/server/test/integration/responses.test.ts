@@ -4,7 +4,6 @@ import { askUser, Fake, tool } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { generateText, type ModelMessage, stepCountIs, streamText, tool as aiTool } from "ai"
 import OpenAI, { APIError, APIUserAbortError, RateLimitError } from "openai"
-import { zodTextFormat } from "openai/helpers/zod"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 import { handModel } from "../double/handModel.ts"
@@ -266,18 +265,6 @@ describe("the openai client", () => {
       { type: "reasoning", summary: [{ type: "summary_text", text: "Let me see" }] },
       { type: "function_call", name: "where", arguments: "{}", status: "completed" }
     ])
-  })
-
-  it("parses the answer in the form of a schema", async () => {
-    const adapter = Fake.make({ script: [{ text: '{"city":"Oslo"}' }, { finish: "stop" }] })
-    const { url } = await serving({ adapter })
-    const { output_parsed } = await clientOf(url).responses.parse({
-      model: "troupe",
-      input: "Where?",
-      text: { format: zodTextFormat(z.object({ city: z.string() }), "place") }
-    })
-    expect(output_parsed).toEqual({ city: "Oslo" })
-    expect(adapter.requests[0]?.responseFormat).toMatchObject({ type: "json_schema", name: "place", strict: true })
   })
 
   it("sends images and files", async () => {
