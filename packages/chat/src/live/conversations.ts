@@ -11,7 +11,7 @@ import { refused, SessionError, ValidationError } from "../errors/index.ts"
 import type { Conversation } from "../record/index.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
-import type { ThreadInput } from "../model/index.ts"
+import { type ThreadInput, unpaired } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
 import { describe } from "../toolResult/index.ts"
 
@@ -64,6 +64,8 @@ export class Conversations {
   async begin(thread: ThreadInput, id: string = this.#home.newId()): Promise<string> {
     checkId(id)
     const record = Session.make({ id, thread })
+    const invalid = unpaired(record.thread)
+    if (invalid !== undefined) throw invalid
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
     if (known) throw refused("chat_exists", id)
     await this.#asked({ type: "save", record, after: 0 })

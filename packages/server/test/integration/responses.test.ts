@@ -385,6 +385,8 @@ describe("the openai client", () => {
     )
     expect(await refused({ input: [] })).toBe("400 invalid_request_error input")
     expect(await refused({ input: [{ role: "assistant", content: "Hm" }] })).toBe("400 invalid_request_error input")
+    const orphan = { type: "function_call_output", call_id: "c0", output: "x" }
+    expect(await refused({ input: [orphan] })).toBe("409 invalid_request_error null")
     expect(await refused({ store: false, background: true })).toBe("400 invalid_request_error background")
     expect(adapter.requests.length).toBe(0)
     expect(await refused({ user: "u", service_tier: "auto", include: [], parallel_tool_calls: true })).toBe("nothing")
