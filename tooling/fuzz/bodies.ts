@@ -56,7 +56,7 @@ const bodies: Readonly<Record<string, (chat: string) => ReadonlyArray<object>>> 
       threadId,
       runId: "r",
       messages: [],
-      resume: [{ interruptId: "c0", status: "resolved", payload: { approved: true, arguments: {} } }]
+      resume: [{ interruptId: "approval:c0", status: "resolved", payload: { approved: true, arguments: {} } }]
     }
   ],
   "/v1/chat/completions": (chat) => [

@@ -118,6 +118,7 @@ describe("the openai package", () => {
       max_completion_tokens: 100,
       top_p: 0.9,
       stop: "END",
+      reasoning_effort: "low",
       response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: true } }
     })
     const [request] = adapter.requests
@@ -125,7 +126,7 @@ describe("the openai package", () => {
     expect(request).toMatchObject({
       temperature: 0.5,
       maxTokens: 100,
-      options: { topP: 0.9, stopSequences: ["END"] },
+      options: { topP: 0.9, stopSequences: ["END"], reasoning: "low" },
       responseFormat: { type: "json_schema", name: "a", strict: true }
     })
     await clientOf(url).chat.completions.create(hi)
