@@ -13,7 +13,7 @@ import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
-import { checkId, Conversations } from "./conversations.ts"
+import { checkId, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
@@ -36,17 +36,6 @@ import * as Thread from "../model/Thread.ts"
 import * as Zombies from "../call/Zombies.ts"
 
 export type { TroupeOptions } from "./troupeOptions.ts"
-
-/** The entry at which a fork begins, and the id of the fork. */
-export interface ForkOptions {
-  readonly at?: number | undefined
-  readonly id?: string | undefined
-}
-
-/** Whether a rewind cancels a running turn; by default the rewind is refused then. */
-export interface RewindOptions {
-  readonly cancel?: boolean | undefined
-}
 
 /** Starts a Troupe. */
 export const Troupe = {
@@ -143,9 +132,11 @@ export class RunningTroupe {
   /**
    * Whether a chat with this id runs here or is in the store. Starts no process.
    *
-   * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`).
+   * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`); with a `ValidationError` for an invalid
+   * id.
    */
-  has(id: string): Promise<boolean> {
+  async has(id: string): Promise<boolean> {
+    checkId(id)
     return this.#living.has(id)
   }
 
@@ -197,7 +188,7 @@ export class RunningTroupe {
    * ```
    */
   async fork(id: string, options: ForkOptions = {}): Promise<LocalChatRef> {
-    return this.chat(await this.#conversations.fork(id, options.at, options.id))
+    return this.chat(await this.#conversations.fork(id, options))
   }
 
   /**
@@ -221,8 +212,8 @@ export class RunningTroupe {
    * await troupe.stop()
    * ```
    */
-  async begin(thread: Thread.ThreadInput, { id }: Pick<ForkOptions, "id"> = {}): Promise<LocalChatRef> {
-    return this.chat(await this.#conversations.begin(thread, id))
+  async begin(thread: Thread.ThreadInput, options: Pick<ForkOptions, "id"> = {}): Promise<LocalChatRef> {
+    return this.chat(await this.#conversations.begin(thread, options))
   }
 
   /**
@@ -235,7 +226,7 @@ export class RunningTroupe {
    * **Errors**: as for {@link fork}, and `busy` while a turn runs or waits, unless `cancel` is set.
    */
   rewind(id: string, seq: number, options: RewindOptions = {}): Promise<Conversation> {
-    return this.#conversations.rewind(id, seq, options.cancel === true)
+    return this.#conversations.rewind(id, seq, options)
   }
 
   /**
