@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { table, withTable } from "../house/generatedTables.ts"
 import { root } from "../house/workspace.ts"
 import { features } from "./features.ts"
 import { type Verdict, verdictOf } from "./measure.ts"
@@ -67,20 +68,5 @@ export const pageWith = async (rows: ReadonlyArray<FeatureRow>): Promise<string>
     ["models", models],
     ["parts", parts],
     ["senders", senders]
-  ].reduce((page, [name = "", text = ""]) => replaced(page, name, text), before)
-}
-
-const replaced = (page: string, name: string, text: string): string => {
-  const [begin, end] = [`<!-- ${name}: written by pnpm providers -->`, `<!-- end of ${name} -->`]
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`docs/providers.md has no place for the table of ${name}`)
-  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`
-}
-
-/** A table of Markdown, formatted as the formatter does. */
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = head.map((title, at) => Math.max(3, title.length, ...rows.map((row) => (row[at] ?? "").length)))
-  const line = (cells: ReadonlyArray<string>): string =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n")
+  ].reduce((page, [name = "", text = ""]) => withTable(page, "pnpm providers", name, text), before)
 }

@@ -37,7 +37,7 @@ export const testCheck: Check = script("test")
  * **Details**: each is a root script that prints its own checks, and ends with the line `N passed, N failed`, which is added to
  * the tally. To add a check (examples, storms), add its script here.
  */
-export const slowChecks: ReadonlyArray<Check> = [script("packed"), script("check:next")]
+export const slowChecks: ReadonlyArray<Check> = [script("packed"), script("check:next"), script("fuzz")]
 
 /** Runs one check to its end, and returns its output; with `live`, also prints the output. */
 export const runCheck = (check: Check, live: boolean): Promise<CheckResult> => {

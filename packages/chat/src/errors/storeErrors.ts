@@ -1,5 +1,6 @@
 /** The errors with which a store with a log refuses an operation. */
 import { SessionError } from "./ChatError.ts"
+import { isRecord } from "./valueChecks.ts"
 
 const advice = {
   store_conflict: (id) => `The chat ${id} was written by another program meanwhile; its next turn goes on from that`,
@@ -26,6 +27,16 @@ export const isConflict = (cause: unknown): cause is SessionError =>
 /** The error of a chat whose store failed: the conflict itself, else `store_failed` with the cause. */
 export const storeFailure = (message: string, cause: unknown): SessionError =>
   isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
+
+/**
+ * What to do about this cause: `; try again`. A typed error has its own advice in its message, and a bug of the store does
+ * not pass.
+ */
+export const againAfter = (cause: unknown): string => {
+  const isTyped = isRecord(cause) && typeof cause["reason"] === "string"
+  const isBug = [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => cause instanceof kind)
+  return isTyped || isBug ? "" : "; try again"
+}
 
 const metadataOf = (reason: Refusal, id: string, seq: number | undefined): Readonly<Record<string, unknown>> =>
   reason === "store_fenced" ? { key: id, epoch: seq } : seq === undefined ? { id } : { id, seq }

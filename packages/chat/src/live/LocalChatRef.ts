@@ -16,7 +16,8 @@ import {
   type SendOptions,
   type UserInput,
   userMessage,
-  type WhenBusy
+  type WhenBusy,
+  withContent
 } from "../record/index.ts"
 import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
@@ -71,7 +72,8 @@ export class LocalChatRef implements ChatRef {
   /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
   send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
     const { schema, ...options } = checked(given)
-    const message = schema === undefined ? userMessage(input) : asking(userMessage(input), schema)
+    const said = withContent(userMessage(input))
+    const message = schema === undefined ? said : asking(said, schema)
     return this.#send(message, options).answering(schema)
   }
 
@@ -142,7 +144,9 @@ export class LocalChatRef implements ChatRef {
     if (messages.length === 0) {
       return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
     }
-    return this.#chat.start(input === undefined ? messages : [...messages, userMessage(input)], { options })
+    return this.#chat.start(input === undefined ? messages : [...messages, withContent(userMessage(input))], {
+      options
+    })
   }
 
   attach(options: AttachOptions = {}): Attachment {

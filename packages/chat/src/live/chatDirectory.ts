@@ -15,7 +15,7 @@
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
-import { isRecord, SessionError } from "../errors/index.ts"
+import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
 import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
@@ -287,9 +287,10 @@ export class ChatDirectory {
     try {
       return await this.#parts.tree.ask({ type: "load", id })
     } catch (cause) {
-      throw new SessionError("store_failed", `The chat ${id} could not be loaded: ${describe(cause)}; try again`, {
-        cause
-      })
+      // The store refuses the id.
+      if (cause instanceof ValidationError) throw cause
+      const message = `The chat ${id} could not be loaded: ${describe(cause)}${againAfter(cause)}`
+      throw new SessionError("store_failed", message, { cause })
     }
   }
 }

@@ -7,13 +7,24 @@
  * CONV2. A live chat is rewound between two turns: its process ends, the store is rewound, and the next process starts from
  *        the result. No other process of the chat starts in between.
  */
-import { refused, SessionError, ValidationError } from "../errors/index.ts"
+import { againAfter, isRecord, refused, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import type { Conversation } from "../record/index.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
-import type { ThreadInput } from "../model/index.ts"
+import { type ThreadInput, unpaired } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
 import { describe } from "../toolResult/index.ts"
+
+/** The entry at which a fork begins, and the id of the fork. */
+export interface ForkOptions {
+  readonly at?: number | undefined
+  readonly id?: string | undefined
+}
+
+/** Whether a rewind cancels a running turn; by default the rewind is refused then. */
+export interface RewindOptions {
+  readonly cancel?: boolean | undefined
+}
 
 /** Calls the store's process. */
 type AskStore = <Type extends StoreCall["type"]>(
@@ -36,41 +47,61 @@ export class Conversations {
     this.#home = home
   }
 
-  history(id: string, options: HistoryOptions | undefined): Promise<ReadonlyArray<Commit>> {
+  async history(id: string, options: HistoryOptions | undefined): Promise<ReadonlyArray<Commit>> {
+    checkId(id)
+    checkNames(options, ["after", "limit"])
     return this.#asked({ type: "history", id, options })
   }
 
-  at(id: string, seq: number): Promise<Conversation | undefined> {
+  async at(id: string, seq: number): Promise<Conversation | undefined> {
+    checkId(id)
+    if (!Number.isSafeInteger(seq) || seq < 0) throw invalid("seq", "must_be_the number of an entry, as history has it")
     return this.#asked({ type: "at", id, seq })
   }
 
   async delete(id: string): Promise<void> {
+    checkId(id)
     await this.#asked({ type: "delete", id })
   }
 
-  list(options: ListOptions | undefined): Promise<ChatList> {
+  async list(options: ListOptions | undefined): Promise<ChatList> {
+    checkNames(options, ["prefix", "search", "running", "limit", "after"])
     return this.#asked({ type: "list", options })
   }
 
   /** Creates the fork, and returns its id. */
-  async fork(id: string, at: number | undefined, to: string = this.#home.newId()): Promise<string> {
+  async fork(id: string, options: ForkOptions): Promise<string> {
+    checkId(id)
+    checkNames(options, ["at", "id"])
+    const { at, id: to = this.#home.newId() } = options
     checkId(to)
+    if (at !== undefined && !(Number.isSafeInteger(at) && at > 0)) {
+      throw invalid("at", "must_be_the number of an entry, 1 or more; an empty conversation is troupe.chat(id)")
+    }
     if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
     await this.#asked({ type: "fork", id, to, at })
     return to
   }
 
   /** Stores a new conversation with this thread, and returns its id. */
-  async begin(thread: ThreadInput, id: string = this.#home.newId()): Promise<string> {
+  async begin(thread: ThreadInput, options: Pick<ForkOptions, "id">): Promise<string> {
+    checkNames(options, ["id"])
+    const { id = this.#home.newId() } = options
     checkId(id)
     const record = Session.make({ id, thread })
+    const unfit = unpaired(record.thread)
+    if (unfit !== undefined) throw unfit
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
     if (known) throw refused("chat_exists", id)
     await this.#asked({ type: "save", record, after: 0 })
     return id
   }
 
-  async rewind(id: string, seq: number, cancel: boolean): Promise<Conversation> {
+  async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {
+    checkId(id)
+    checkNames(options, ["cancel"])
+    const { cancel = false } = options
+    if (typeof cancel !== "boolean") throw invalid("cancel", "must_be_a_boolean")
     const chat = this.#home.living(id)
     if (chat === undefined) return this.#asked({ type: "rewind", id, seq })
     await this.#checkStep(id, seq)
@@ -102,13 +133,30 @@ export class Conversations {
       return await this.#home.ask<Type>(call)
     } catch (cause) {
       if (cause instanceof SessionError || cause instanceof ValidationError) throw cause
-      throw new SessionError("store_failed", `The store could not be asked: ${describe(cause)}; try again`, { cause })
+      throw new SessionError("store_failed", `The store could not be asked: ${describe(cause)}${againAfter(cause)}`, {
+        cause
+      })
     }
   }
 }
 
 /** Throws a `ValidationError` for an invalid id. */
 export const checkId = (id: unknown): void => {
-  if (typeof id === "string" && id !== "") return
-  throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
+  if (typeof id !== "string" || id === "") throw invalid("id", "must_be_a_non_empty_string")
 }
+
+/** Throws a `ValidationError` for options that are no object, and for unknown names. */
+const checkNames = (options: unknown, names: ReadonlyArray<string>): void => {
+  if (options === undefined) return
+  if (!isRecord(options))
+    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+  const found = Object.keys(options).filter((name) => !names.includes(name))
+  if (found.length === 0) return
+  throw new ValidationError(
+    "invalid_options",
+    found.map((name) => ({ field: [name], reason: unknownOption(name, names, `use ${names.join(", ")}`) }))
+  )
+}
+
+const invalid = (field: string, reason: string): ValidationError =>
+  new ValidationError("invalid_options", [{ field: [field], reason }])

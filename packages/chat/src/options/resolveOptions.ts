@@ -1,7 +1,7 @@
 /** Reads a call's options once: refuses unknown keys and bad values, and fills in defaults. */
 import { System } from "@troupe/otp"
 import type { ChatOptions, Schedule } from "./ChatOptions.ts"
-import { EngineError, type Finding, isRecord, ValidationError } from "../errors/index.ts"
+import { EngineError, type Finding, isRecord, unknownName, ValidationError } from "../errors/index.ts"
 import { resolveModel, resolveParams, resolveTools } from "./callOverlay.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
@@ -115,6 +115,7 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const tools = resolveTools(engine, options.tools)
+  checkToolChoice(options.toolChoice, tools)
   const { system = defaultSystem() } = options
   return {
     ...withFormat(options),
@@ -139,6 +140,14 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
     retry: Retry.make(options.retry ?? engine.retry),
     system
   }
+}
+
+/** Throws a `ValidationError` for the choice of a tool that the model would not get. */
+const checkToolChoice = (choice: ChatOptions["toolChoice"], tools: ReadonlyArray<Tool>): void => {
+  if (typeof choice !== "object" || tools.some(({ name }) => name === choice.name)) return
+  const names = tools.map(({ name }) => name)
+  const reason = names.length === 0 ? "unknown; the chat has no tools" : unknownName(choice.name, names)
+  throw new ValidationError("invalid_options", [{ field: ["toolChoice", "name"], reason }])
 }
 
 /** Refuses engines that `Engine.make` did not create, and does not repeat its checks. */

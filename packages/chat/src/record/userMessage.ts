@@ -1,6 +1,6 @@
 /** Makes user messages. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { type ContentPart, unstorable, type UserMessage } from "../model/index.ts"
+import { type ContentPart, isPlainMessage, unstorable, UserMessage } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 
 /** The input of a user: text, content parts, or a whole message. */
@@ -18,11 +18,29 @@ export const userMessage = (input: UserInput): UserMessage => {
   if (invalid !== undefined) throw invalid
   if (message.role !== "user")
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
+  const found = typeof input === "string" || isPlainMessage(message) ? [] : misfits(message)
+  if (found.length > 0) throw new ValidationError("invalid_message", found)
   if (typeof input === "string") return message
   const copy = copyOf(message)
-  const found = unstorable(copy)
-  if (found.length > 0) throw new ValidationError("invalid_message", found.map(readable))
+  const lost = unstorable(copy)
+  if (lost.length > 0) throw new ValidationError("invalid_message", lost.map(readable))
   return copy
+}
+
+/** Throws a `ValidationError` (`invalid_message`) for a message without content: a chat needs something to answer. */
+export const withContent = (message: UserMessage): UserMessage => {
+  const { content } = message
+  const isEmpty =
+    typeof content === "string" ? content === "" : content.every((part) => part.type === "text" && part.text === "")
+  if (!isEmpty) return message
+  const reason = "must_not_be_empty; retry() answers the thread as it is"
+  throw new ValidationError("invalid_message", [{ field: ["content"], reason }])
+}
+
+/** The fields with which a message cannot be stored. */
+const misfits = (message: UserMessage): ReadonlyArray<Finding> => {
+  const { error } = UserMessage.safeParse(message)
+  return (error?.issues ?? []).map(({ path, message: reason }) => ({ field: path.map(String), reason }))
 }
 
 /** A path that is short enough to read. */

@@ -27,7 +27,7 @@ import type { AnswerForm } from "../stopConditions/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
 import { answered, type Message, messagesAdvice, type ToolMessage } from "../model/index.ts"
 import type { SessionStream } from "./sessionStream.ts"
-import { requireContinuable, requireLegal } from "./sessionStatus.ts"
+import { requireContinuable, requireLegal, requireSession } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
 import { type Engine, submittedContent } from "../tool/index.ts"
 import { Conversation, type Decision, type StepResult, type UserInput, userMessage } from "../record/index.ts"
@@ -80,6 +80,11 @@ const known = Conversation.unwrap().strict()
  * ```
  */
 export const make = (fields: SessionFields = {}): Session => {
+  if (!isRecord(fields)) {
+    throw new ValidationError("invalid_session", [
+      { field: [], reason: "must_be_an_object of fields, such as { thread }" }
+    ])
+  }
   const { thread = Thread.empty, ...given } = fields
   const conversation = {
     ...blank,
@@ -104,6 +109,7 @@ export const make = (fields: SessionFields = {}): Session => {
  * **Errors**: throws a `ValidationError` (`invalid_message`) for an invalid message.
  */
 export const append = (session: Conversation, ...added: ReadonlyArray<Message>): Session => {
+  requireSession(session)
   for (const message of added) {
     const invalid = Validate.message(message)
     if (invalid !== undefined) throw invalid
@@ -158,6 +164,11 @@ export const submitToolResults = (
   session: Conversation,
   results: Iterable<readonly [toolCallId: string, result: unknown]>
 ): Session => {
+  requireSession(session)
+  if (typeof results !== "object" || !(Symbol.iterator in (results ?? {}))) {
+    const reason = "must_be_a_list of pairs: [[toolCallId, result]]"
+    throw new ValidationError("invalid_options", [{ field: ["results"], reason }])
+  }
   const given = [...results]
   if (given.length === 0) return sessionFrom(session)
   requireLegal(session, "submitToolResults")

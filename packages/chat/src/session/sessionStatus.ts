@@ -4,7 +4,7 @@
  * LEGAL1. The error state is checked first: it allows only `recover`, and the error is `session_in_error_state`.
  * LEGAL2. Any other refusal because of the status is `invalid_status_for_operation`, and lists the allowed operations.
  */
-import { SessionError } from "../errors/index.ts"
+import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { type Conversation, type ConversationStatus, statusOf } from "../record/index.ts"
 
 /** The operations of a session that depend on its status; all others are always allowed. */
@@ -32,8 +32,19 @@ const legal: Readonly<Record<ConversationStatus, ReadonlyArray<SessionOperation>
   error: ["recover"]
 }
 
-/** Throws when the status does not allow the operation. */
+/** Throws a `ValidationError` (`invalid_session_input`) for a value that is no session. */
+export const requireSession = (value: unknown): void => {
+  const thread = isRecord(value) ? value["thread"] : undefined
+  const isSession = isRecord(value) && isRecord(thread) && Array.isArray(thread["messages"])
+  if (isSession && Array.isArray(value["pendingToolCalls"])) return
+  const isTurn = isRecord(value) && isRecord(value["session"])
+  const advice = isTurn ? "pass the `session` of this result" : "Session.start and Session.make make one"
+  throw new ValidationError("invalid_session_input", [{ field: ["session"], reason: "must_be_a_session" }], { advice })
+}
+
+/** Throws when the status does not allow the operation, and for a value that is no session. */
 export const requireLegal = (session: Conversation, operation: SessionOperation): void => {
+  requireSession(session)
   const status = statusOf(session)
   const now = Object.hasOwn(legal, status) ? legal[status] : []
   if (now.includes(operation)) return

@@ -12,6 +12,7 @@ import { preflight } from "../request/index.ts"
 import { checkedDecision, type Decided, withResults } from "../step/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
 import { changed, type Session, sessionFrom } from "./sessionState.ts"
+import { requireSession } from "./sessionStatus.ts"
 import { SessionStream } from "./sessionStream.ts"
 import type { SessionMode, SessionTurn } from "./sessionOutcome.ts"
 import { TurnProgress } from "./turnProgress.ts"
@@ -25,6 +26,7 @@ export interface TurnInput {
 
 /** The session at the present time: its interrupted calls and an expired wait are settled, as when a chat is loaded. */
 export const present = (engine: Engine, conversation: Conversation, options: StepOptions): Session => {
+  requireSession(conversation)
   const { running, expiresAt = Infinity } = conversation
   const { clock } = options.system ?? defaultSystem()
   if (!running && expiresAt > clock.now()) return sessionFrom(conversation)

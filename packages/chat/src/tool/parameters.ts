@@ -19,8 +19,14 @@ export const jsonSchemaOf = (
       { field, reason: `${vendor} cannot produce JSON Schema; pass it as \`jsonSchema\`` }
     ])
   }
-  const { $schema: _, ...schema } = standard.jsonSchema.input({ target: "draft-2020-12" })
-  return schema
+  try {
+    const { $schema: _, ...schema } = standard.jsonSchema.input({ target: "draft-2020-12" })
+    return schema
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const found = [{ field, reason: `${why}; use a type that JSON has, such as z.iso.datetime() for a date` }]
+    throw new ValidationError(reason, found, { cause })
+  }
 }
 
 /** Validates a value against the schema. */

@@ -68,6 +68,10 @@ export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
   const found = findingsFor(type, { name: undefined, ...given }, (part) => unknownName(part, Object.keys(type.shape)))
   const isMissing = runBy === "execute" && given["execute"] === undefined && given["manual"] !== true
   const missing = { field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" }
+  if (found.length === 0 && runBy === "execute" && given["manual"] === true && given["execute"] !== undefined) {
+    const reason = "is_never_called with manual: true, whose calls the caller answers; leave one of both out"
+    throw new ValidationError("invalid_tool", [{ field: ["execute"], reason }])
+  }
   if (found.length === 0 && !isMissing) return
   const advice = nameProblem(given["name"]) === undefined ? undefined : nameAdvice(given["name"])
   throw new ValidationError("invalid_tool", isMissing ? [...found, missing] : found, { advice })

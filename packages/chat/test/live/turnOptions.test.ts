@@ -108,6 +108,13 @@ test("a chat begins with the thread of another program, once", async () => {
   await expect(troupe.begin(thread, { id: "c" })).rejects.toMatchObject({ reason: "chat_exists" })
 })
 
+test("a chat does not begin with a thread that could not be loaded again", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: [] }), store: memory() })
+  const thread = [Message.user("where?"), Message.toolResult("c0", "Oslo")]
+  await expect(troupe.begin(thread, { id: "c" })).rejects.toMatchObject({ reason: "unpaired_tool_calls" })
+  expect(await troupe.has("c")).toBe(false)
+})
+
 test("a call that the caller answers is listed until it is answered, also between decisions about other calls", async () => {
   const pay = tool({ name: "pay", execute: () => "paid" })
   const calls = [

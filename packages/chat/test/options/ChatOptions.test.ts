@@ -130,6 +130,7 @@ describe("options", () => {
     const { signal } = new AbortController()
     const allowed = {
       signal,
+      tools: [tool({ name: "t", manual: true })],
       toolChoice: { name: "t" },
       responseFormat: { type: "json_schema", name: "n", schema: {}, strict: true },
       temperature: 0,

@@ -9,6 +9,38 @@ import { readAll } from "../double/scripts.ts"
 
 const check = leakCheck()
 
+describe("a value that is no session", () => {
+  const engine = Engine.make({})
+  const turn = { session: Session.make(), result: undefined }
+  test.each([undefined, 5, "x", {}, { thread: {} }, turn])("is refused by every operation (%j)", async (value) => {
+    const given = value as never
+    const operations: ReadonlyArray<() => unknown> = [
+      () => Session.append(given, user("Hi")),
+      () => Session.submitToolResult(given, "c0", 1),
+      () => Session.submitToolResults(given, []),
+      () => Session.cancel(given),
+      () => Session.recover(given),
+      () => Session.reply(engine, given, "Hi"),
+      () => Session.continue(engine, given),
+      () => Session.step(engine, given),
+      () => Session.approve(engine, given, "c0", { type: "allow" })
+    ]
+    const advice = value === turn ? /pass the `session` of this result/ : /Session\.start and Session\.make make one/
+    for (const operation of operations) {
+      await expect(Promise.resolve().then(operation)).rejects.toMatchObject({
+        reason: "invalid_session_input",
+        errors: [{ field: ["session"], reason: "must_be_a_session" }],
+        message: expect.stringMatching(advice)
+      })
+    }
+  })
+
+  test("nor are fields and results that are no objects", () => {
+    expect(() => Session.make(5 as never)).toThrow(/must_be_an_object of fields/)
+    expect(() => Session.submitToolResults(Session.make(), undefined as never)).toThrow(/must_be_a_list of pairs/)
+  })
+})
+
 describe("what is legal", () => {
   const call = { id: "c0", name: "m", arguments: {} }
   const paired = [user("hi"), assistant("", [call]), toolResult("c0", "r")]

@@ -16,6 +16,24 @@ afterEach(async () => {
   expect(System.stats(system)).toEqual({ processes: 0, fibers: 0, timers: 0, closing: 0 })
 })
 
+test("a value that is no process is refused with an error that shows it", () => {
+  for (const value of [undefined, 5, {}] as ReadonlyArray<unknown>) {
+    const pid = value as Pid
+    const work = [
+      () => Process.kill(pid),
+      () => Process.exit(pid, "shutdown"),
+      () => Process.isAlive(pid),
+      () => Process.exitReason(pid),
+      () => Process.systemOf(pid),
+      () => Process.link(pid, pid),
+      () => Process.unlink(pid, pid),
+      () => Process.monitor(pid, pid)
+    ]
+    for (const operation of work)
+      expect(operation).toThrow(/is (?:no process|neither a process nor an address): pass a pid/)
+  }
+})
+
 const exitOf = async (body: Process.Body<unknown>): Promise<unknown> => {
   const pid = Process.spawn(system, body)
   await hop()

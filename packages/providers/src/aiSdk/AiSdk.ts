@@ -7,9 +7,10 @@
  * @source The AI SDK's language model specification, versions 2, 3 and 4
  */
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
-import { ValidationError } from "@troupe/chat/errors"
+import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Request } from "@troupe/chat/models"
+import * as z from "zod"
 import { callOptionsOf, refuseForeignTools } from "./callOptions.ts"
 import { optionsInDialect } from "./dialect.ts"
 import { type OptionNames, optionNames } from "./providerOptions.ts"
@@ -53,7 +54,8 @@ export interface AiSdkOptions {
  * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
  * (LiteLLM, Ollama, compatible ones) send calls with these; `rawFinishReason` is the provider's word.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for a value that is not a model, such as a model's name.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for a value that is not a model, such as a model's name, and for
+ * unknown options.
  * `stream` rejects with an `AdapterError` when the request is refused. A later failure is an `error` event and the finish
  * reason `error`. A stream that ends without a reason and without a complete call is a `malformed_response`.
  *
@@ -85,6 +87,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
     const reason = 'must_be_a_model_object of an AI SDK provider, as openai("gpt-5.5"); a name is none'
     throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
   }
+  checkOptions(options)
   const name = options.name ?? model.provider
   const own = options.providerName === undefined ? optionNames(model.provider) : [options.providerName]
   const names: OptionNames = { own, others: options.providerNames }
@@ -109,6 +112,24 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       }
     }
   }
+}
+
+const word = z.string("must_be_a_text").optional()
+const words = z.array(z.string("must_be_a_text"), "must_be_a_list of texts").optional()
+
+const optionTypes = z.strictObject(
+  { name: word, providerName: word, providerNames: words, toolFiles: words } satisfies {
+    readonly [Name in keyof Required<AiSdkOptions>]: z.ZodType
+  },
+  "must_be_an_object of options"
+)
+
+/** Throws a `ValidationError` that names each option that is unknown or of the wrong type. */
+const checkOptions = (options: AiSdkOptions): void => {
+  const known = Object.keys(optionTypes.shape).join(", ")
+  const ofModel = "use providerOptions of a call for the settings of the model"
+  const found = optionFindings(optionTypes, options, () => `unknown_option; the options are ${known}; ${ofModel}`)
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
 const isModel = (model: unknown): boolean =>

@@ -8,6 +8,8 @@
  *        text.
  * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
  *        provider. A call that the provider runs itself is never one of ours.
+ *        Another call under the id of a completed call gets an id of its own: each call of a message has one result. The
+ *        same call once more, with the same arguments, is a repetition.
  * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
  *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
  *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
@@ -45,6 +47,10 @@ export class PartReader {
   #text = ""
   readonly #parts: ReplyParts
   readonly #calls = new Set<string>()
+  /** The completed calls: their names and arguments by their ids. */
+  readonly #completedCalls = new Map<string, string>()
+  /** The ids of calls whose own ids were used before, by these (PART3). */
+  readonly #otherIds = new Map<string, string>()
   readonly #foreignCalls = new Set<string>()
   #about: Record<string, unknown> = {}
   #heldRaw: Array<unknown> = []
@@ -107,7 +113,7 @@ export class PartReader {
         return
       case "tool-input-delta":
         if (part.delta === "" || this.#foreignCalls.has(part.id)) return
-        this.#emit({ type: "tool_call_delta", id: part.id, argumentsDelta: part.delta })
+        this.#emit({ type: "tool_call_delta", id: this.#idOf(part.id), argumentsDelta: part.delta })
         return
       case "tool-input-end":
         return
@@ -176,10 +182,22 @@ export class PartReader {
     this.#emit({ type: "raw_chunk", chunk })
   }
 
-  #startCall(id: string, name: string): void {
-    if (this.#calls.has(id)) return
+  /** Starts a call, unless it has started, and returns its id. */
+  #startCall(given: string, name: string): string {
+    if (this.#completedCalls.has(this.#idOf(given))) this.#otherIds.set(given, this.#freeId(given))
+    const id = this.#idOf(given)
+    if (this.#calls.has(id)) return id
     this.#calls.add(id)
     this.#emit({ type: "tool_call_started", id, name })
+    return id
+  }
+
+  #idOf(given: string): string {
+    return this.#otherIds.get(given) ?? given
+  }
+
+  #freeId(given: string): string {
+    for (let number = 2; ; number++) if (!this.#calls.has(`${given}-${number}`)) return `${given}-${number}`
   }
 
   #call(part: Extract<StreamPart, { readonly type: "tool-call" }>): void {
@@ -188,15 +206,19 @@ export class PartReader {
       this.#raw({ ...part, type: "tool_call" })
       return
     }
-    this.#startCall(part.toolCallId, part.toolName)
-    this.#parts.call(part.toolCallId)
     const rawArguments: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
+    const call = JSON.stringify([part.toolName, rawArguments])
+    const known = this.#idOf(part.toolCallId)
+    const isRepeated = this.#completedCalls.get(known) === call
+    const id = isRepeated ? known : this.#startCall(part.toolCallId, part.toolName)
+    this.#completedCalls.set(id, call)
+    this.#parts.call(id)
     const args = ToolCall.parseArguments(rawArguments)
     this.#hasCall = true
     this.#hasWholeCall ||= args !== null
     this.#emit({
       type: "tool_call_completed",
-      id: part.toolCallId,
+      id,
       name: part.toolName,
       arguments: args,
       rawArguments,

@@ -362,3 +362,24 @@ describe("MODEL1 what is no model is refused where it is passed, and the error s
     )
   })
 })
+
+test("unknown and invalid options are refused by name", () => {
+  const model = createOpenAICompatible({ name: "local", baseURL: "http://localhost:1" })("small")
+  const refusal = (options: unknown) => {
+    try {
+      aiSdk(model, options as never)
+    } catch (thrown) {
+      return thrown instanceof ValidationError ? thrown.errors.map(({ field }) => field.join(".")) : thrown
+    }
+    return "nothing"
+  }
+  expect(refusal({ providerNamess: [], temperature: 1, name: 5, toolFiles: "image/*" })).toEqual([
+    "providerNamess",
+    "temperature",
+    "name",
+    "toolFiles"
+  ])
+  expect(refusal(5)).toEqual([""])
+  expect(() => aiSdk(model, { temperature: 1 } as never)).toThrow(/use providerOptions of a call/)
+  expect(refusal({ name: undefined, providerNames: ["acme"] })).toBe("nothing")
+})

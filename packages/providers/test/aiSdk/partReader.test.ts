@@ -276,6 +276,30 @@ describe("PART3. a tool call", () => {
     })
   })
 
+  test("under the id of another call gets an id of its own; the same call once more does not", async () => {
+    const call = (input: string) => ({ type: "tool-call" as const, toolCallId: "c", toolName: "add", input })
+    const events = await say(
+      call('{"a":1}'),
+      { type: "tool-input-start", id: "c", toolName: "add" },
+      { type: "tool-input-delta", id: "c", delta: '{"a":2}' },
+      { type: "tool-input-end", id: "c" },
+      call('{"a":2}'),
+      call('{"a":3}'),
+      call('{"a":3}'),
+      finish("tool-calls")
+    )
+    const completed = events.flatMap((event) =>
+      event.type === "tool_call_completed" ? [[event.id, event.rawArguments]] : []
+    )
+    expect(completed).toEqual([
+      ["c", '{"a":1}'],
+      ["c-2", '{"a":2}'],
+      ["c-3", '{"a":3}'],
+      ["c-3", '{"a":3}']
+    ])
+    expect(only(events, "tool_call_delta").id).toBe("c-2")
+  })
+
   test("that the provider did not complete is not completed", async () => {
     const events = await say({ type: "tool-input-start", id: "c", toolName: "add" }, finish("length"))
     expect(tagsOf(events)).toEqual(["message_started", "tool_call_started", "message_completed"])

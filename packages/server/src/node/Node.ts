@@ -14,11 +14,11 @@
  *
  * @module
  */
-import { ValidationError } from "@troupe/chat/errors"
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Clock } from "@troupe/otp"
 import { Connections } from "./connections.ts"
+import { checkListening, type ListenOptions } from "./listenOptions.ts"
 import { refuseMalformed } from "./malformed.ts"
 import { hostGuard } from "./hostGuard.ts"
 import { toNode } from "./toNode.ts"
@@ -28,31 +28,7 @@ import type { Server } from "../server/index.ts"
 /** The bytes that a socket buffers for its client before more is requested. */
 export const socketBytes = pieceBytes
 
-/**
- * Where and how a server listens.
- *
- * **Units and defaults**: `port` is any free one, `host` is `"127.0.0.1"`. Times are in milliseconds. A request's headers
- * must arrive within `headersMs`, 10,000, and all of it within `requestMs`, 30,000. A client that takes nothing of its
- * answer for `stallMs`, 120,000, is disconnected. A connection without a request is closed after `keepAliveMs`, 5,000;
- * after that and `headersMs` even when bytes arrive that are no request. `graceMs` is 10,000. `connections` is 10,000,
- * `headerBytes` 16,384. `clock` is the host's. The requests of a connection are answered in order, and 100 may wait on it.
- *
- * **Gotchas**: a server that listens on a loopback address answers only to the names of this computer, unless its options
- * list `hosts`. Otherwise a page of another site could reach it under a name of its own (DNS rebinding).
- */
-export interface ListenOptions {
-  readonly port?: number | undefined
-  readonly host?: string | undefined
-  readonly graceMs?: number | undefined
-  readonly headersMs?: number | undefined
-  readonly requestMs?: number | undefined
-  readonly stallMs?: number | undefined
-  readonly keepAliveMs?: number | undefined
-  readonly connections?: number | undefined
-  readonly headerBytes?: number | undefined
-  readonly clock?: Clock.Clock | undefined
-}
-
+export type { ListenOptions } from "./listenOptions.ts"
 export { toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */
@@ -66,7 +42,8 @@ export interface Listening {
 /**
  * Listens, and resolves when connections are accepted.
  *
- * **Errors**: rejects with Node's own error when it cannot listen.
+ * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown and invalid options, and with Node's own
+ * error when it cannot listen.
  *
  * @example
  * ```ts import.meta.vitest
@@ -85,6 +62,7 @@ export interface Listening {
  * ```
  */
 export const listen = async (server: Server, options: ListenOptions = {}): Promise<Listening> => {
+  checkListening(server, options)
   const { port = 0, host = "127.0.0.1", graceMs = 10_000, stallMs = 120_000, clock = Clock.live } = options
   const headersMs = options.headersMs ?? 10_000
   const keepAliveMs = options.keepAliveMs ?? 5_000
@@ -125,8 +103,6 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   http.on("checkExpectation", inTurn)
   http.maxConnections = options.connections ?? 10_000
   http.on("clientError", (error, socket) => refuseMalformed(error, socket, clock))
-  if (typeof host !== "string")
-    throw new ValidationError("invalid_options", [{ field: ["host"], reason: "must_be_a_text" }])
   await listening(http, port, host)
   const { port: taken } = http.address() as AddressInfo
   return {

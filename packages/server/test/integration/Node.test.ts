@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net"
 import { createServer, type ServerResponse } from "node:http"
+import { ValidationError } from "@troupe/chat/errors"
 import { Clock } from "@troupe/otp"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FrameStream, responseOf } from "../../src/http/frameStream.ts"
@@ -260,4 +261,25 @@ describe("NODE4 closed", () => {
     const { node, server } = await listening()
     await expect(Node.listen(server, { port: node.port })).rejects.toThrow("EADDRINUSE")
   })
+})
+
+test("unknown and invalid options, and a value that is no server, are refused by name", async () => {
+  const { server } = await served()
+  const refusal = (given: unknown, options: unknown) =>
+    Node.listen(given as Server, options as Node.ListenOptions).then(
+      () => "listens",
+      (error: unknown) => (error instanceof ValidationError ? error.errors.map(({ field }) => field.join(".")) : error)
+    )
+  const wrong = { port: 70_000, host: 5, graceMs: -1, connections: 0, headerBytes: "x", clock: 5, prot: 1 }
+  expect(await refusal(server, wrong)).toEqual([
+    "prot",
+    "port",
+    "host",
+    "graceMs",
+    "connections",
+    "headerBytes",
+    "clock"
+  ])
+  expect(await refusal(server, null)).toEqual([""])
+  expect(await refusal({}, {})).toEqual(["server"])
 })

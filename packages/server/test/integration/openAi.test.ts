@@ -118,6 +118,7 @@ describe("the openai package", () => {
       max_completion_tokens: 100,
       top_p: 0.9,
       stop: "END",
+      reasoning_effort: "low",
       response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: true } }
     })
     const [request] = adapter.requests
@@ -125,7 +126,7 @@ describe("the openai package", () => {
     expect(request).toMatchObject({
       temperature: 0.5,
       maxTokens: 100,
-      options: { topP: 0.9, stopSequences: ["END"] },
+      options: { topP: 0.9, stopSequences: ["END"], reasoning: "low" },
       responseFormat: { type: "json_schema", name: "a", strict: true }
     })
     await clientOf(url).chat.completions.create(hi)
@@ -156,20 +157,6 @@ describe("the openai package", () => {
       })
       expect(second.choices[0]?.message.content).toBe("In Oslo")
     }
-  })
-
-  it("its own runner runs its tools", async () => {
-    const { url } = await serving({ adapter: asksWhere(), tools: [clock] })
-    const runner = clientOf(url).chat.completions.runTools({
-      ...hi,
-      tools: [
-        {
-          type: "function",
-          function: { name: "where", description: "Where am I?", parameters: {}, function: () => '{"city":"Oslo"}' }
-        }
-      ]
-    })
-    expect(await runner.finalContent()).toBe("In Oslo")
   })
 
   it("OPENAIRUN2. that leaves ends the run", async () => {

@@ -4,7 +4,6 @@ import { askUser, Fake, tool } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { generateText, type ModelMessage, stepCountIs, streamText, tool as aiTool } from "ai"
 import OpenAI, { APIError, APIUserAbortError, RateLimitError } from "openai"
-import { zodTextFormat } from "openai/helpers/zod"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 import { handModel } from "../double/handModel.ts"
@@ -268,18 +267,6 @@ describe("the openai client", () => {
     ])
   })
 
-  it("parses the answer in the form of a schema", async () => {
-    const adapter = Fake.make({ script: [{ text: '{"city":"Oslo"}' }, { finish: "stop" }] })
-    const { url } = await serving({ adapter })
-    const { output_parsed } = await clientOf(url).responses.parse({
-      model: "troupe",
-      input: "Where?",
-      text: { format: zodTextFormat(z.object({ city: z.string() }), "place") }
-    })
-    expect(output_parsed).toEqual({ city: "Oslo" })
-    expect(adapter.requests[0]?.responseFormat).toMatchObject({ type: "json_schema", name: "place", strict: true })
-  })
-
   it("sends images and files", async () => {
     const adapter = hello()
     const { url } = await serving({ adapter })
@@ -398,6 +385,8 @@ describe("the openai client", () => {
     )
     expect(await refused({ input: [] })).toBe("400 invalid_request_error input")
     expect(await refused({ input: [{ role: "assistant", content: "Hm" }] })).toBe("400 invalid_request_error input")
+    const orphan = { type: "function_call_output", call_id: "c0", output: "x" }
+    expect(await refused({ input: [orphan] })).toBe("409 invalid_request_error null")
     expect(await refused({ store: false, background: true })).toBe("400 invalid_request_error background")
     expect(adapter.requests.length).toBe(0)
     expect(await refused({ user: "u", service_tier: "auto", include: [], parallel_tool_calls: true })).toBe("nothing")

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Fake, Troupe } from "@troupe/chat"
 import { Testing } from "@troupe/chat/testing"
 import { afterAll, describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
@@ -21,4 +22,12 @@ describe("the store in SQLite in memory", () => {
   test.each(Testing.sessionStoreLaws((options) => sqlite(":memory:", options)))("$title", async ({ check }) => {
     await expect(check()).resolves.toBeUndefined()
   })
+})
+
+test("an id that the database cannot store is an invalid option of the Troupe", async () => {
+  const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }), store: sqlite(file()) })
+  for (const id of ["x".repeat(5_000), "a\u0000b", "\uD800"]) {
+    await expect(troupe.chat(id)).rejects.toMatchObject({ reason: "invalid_options", errors: [{ field: ["id"] }] })
+  }
+  await troupe.stop()
 })

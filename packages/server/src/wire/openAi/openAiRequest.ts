@@ -65,6 +65,7 @@ export const OpenAiRequest = z.looseObject({
   seed: z.int().nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
+  reasoning_effort: z.string().max(16).nullish(),
   tools: z.array(FunctionTool).nullish(),
   tool_choice: z
     .union([
@@ -164,6 +165,7 @@ export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool
     seed: request.seed,
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
+    reasoning: request.reasoning_effort,
     stopSequences: typeof stop === "string" ? [stop] : stop
   }
   const providerOptions = Object.fromEntries(

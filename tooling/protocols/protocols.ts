@@ -1,0 +1,182 @@
+/**
+ * The requests of each protocol.
+ *
+ * @module
+ */
+
+/** The columns of the tables. */
+export const columns = ["aiSdk", "agUi", "responses", "completions"] as const
+
+/** A column of the tables. */
+export type Column = (typeof columns)[number]
+
+/** The answer to a request. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** What a client of a protocol has of a conversation: its last message or answer, as its protocol has it. */
+export interface Known {
+  readonly url: string
+  readonly answer: string
+}
+
+type Later = (known: Known) => Promise<Answer>
+
+/** A protocol, as its clients use it. An operation that the protocol does not have is absent. */
+export interface Protocol {
+  readonly title: string
+  /** The request that sends a message with this content and these fields, which streams the answer. */
+  readonly send: (url: string, content: unknown, fields?: object) => Request
+  /** Reads a whole answer again, otherwise than by its stream. */
+  readonly again: Later
+  /** Sends another message to the same conversation, without repeating the history. */
+  readonly goOn: Later
+  /** Gives the result `In Oslo` of the call `c0` of a tool of the client. */
+  readonly result: Later
+  /** Answers the question of the call `c0` with `Blue`. */
+  readonly answer: Later
+  /** Approves the call `c0`. */
+  readonly approve?: Later
+  /** Denies the call `c0`. */
+  readonly deny?: Later
+  /** Replaces the second message with `Rather this`. */
+  readonly edit?: Later
+  /** Asks for another answer to the same message. */
+  readonly regenerate?: Later
+  /** The request that reads the running answer from its beginning. */
+  readonly resume?: (url: string) => Request
+  /** Cancels the running turn. */
+  readonly cancel?: Later
+}
+
+const requestOf = (url: string, body?: object, headers: Readonly<Record<string, string>> = {}): Request =>
+  body === undefined
+    ? new Request(url, { headers })
+    : new Request(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body)
+      })
+
+/** Sends a request, and reads the whole answer. */
+export const answerTo = async (request: Request): Promise<Answer> => {
+  const response = await fetch(request)
+  return { status: response.status, text: await response.text() }
+}
+
+const post = (url: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer> =>
+  answerTo(requestOf(url, body, headers))
+
+const uiMessage = (id: string, parts: unknown) => ({ id, role: "user", parts })
+const first = uiMessage("u1", [{ type: "text", text: "Hi" }])
+const replied = (part: object) => ({ id: "u1.reply", role: "assistant", parts: [{ type: "step-start" }, part] })
+const decided = (approved: boolean) => ({
+  id: "c",
+  messages: [
+    first,
+    replied({
+      type: "tool-pay",
+      toolCallId: "c0",
+      state: "approval-responded",
+      input: {},
+      approval: { id: "c0", approved, reason: "too dear" }
+    })
+  ]
+})
+const textPart = (text: string) => [{ type: "text", text }]
+
+const aiSdk: Protocol = {
+  title: "AI SDK",
+  send: (url, content, fields = {}) =>
+    requestOf(`${url}/api/chat`, { id: "c", messages: [uiMessage("u1", content)], ...fields }),
+  again: ({ url }) => answerTo(requestOf(`${url}/api/chat/c/messages`)),
+  goOn: ({ url }) => post(`${url}/api/chat`, { id: "c", message: uiMessage("u2", textPart("And?")) }),
+  result: ({ url }) => {
+    const part = { type: "tool-where", toolCallId: "c0", state: "output-available", input: {}, output: "In Oslo" }
+    return post(`${url}/api/chat`, { id: "c", messages: [first, replied(part)] })
+  },
+  answer: ({ url }) => post(`${url}/api/chat`, { id: "c", message: uiMessage("u2", textPart("Blue")) }),
+  approve: ({ url }) => post(`${url}/api/chat`, decided(true)),
+  deny: ({ url }) => post(`${url}/api/chat`, decided(false)),
+  edit: ({ url }) =>
+    post(`${url}/api/chat`, { id: "c", messageId: "u2", messages: [first, uiMessage("u2", textPart("Rather this"))] }),
+  regenerate: ({ url }) => post(`${url}/api/chat`, { id: "c", trigger: "regenerate-message", messages: [first] }),
+  resume: (url) => requestOf(`${url}/api/chat/c/stream`),
+  cancel: ({ url }) => post(`${url}/api/chat/c/stop`, {})
+}
+
+const run = (url: string, messages: ReadonlyArray<object>, more: object = {}): Promise<Answer> =>
+  post(`${url}/ag-ui`, { threadId: "c", runId: "r2", messages, ...more })
+const resumed = (url: string, interruptId: string, payload: unknown): Promise<Answer> =>
+  run(url, [], { resume: [{ interruptId, status: "resolved", payload }] })
+const said = (id: string, content: unknown) => ({ id, role: "user", content })
+
+const agUi: Protocol = {
+  title: "AG-UI",
+  send: (url, content, fields = {}) =>
+    requestOf(`${url}/ag-ui`, { threadId: "c", runId: "r1", messages: [said("u1", content)], ...fields }),
+  again: ({ url }) => answerTo(requestOf(`${url}/ag-ui/c/messages`)),
+  goOn: ({ url }) => run(url, [said("u2", "And?")]),
+  result: ({ url }) => run(url, [{ id: "t", role: "tool", toolCallId: "c0", content: "In Oslo" }]),
+  answer: ({ url }) => resumed(url, "question:c0", "Blue"),
+  approve: ({ url }) => resumed(url, "approval:c0", { approved: true }),
+  deny: ({ url }) => resumed(url, "approval:c0", { approved: false, reason: "too dear" }),
+  edit: ({ url }) =>
+    run(url, [said("u1", "Hi"), { id: "u1.reply", role: "assistant", content: "Nice day" }, said("u3", "Rather this")]),
+  regenerate: ({ url }) => run(url, [said("u1", "Hi")]),
+  resume: (url) => requestOf(`${url}/ag-ui`, { threadId: "c", runId: "r2", messages: [] })
+}
+
+const idIn = (answer: string, kind: "resp" | "call"): string =>
+  new RegExp(`"(?:id|call_id)":"(${kind}_[^"]+)"`, "u").exec(answer)?.[1] ?? "none"
+const respond = ({ url, answer }: Known, input: unknown): Promise<Answer> =>
+  post(`${url}/v1/responses`, { model: "troupe", stream: true, input, previous_response_id: idIn(answer, "resp") })
+
+const responses: Protocol = {
+  title: "OpenAI responses",
+  send: (url, content, fields = {}) =>
+    requestOf(`${url}/v1/responses`, {
+      model: "troupe",
+      stream: true,
+      input: [{ role: "user", content }],
+      ...fields
+    }),
+  again: ({ url, answer }) => answerTo(requestOf(`${url}/v1/responses/${idIn(answer, "resp")}`)),
+  goOn: (known) => respond(known, "And?"),
+  result: (known) =>
+    respond(known, [{ type: "function_call_output", call_id: idIn(known.answer, "call"), output: "In Oslo" }]),
+  answer: (known) => respond(known, "Blue"),
+  edit: (known) => respond(known, "Rather this"),
+  cancel: ({ url, answer }) => post(`${url}/v1/responses/${idIn(answer, "resp")}/cancel`, {})
+}
+
+const named = { "x-troupe-chat": "c" }
+const complete = ({ url }: Known, ...messages: ReadonlyArray<object>): Promise<Answer> =>
+  post(`${url}/v1/chat/completions`, { model: "troupe", stream: true, messages }, named)
+
+const completions: Protocol = {
+  title: "OpenAI completions",
+  // Options are those of a run without a conversation.
+  send: (url, content, fields) =>
+    requestOf(
+      `${url}/v1/chat/completions`,
+      {
+        model: "troupe",
+        stream: true,
+        stream_options: { include_usage: true },
+        messages: [{ role: "user", content }],
+        ...fields
+      },
+      fields === undefined ? named : {}
+    ),
+  again: ({ url }) =>
+    post(`${url}/v1/chat/completions`, { model: "troupe", messages: [{ role: "user", content: "Hi" }] }),
+  goOn: (known) => complete(known, { role: "user", content: "And?" }),
+  result: (known) => complete(known, { role: "tool", tool_call_id: "c0", content: "In Oslo" }),
+  answer: (known) => complete(known, { role: "user", content: "Blue" })
+}
+
+/** The protocols, by column. */
+export const protocols: Readonly<Record<Column, Protocol>> = { aiSdk, agUi, responses, completions }
