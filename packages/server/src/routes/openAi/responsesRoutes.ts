@@ -254,14 +254,14 @@ const read = async (call: Call): Promise<Response> => {
   const place = knownResponse(call.params["id"] ?? "")
   const { stream: isStream, starting_after: after } = queryOf(call.url, Reading)
   const chat = await call.chats.existing(place.conversation)
-  const { head, newItems, body, ...stored } = storedAt(call, place)
+  const { head, newItems, body, ...response } = storedAt(call, place)
   const context = contextOf(call, chat)
   if (isStream !== "true" || context === undefined) return Response.json(body(context))
-  const isInProgress = stored.state(context).status === "in_progress"
+  const isInProgress = response.state(context).status === "in_progress"
   const stream = new ResponseStream(head, newItems, after)
   return call.stream(
     (signal) =>
-      isInProgress ? ofRunning(call, chat, context, stream, stored, signal) : ofStored(context, stream, stored),
+      isInProgress ? ofRunning(call, chat, context, stream, response, signal) : ofStored(context, stream, response),
     { last: (why) => stream.closed(why), reads: isInProgress ? { chat } : undefined }
   )
 }
