@@ -49,5 +49,5 @@ test("the text of an earlier reply that was cut short is not a part of the respo
 })
 
 test("a place behind the thread is not found", () => {
-  expect(() => extentOf([Message.user("a")], 1)).toThrow("The conversation no longer has this response")
+  expect(() => extentOf([Message.user("a")], 1)).toThrow("no longer has this response")
 })
