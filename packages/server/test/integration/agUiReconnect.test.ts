@@ -137,5 +137,6 @@ it.effect.prop(
       ])
       await server.close()
       await troupe.stop()
-    })
+    }),
+  { arbitrary: { runs: 60 }, timeout: 120_000 }
 )
