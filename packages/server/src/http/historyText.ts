@@ -3,7 +3,7 @@
  *
  * Owns: the text so far. Does not own the body, whose text is pushed as it arrives, nor its limits.
  *
- * HISTORY1. The messages of the list keep their order, `id` and `role`; the last one, and results of calls behind the last
+ * HISTORY1. The messages of the list keep their order, `id`, `role` and `toolCallId`; the last one, and results of calls behind the last
  *           message of the model, are kept whole. So the kept text is bounded by what is new, not by the conversation. A
  *           message of the role `activity` is never kept: the message before it counts as the last one.
  * HISTORY2. Each character is looked at once, however the text is cut. A text that is no JSON is kept as it is, for the
@@ -136,8 +136,8 @@ export class HistoryText {
   #reduce(piece: Kept): void {
     const message = parsed(piece.text)
     if (message === undefined) return
-    const { id, role } = message
-    const text = JSON.stringify({ id, role, parts: [], content: "" })
+    const { id, role, toolCallId } = message
+    const text = JSON.stringify({ id, role, toolCallId, parts: [], content: "" })
     this.#length += text.length - piece.text.length
     piece.text = text
   }

@@ -22,6 +22,7 @@ import {
   checkLengths,
   contentOf,
   isCurrentVersion,
+  resultIdsIn,
   sharedStateOf,
   stepCount,
   turnOptionsOf,
@@ -241,7 +242,7 @@ const connect = async (run: Run): Promise<Response> => {
 }
 
 const streamFor = (
-  { threadId, runId, protocolVersion }: AgUiRequest,
+  { threadId, runId, protocolVersion, messages }: AgUiRequest,
   reply: string,
   said: ReadonlyArray<Message.Message> = []
 ): AgUiStream =>
@@ -249,6 +250,7 @@ const streamFor = (
     threadId,
     runId,
     isCurrent: isCurrentVersion(protocolVersion),
+    resultIds: resultIdsIn(messages),
     reply,
     steps: stepCount(said),
     calls: callsOf(said)

@@ -51,9 +51,10 @@ for (const [version, { make, schemas }] of Object.entries(versions)) {
     await agent.runAgent(parameters, {
       onEvent: ({ event }: { readonly event: Seen }) => {
         events.push(event)
-        expect({ event, isKnown: schemas.safeParse(event).success }).toEqual({ event, isKnown: true })
       }
     })
+    // A client only logs what a subscriber throws.
+    expect(events.filter((event) => !schemas.safeParse(event).success)).toEqual([])
     const of = (type: string) => events.filter((event) => event.type === type)
     return { events, of, finished: of("RUN_FINISHED")[0] ?? { type: "none" } }
   }

@@ -1,7 +1,8 @@
 /**
  * Converts the messages of a thread to messages of AG-UI.
  *
- * AGUI2. A message has the same id live and in a snapshot of the messages: the reply's id, and the step's number in it.
+ * AGUI2. A message has the same id live and in a snapshot of the messages: the reply's id, and the step's number in it. The
+ *        result that a client gave to a call has the id that this client gave it.
  */
 import { type ContentPart, type Message, Message as Messages } from "@troupe/chat/messages"
 import { isQuestion, isSaid, isStep, messageName, replyName, stepsOf } from "../index.ts"
@@ -106,9 +107,17 @@ export const activitiesOf = (
   })
 }
 
+/** The ids of a client's messages with results, by the id of their call, in the order of the messages. */
+export type ResultIds = ReadonlyMap<string, ReadonlyArray<string>>
+
 /** Converts the messages of a thread. */
-export const agUiMessages = (messages: ReadonlyArray<Message.Message>, isCurrent: boolean): ReadonlyArray<object> => {
+export const agUiMessages = (
+  messages: ReadonlyArray<Message.Message>,
+  isCurrent: boolean,
+  resultIds: ResultIds = new Map()
+): ReadonlyArray<object> => {
   const all: Array<object> = []
+  const counts = new Map<string, number>()
   let reply = replyName("m")
   let step = 0
   for (const [index, message] of messages.entries()) {
@@ -120,7 +129,10 @@ export const agUiMessages = (messages: ReadonlyArray<Message.Message>, isCurrent
     } else if (message.role === "tool") {
       const { toolCallId } = message
       const content = resultContent(message.content, Messages.text(message), isCurrent)
-      all.push({ id: resultId(stepId(reply, step - 1), toolCallId), role: "tool", toolCallId, content })
+      const count = counts.get(toolCallId) ?? 0
+      counts.set(toolCallId, count + 1)
+      const id = resultIds.get(toolCallId)?.[count] ?? resultId(stepId(reply, step - 1), toolCallId)
+      all.push({ id, role: "tool", toolCallId, content })
     } else if (isQuestion(message)) {
       const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
       all.push({ id, role: "assistant", content: Messages.text(message) })

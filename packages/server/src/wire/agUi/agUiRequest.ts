@@ -129,6 +129,16 @@ export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<strin
       })
   )
 
+/** The ids of all messages with results, by the id of their call. */
+export const resultIdsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const ids = new Map<string, Array<string>>()
+  for (const { id, role, toolCallId } of messages) {
+    if (role !== "tool" || toolCallId === undefined) continue
+    ids.set(toolCallId, [...(ids.get(toolCallId) ?? []), id])
+  }
+  return ids
+}
+
 /** A result: its text, or its parts if it has an image or a file. */
 const resultOf = (content: AgUiInput["content"]): unknown => {
   if (typeof content === "string") return content

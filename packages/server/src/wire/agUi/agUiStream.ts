@@ -8,7 +8,16 @@
 import type { Event } from "@troupe/chat/events"
 import { type ContentPart, type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
 import { callsOf, errorCode, errorText, leftBy } from "../index.ts"
-import { activitiesOf, agUiMessages, resultContent, questionId, reasoningId, resultId, stepId } from "./agUiMessages.ts"
+import {
+  activitiesOf,
+  agUiMessages,
+  resultContent,
+  questionId,
+  reasoningId,
+  resultId,
+  stepId,
+  type ResultIds
+} from "./agUiMessages.ts"
 import { type AgUiResult, outcomeOf, usageOf } from "./agUiOutcome.ts"
 
 /** One event. */
@@ -19,12 +28,13 @@ export interface AgUiEvent {
 
 /**
  * A run and its reply: `steps` of it are over, and the client has the `calls` of the last. `isCurrent` is whether the client
- * understands version 1.0 (AGUI3).
+ * understands version 1.0 (AGUI3). `resultIds` are the ids of the results that it has.
  */
 export interface AgUiRun {
   readonly threadId: string
   readonly runId: string
   readonly isCurrent: boolean
+  readonly resultIds: ResultIds
   readonly reply: string
   readonly steps: number
   readonly calls: Iterable<string>
@@ -115,12 +125,13 @@ export class AgUiStream {
     steps: number,
     { text, reasoning = "" }: { readonly text: string; readonly reasoning?: string } = { text: "" }
   ): ReadonlyArray<AgUiEvent> {
+    const { isCurrent, resultIds } = this.#run
     const closed = this.#endStep()
     this.#steps = steps
     this.#sent = new Set(callsOf(messages))
     return [
       ...closed,
-      { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages, this.#run.isCurrent) },
+      { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages, isCurrent, resultIds) },
       ...this.#think(reasoning),
       ...this.#delta(text)
     ]

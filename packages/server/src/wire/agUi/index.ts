@@ -1,7 +1,15 @@
 /** AG-UI events. */
 export { stepCount, agUiMessages } from "./agUiMessages.ts"
 export { interruptIds, isCurrentVersion } from "./agUiOutcome.ts"
-export { AgUiRequest, answersIn, checkLengths, contentOf, interruptedCall, resultsIn } from "./agUiRequest.ts"
+export {
+  AgUiRequest,
+  answersIn,
+  checkLengths,
+  contentOf,
+  interruptedCall,
+  resultIdsIn,
+  resultsIn
+} from "./agUiRequest.ts"
 export type { AgUiInput } from "./agUiRequest.ts"
 export { AgUiStream } from "./agUiStream.ts"
 export type { AgUiEvent } from "./agUiStream.ts"

@@ -27,7 +27,7 @@ const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
 }
 
 const streamOf = (isCurrent = true) =>
-  new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [], isCurrent })
+  new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [], isCurrent, resultIds: new Map() })
 
 interface Notified {
   readonly id: string
