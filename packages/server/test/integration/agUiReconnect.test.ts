@@ -101,9 +101,11 @@ it.effect.prop(
       }
       /** Runs until a run is finished: a broken one is run again. */
       const run = async (): Promise<void> => {
-        for (isFinished = false; !isFinished;) {
-          await agent.runAgent({ tools: [where] }, subscriber as never)
-          if (!isFinished) await turns(wait)
+        isFinished = false
+        for (;;) {
+          await agent.runAgent({ tools: [where] }, subscriber)
+          if (isFinished) return
+          await turns(wait)
         }
       }
       agent.setState({ page: "maps" })
@@ -119,7 +121,7 @@ it.effect.prop(
       const chat = await troupe.chat("anna/c")
       expect(chat.thread.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"])
       const other = version === "1.0" ? new current.HttpAgent(options) : new earlier.HttpAgent(options)
-      await other.runAgent({}, subscriber as never)
+      await other.runAgent({}, subscriber)
       expect(agent.messages.map(({ id }) => id)).toContain("t1")
       expect(plain(agent.messages)).toEqual(plain(other.messages))
       expect(plain(other.messages)).toMatchObject([

@@ -65,7 +65,7 @@ const partOf = (part: ContentPart): ReadonlyArray<Part> => {
 }
 
 /** The content of a message: text, or parts if it has an image or a file. */
-export const agUiContent = (content: string | ReadonlyArray<ContentPart>): string | ReadonlyArray<Part> => {
+const agUiContent = (content: string | ReadonlyArray<ContentPart>): string | ReadonlyArray<Part> => {
   if (typeof content === "string") return content
   const parts = content.flatMap(partOf)
   return parts.every(({ type }) => type === "text")
