@@ -120,7 +120,9 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
     models: { fast: { temperature: 0 } },
     onError: (error) => void wrong.push(`FUZZ1. unexpected: ${String(error)}`)
   })
-  const { url, close } = await listen(server, { graceMs: 1_000 })
+  // On a busy machine the server must not close a connection that the client is about to use.
+  const patient = { headersMs: 600_000, requestMs: 600_000, keepAliveMs: 600_000 }
+  const { url, close } = await listen(server, { graceMs: 1_000, ...patient })
   const post = async (path: string, body: object): Promise<string> => {
     const headers = { "content-type": "application/json" }
     const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
