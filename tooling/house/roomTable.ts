@@ -63,6 +63,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["server"],
     ["node"]
   ],
+  "packages/cluster": [["placement"]],
   "packages/react": [
     ["hooks", "observer/css"],
     ["observer/parts"],

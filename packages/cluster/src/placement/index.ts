@@ -1,0 +1,1 @@
+export type { Lease, Placement, PlacementListener } from "./Placement.ts"
