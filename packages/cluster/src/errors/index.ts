@@ -1,0 +1,3 @@
+/** The errors of this package. */
+export { ClusterError } from "./ClusterError.ts"
+export type { ClusterErrorReason } from "./ClusterError.ts"

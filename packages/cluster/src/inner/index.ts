@@ -1,0 +1,7 @@
+/** The wire between nodes: signed requests, their deadlines, and the listener. */
+export { InnerClient } from "./InnerClient.ts"
+export type { InnerRequest, Tls } from "./InnerClient.ts"
+export { listenInner } from "./InnerListener.ts"
+export type { Accepted, InnerListening } from "./InnerListener.ts"
+export { marks } from "./marks.ts"
+export { SignatureCheck } from "./signature.ts"
