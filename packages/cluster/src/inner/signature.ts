@@ -48,9 +48,7 @@ export const hashOf = (body: Uint8Array | undefined): string =>
     .digest("hex")
 
 const signatureOf = (secret: string, { method, path, to, note, bodyHash }: Signed, time: string, nonce: string) =>
-  createHmac("sha256", secret)
-    .update([protocol, method, path, to, time, nonce, note, bodyHash].join("\n"))
-    .digest()
+  createHmac("sha256", secret).update([protocol, method, path, to, time, nonce, note, bodyHash].join("\n")).digest()
 
 /** The headers of a signed request. `now` is the present time in milliseconds of the epoch. */
 export const seal = (secret: string, signed: Signed, now: number): Readonly<Record<string, string>> => {
@@ -68,7 +66,8 @@ export const seal = (secret: string, signed: Signed, now: number): Readonly<Reco
 
 /** A checked request: its note, and the hash that its body must have. */
 export type Checked =
-  { readonly note: string; readonly bodyHash: string } | { readonly refused: "protocol" | "signature" | "time" | "busy" }
+  | { readonly note: string; readonly bodyHash: string }
+  | { readonly refused: "protocol" | "signature" | "time" | "busy" }
 
 /** Checks the signatures of the requests that one node receives. */
 export class SignatureCheck {

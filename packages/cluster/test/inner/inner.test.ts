@@ -108,14 +108,22 @@ describe("signed requests", () => {
 
   it("INNER5: a body that is not the signed one is refused", async () => {
     const address = await listening(async () => new Response("x"))
-    const headers = seal(secret, { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(undefined) }, clock.now())
+    const headers = seal(
+      secret,
+      { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(undefined) },
+      clock.now()
+    )
     const answer = await fetch(`http://${address}/`, { method: "POST", headers, body: "other" })
     expect([answer.status, answer.headers.get("x-troupe-refused")]).toEqual([401, "signature"])
   })
 
   it("SEAL1: a node refuses a request that was signed for another address", async () => {
     const address = await listening(async () => new Response("x"))
-    const headers = seal(secret, { method: "GET", path: "/", to: "other:1", note: "", bodyHash: hashOf(undefined) }, clock.now())
+    const headers = seal(
+      secret,
+      { method: "GET", path: "/", to: "other:1", note: "", bodyHash: hashOf(undefined) },
+      clock.now()
+    )
     const answer = await fetch(`http://${address}/`, { headers })
     expect(answer.status).toBe(401)
   })

@@ -3,7 +3,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
-import type { OnDisconnect, TurnOptions } from "../http/index.ts"
+import type { Clustered, OnDisconnect, TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -63,7 +63,10 @@ const aFunction = z.custom((value) => typeof value === "function", "must be a fu
 const types = z.strictObject(
   {
     troupe: z.custom(
-      (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, "chat") === "function",
+      (value) =>
+        typeof value === "object" &&
+        value !== null &&
+        ("local" in value || typeof Reflect.get(value, "chat") === "function"),
       "must be the Troupe of Troupe.start"
     ),
     chatId: aFunction.optional(),
@@ -152,7 +155,8 @@ export interface Unexpected {
 
 /** The options of a server. */
 export interface ServerOptions {
-  readonly troupe: RunningTroupe
+  /** The Troupe of `Troupe.start`, or of `Cluster.start` of `@troupe/cluster`. */
+  readonly troupe: RunningTroupe | Clustered
   /** Authenticates the caller. Without an owner the request is refused. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
   readonly limits?: Limits | undefined
