@@ -3,4 +3,6 @@
  *
  * @module
  */
+export { ClusterError } from "./placement/index.ts"
+export type { ClusterErrorReason } from "./placement/index.ts"
 export type { Lease, Placement, PlacementListener } from "./placement/index.ts"

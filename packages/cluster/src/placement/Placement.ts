@@ -23,9 +23,10 @@ export interface Lease {
  * The functions that a placement calls when the leases of this node change.
  *
  * - `gained`: this node is the home of these buckets now, under this epoch. The promise resolves when it has claimed the
- *   epoch in the store; until then the buckets have no lease (`leaseOf`).
+ *   epoch in the store; until then the buckets have no lease (`leaseOf`). When it rejects, the buckets are free again, without
+ *   a call of `losing`. A bucket is gained again only when its `losing` has resolved.
  * - `losing`: this node is to release these buckets (`released`), or has lost them (`lost`). A released bucket goes to
- *   another node only when the promise has resolved. Never rejects.
+ *   another node only when the promise has resolved. Called exactly once for each bucket that was gained. Never rejects.
  */
 export interface PlacementListener {
   readonly gained: (buckets: ReadonlyArray<number>, epoch: number) => Promise<void>
@@ -39,7 +40,9 @@ export interface PlacementListener {
  * - `homeOf`: the address of the bucket's home; `undefined` while it has none. The answer may be old: the node at the
  *   address refuses a request for a bucket that it does not hold.
  * - `forget`: makes the next `homeOf` of this bucket look it up again
- * - `leaseOf`: the lease of the bucket, if this node is its home
+ * - `leaseOf`: the lease of the bucket, if this node is its home. It lasts from the moment when `gained` has resolved until
+ *   `losing` has resolved, or until no renewal was confirmed for `leaseMs`.
+ * - `now`: the monotonic clock of `confirmedAt`, in milliseconds
  * - `nodes`: the addresses of all nodes that are alive
  * - `subscribe`: one listener; it is called for the present leases too
  * - `stop`: releases all buckets, as `losing` with `released`, and leaves the cluster
@@ -49,6 +52,7 @@ export interface Placement {
   readonly homeOf: (bucket: number) => Promise<string | undefined>
   readonly forget: (bucket: number) => void
   readonly leaseOf: (bucket: number) => Lease | undefined
+  readonly now: () => number
   readonly nodes: () => Promise<ReadonlyArray<string>>
   readonly subscribe: (listener: PlacementListener) => () => void
   readonly stop: () => Promise<void>

@@ -1,1 +1,3 @@
+export { ClusterError } from "./ClusterError.ts"
+export type { ClusterErrorReason } from "./ClusterError.ts"
 export type { Lease, Placement, PlacementListener } from "./Placement.ts"
