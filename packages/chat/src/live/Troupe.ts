@@ -250,6 +250,15 @@ export class RunningTroupe {
     await this.#conversations.delete(id)
   }
 
+  /**
+   * Ends the chats for which the function returns true, as `chat.leave()` does, and resolves when they have left. For
+   * `@troupe/cluster`.
+   */
+  async leave(isLeaving: (id: string) => boolean): Promise<void> {
+    const leaving = Array.from(this.#living.held).filter(([id]) => isLeaving(id))
+    await Promise.all(leaving.map(([, { ref }]) => ref.leave()))
+  }
+
   /** The engine of its chats. */
   get engine(): Engine.Engine {
     return this.#engine

@@ -14,7 +14,7 @@
 import type { Clock } from "@troupe/otp"
 import * as http from "node:http"
 import * as https from "node:https"
-import { ClusterError } from "../errors/index.ts"
+import { ClusterError } from "../placement/index.ts"
 import { hashOf, seal } from "./signature.ts"
 import { marks } from "./marks.ts"
 

@@ -3,3 +3,7 @@ export const marks = {
   header: "x-troupe-refused",
   misdirected: "misdirected"
 } as const
+
+/** The answer of a node that is not the home of the conversation. */
+export const misdirected = (): Response =>
+  new Response(null, { status: 421, headers: { [marks.header]: marks.misdirected } })

@@ -19,8 +19,7 @@ export const leasedPlacement = (options: LeasesOptions): Leased => {
     leases,
     placement: {
       address: self.address,
-      homeOf: async (bucket) =>
-        leases.leaseOf(bucket) === undefined ? homes.homeOf(shardOf(bucket)) : self.address,
+      homeOf: async (bucket) => (leases.leaseOf(bucket) === undefined ? homes.homeOf(shardOf(bucket)) : self.address),
       forget: (bucket) => homes.forget(shardOf(bucket)),
       leaseOf: (bucket) => leases.leaseOf(bucket),
       now: () => clock.now(),

@@ -170,9 +170,13 @@ export class Leases {
     // LEASE6
     if (this.#isRetired || isAbandoned()) return void this.#free()
     const { epoch } = acquired
-    const holds = acquired.shards.map(
-      (shard): Hold => ({ shard, epoch, phase: "unclaimed", claimed: undefined, end: undefined })
-    )
+    const holds = acquired.shards.map((shard): Hold => ({
+      shard,
+      epoch,
+      phase: "unclaimed",
+      claimed: undefined,
+      end: undefined
+    }))
     for (const hold of holds) this.#holds.set(hold.shard, hold)
     if (this.#listener !== undefined && holds.length > 0) this.#claim(holds, epoch, this.#listener)
   }

@@ -22,10 +22,7 @@ export interface RecordingOptions {
 }
 
 /** Makes it. */
-export const recording = ({
-  gained = async () => {},
-  losing = async () => {}
-}: RecordingOptions = {}): Recording => {
+export const recording = ({ gained = async () => {}, losing = async () => {} }: RecordingOptions = {}): Recording => {
   const calls: Array<Call> = []
   const epochs = new Map<number, number>()
   const violations: Array<string> = []

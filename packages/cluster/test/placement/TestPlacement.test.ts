@@ -25,7 +25,9 @@ test("the first node gains every bucket, once, under one epoch", async () => {
   const { nodes } = await started(one)
   const [a] = nodes
   expect(a?.listener.calls.map(({ verb }) => verb)).toEqual(["gained"])
-  expect(a?.listener.calls[0]?.buckets.toSorted((x, y) => x - y)).toEqual(Array.from({ length: bucketCount }, (_, i) => i))
+  expect(a?.listener.calls[0]?.buckets.toSorted((x, y) => x - y)).toEqual(
+    Array.from({ length: bucketCount }, (_, i) => i)
+  )
   expect(a?.placement.leaseOf(4_095)?.epoch).toBe(a?.listener.epochs.get(4_095))
   expect(await a?.placement.homeOf(0)).toBe(one)
   expect(await a?.placement.nodes()).toEqual([one])

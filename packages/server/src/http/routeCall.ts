@@ -22,6 +22,8 @@ export interface CallHome {
   /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
+  /** Checks an id of the caller. Default: the ids of clients. */
+  readonly checkId?: ((id: string) => string) | undefined
   readonly shown: Shown
   readonly models: Call["models"]
   readonly readers: TurnReaders
@@ -156,13 +158,13 @@ const streamHeaders = {
 } as const
 
 const ownedChats = (
-  { troupe, chatId, isHome = () => true }: CallHome,
+  { troupe, chatId, checkId = checkedId, isHome = () => true }: CallHome,
   usage: Usage,
   name: string,
   via: ReadonlyArray<string>,
   kept: KeptBody | undefined
 ): OwnedChats => {
-  const named = (id: string): string => chatId(name, checkedId(id))
+  const named = (id: string): string => chatId(name, checkId(id))
   const prefix = chatId(name, "")
   const here = (inner: string): string => {
     if (!isHome(inner)) throw new Elsewhere(inner)

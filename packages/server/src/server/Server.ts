@@ -17,6 +17,7 @@ import { System } from "@troupe/otp"
 import { HttpError } from "../errors/index.ts"
 import {
   accepts,
+  type Clustered,
   makeCall,
   makeRouter,
   OpenStreams,
@@ -37,8 +38,15 @@ import {
   withoutToolErrors
 } from "../access/index.ts"
 import { type Asked, ClusteredServer } from "./clusteredServer.ts"
-import { checkServerOptions, limitsOf, type Denied, type Unexpected, type ServerOptions } from "./serverOptions.ts"
-import { everyRoute } from "../routes/index.ts"
+import {
+  checkServerOptions,
+  limitsOf,
+  noLimits,
+  type Denied,
+  type Unexpected,
+  type ServerOptions
+} from "./serverOptions.ts"
+import { everyRoute, hostRoutes } from "../routes/index.ts"
 
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
@@ -81,12 +89,41 @@ export interface Server {
  */
 export const make = (options: ServerOptions): Server => {
   checkServerOptions(options)
+  return build(options, everyRoute, options.basePath ?? "")
+}
+
+/**
+ * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
+ *
+ * **Details**: ids are those of the Troupe, nothing is limited, and it has routes for the program itself. `fetch` is for the
+ * program only: it authenticates nobody.
+ */
+export const forNodes = (troupe: Clustered): Server => {
+  const may = { mode: "bypass", approve: true, observe: true } as const
+  const chatId = (_owner: string, id: string): string => id
+  const options = {
+    troupe,
+    chatId,
+    authorize: () => ({ owner: "node", may }),
+    limits: noLimits,
+    exposeToolErrors: true
+  }
+  return build(options, [...everyRoute, ...hostRoutes], "nodes", (id) => id)
+}
+
+/** `name` is the name under which the server of a cluster is mounted. */
+const build = (
+  options: ServerOptions,
+  routes: ReadonlyArray<Route>,
+  name: string,
+  checkId: ((id: string) => string) | undefined = undefined
+): Server => {
   const { authorize, basePath = "", hosts, onError } = options
   const clustered = "local" in options.troupe ? options.troupe : undefined
   const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(everyRoute, basePath)
+  const find = makeRouter(routes, basePath)
   const owners = new Owners(
     limits,
     () => clock.now(),
@@ -110,6 +147,7 @@ export const make = (options: ServerOptions): Server => {
     closing: closing.signal,
     ends,
     chatId: options.chatId ?? ownedId,
+    checkId,
     models: options.models ?? {},
     readers: new TurnReaders(options.onDisconnect ?? "continue")
   }
@@ -123,9 +161,7 @@ export const make = (options: ServerOptions): Server => {
   const failed = (error: unknown, request: Request, url: URL): void => void unexpected(error, request, url)
 
   const many =
-    clustered === undefined
-      ? undefined
-      : new ClusteredServer({ clustered, name: basePath, home, owners, limits, failed })
+    clustered === undefined ? undefined : new ClusteredServer({ clustered, name, home, owners, limits, failed })
 
   const answered = async (asked: Asked): Promise<Response> => {
     const { request, url, route, params } = asked
@@ -174,7 +210,7 @@ export const make = (options: ServerOptions): Server => {
   }
 
   if (many !== undefined) {
-    clustered?.mount(basePath, {
+    clustered?.mount(name, {
       handle: async (request, by) => {
         many.checkHome(by)
         const url = new URL(request.url)

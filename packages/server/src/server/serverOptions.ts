@@ -18,6 +18,17 @@ const defaults: AllLimits = {
   answerBytes: 67_108_864
 }
 
+/** Limits that are never reached. */
+export const noLimits: AllLimits = {
+  bodyBytes: Number.MAX_SAFE_INTEGER,
+  historyBytes: Number.MAX_SAFE_INTEGER,
+  messageCharacters: Number.MAX_SAFE_INTEGER,
+  conversations: Number.MAX_SAFE_INTEGER,
+  requestsPerMinute: Number.MAX_SAFE_INTEGER,
+  streams: Number.MAX_SAFE_INTEGER,
+  answerBytes: Number.MAX_SAFE_INTEGER
+}
+
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
 export const limitsOf = (given: Limits = {}): AllLimits => ({

@@ -1,0 +1,3 @@
+/** The part of a node that forwards requests to their home. */
+export { Forwarder } from "./Forwarder.ts"
+export { noteOf, noteText } from "./note.ts"
