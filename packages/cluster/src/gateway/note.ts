@@ -1,6 +1,5 @@
 /** The signed note of a request between nodes: who asks, and for what. */
 import type { Server } from "@troupe/server"
-import type { OwnerAsk } from "../owners/index.ts"
 
 /** A forwarded request of a client, or a request about the limits of owners. */
 export type Note =
@@ -10,7 +9,7 @@ export type Note =
       readonly url: string
       readonly headers: Server.ForwardedRequest["headers"]
     } & Server.ForwardedBy)
-  | { readonly type: "owners"; readonly ask: OwnerAsk }
+  | { readonly type: "owners"; readonly owner: string }
 
 /** The text of a note, for a header. */
 export const noteText = (note: Note): string => Buffer.from(JSON.stringify(note)).toString("base64url")

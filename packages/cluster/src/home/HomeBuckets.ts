@@ -15,6 +15,7 @@
  *   3. the chats of the bucket are ended, also those that are being started.
  *   4. the fence is dropped: a chat that is started after this is refused by the Troupe.
  */
+import type { Clock } from "@troupe/otp"
 import { bucketOf, type Placement, type PlacementListener } from "../placement/index.ts"
 
 /** The fence of a write, as stores know it. */
@@ -26,6 +27,7 @@ export interface BucketFence {
 /** The functions that the buckets of a node need. */
 export interface HomeParts {
   readonly placement: Pick<Placement, "leaseOf" | "now">
+  readonly clock: Clock.Clock
   readonly leaseMs: number
   /** Claims the epoch of these keys in the store. */
   readonly claim: (keys: ReadonlyArray<string>, epoch: number) => Promise<void>
@@ -37,6 +39,9 @@ export interface HomeParts {
 
 /** The part of a lease that is left unused, against the difference of clocks and a slow event loop. */
 const margin = 0.2
+
+/** How often a bucket whose lease is not known yet is looked at. */
+const lookMs = 5
 
 export class HomeBuckets implements PlacementListener {
   readonly #parts: HomeParts
@@ -55,6 +60,15 @@ export class HomeBuckets implements PlacementListener {
   /** Whether requests for this bucket are answered here. */
   holds(bucket: number): boolean {
     return this.#open.has(bucket) && this.#parts.placement.leaseOf(bucket) !== undefined
+  }
+
+  /** Resolves with whether requests for this bucket are answered here, once its lease is known. */
+  async ready(bucket: number): Promise<boolean> {
+    const { clock } = this.#parts
+    while (this.#open.has(bucket) && !this.holds(bucket)) {
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookMs))
+    }
+    return this.#open.has(bucket)
   }
 
   readonly isHome = (id: string): boolean => this.holds(bucketOf(id))

@@ -17,7 +17,8 @@ import { bucketOf } from "../placement/index.ts"
 export interface RevivalParts {
   readonly store: Pick<Store.SessionStore, "list" | "load" | "history" | "claim">
   readonly troupe: () => Pick<RunningTroupe, "chat">
-  readonly holds: (bucket: number) => boolean
+  /** Resolves with whether this node is the home of the bucket, once that is known. */
+  readonly ready: (bucket: number) => Promise<boolean>
   readonly onMoved: "resume" | "interrupt"
   readonly report: (error: unknown) => void
 }
@@ -66,7 +67,6 @@ export class Revival {
     for (const id of this.#waiting) {
       if (this.#running >= atOnce) return
       this.#waiting.delete(id)
-      if (!this.#parts.holds(bucketOf(id))) continue
       this.#running += 1
       void this.#start(id)
         .catch(this.#parts.report)
@@ -78,7 +78,8 @@ export class Revival {
   }
 
   async #start(id: string): Promise<void> {
-    const { store, troupe, onMoved } = this.#parts
+    const { store, troupe, onMoved, ready } = this.#parts
+    if (!(await ready(bucketOf(id)))) return
     const record = await store.load(id)
     const chat = await troupe().chat(id)
     if (onMoved === "interrupt" || record === undefined) return

@@ -116,7 +116,7 @@ export class InnerClient {
     wait()
     outgoing.once("socket", (socket) => {
       isConnected = !socket.connecting
-      socket.once(tls === undefined ? "connect" : "secureConnect", () => (isConnected = true))
+      if (!isConnected) socket.once(tls === undefined ? "connect" : "secureConnect", () => (isConnected = true))
     })
     outgoing.on("information", wait)
     outgoing.on("response", (incoming) => {

@@ -1,5 +1,5 @@
 /** The routes of `forNodes`: what a program does with its chats, and clients do not. */
-import type { ChatRef } from "@troupe/chat"
+import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import { Codec } from "@troupe/chat/store"
 import { Permissions } from "@troupe/chat/tools"
 import { Message } from "@troupe/chat/messages"
@@ -41,12 +41,23 @@ const begin = async (call: Call): Promise<Response> => {
 
 /** A verb of a chat that is started for it. */
 const verb =
-  <A>(schema: z.ZodType<A>, run: (chat: ChatRef, body: A) => unknown) =>
+  <A>(schema: z.ZodType<A>, run: (chat: LocalChatRef, body: A) => unknown) =>
   async (call: Call): Promise<Response> => {
     const body = await call.body(schema)
-    const answer = await run(await call.chats.chat(idOf(call)), body)
-    return Response.json({ ok: true, ...(Array.isArray(answer) ? { turns: answer as ReadonlyArray<string> } : {}) })
+    await run(await call.chats.chat(idOf(call)), body)
+    return Response.json({ ok: true })
   }
+
+/** Runs the waiting inputs, and answers with the id and the message of each turn, by which the turn can be followed. */
+const resume = async (call: Call): Promise<Response> => {
+  await call.body(Nothing)
+  const chat = await call.chats.chat(idOf(call))
+  const turns = chat.resume().flatMap(({ id, turn }) => {
+    const [message] = turn.messages
+    return message === undefined ? [] : [{ id, message: Codec.toJson("Message", message).data }]
+  })
+  return Response.json({ turns })
+}
 
 /** One frame when the monitor is set, and one when the chat's process has ended. `moved`: the chat has left this node. */
 const monitor = async (call: Call): Promise<Response> => {
@@ -90,9 +101,10 @@ export const hostRoutes: ReadonlyArray<Route> = [
   post("messages", send, events),
   post("begin", begin),
   post(
-    "resume",
-    verb(Nothing, async (chat) => (await chat.resume()).map(({ id }) => id))
+    "start",
+    verb(Nothing, () => undefined)
   ),
+  post("resume", resume),
   post(
     "mode",
     verb(Mode, (chat, { mode, within }) => chat.setPermissionMode(mode, { within }))

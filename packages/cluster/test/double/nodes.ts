@@ -1,0 +1,77 @@
+/** Nodes of a cluster in one process, over loopback, on one store. */
+import { Fake, type TroupeOptions } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
+import { Server } from "@troupe/server"
+import { listen } from "@troupe/server/Node"
+import { onTestFinished } from "vitest"
+import type { ClusterOptions, ClusterTroupe } from "../../src/node/Cluster.ts"
+import * as Cluster from "../../src/node/Cluster.ts"
+import { Placements } from "./placements.ts"
+
+export const secret = "the secret of all the nodes"
+
+export interface TestNode {
+  readonly troupe: ClusterTroupe
+  readonly server: Server.Server
+  /** The base URL for clients. */
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+export interface TestNodes {
+  readonly placements: Placements
+  readonly store: Store.SessionStore
+  readonly node: (options?: NodeOptions) => Promise<TestNode>
+}
+
+export interface NodeOptions {
+  readonly troupe?: Partial<TroupeOptions>
+  readonly server?: Partial<Server.ServerOptions>
+  readonly cluster?: Partial<ClusterOptions>
+}
+
+/** The owner is `anna`; the chat `c` is the Troupe's `anna/c`. */
+export const nodes = (adapter: TroupeOptions["adapter"] = hello()): TestNodes => {
+  const placements = new Placements()
+  const store = Store.memory()
+  const node: TestNodes["node"] = async ({ troupe: more = {}, server: serverMore = {}, cluster = {} } = {}) => {
+    const troupe = await Cluster.start({
+      adapter,
+      store,
+      ...more,
+      cluster: {
+        listen: "127.0.0.1:0",
+        secret,
+        leaseMs: 1_000,
+        placement: placements.join(cluster.role),
+        ...cluster
+      }
+    })
+    const server = Server.make({
+      troupe,
+      authorize: () => ({ owner: "anna", may: { approve: true } }),
+      limits: { requestsPerMinute: 1_000_000 },
+      ...serverMore
+    })
+    const { url, close } = await listen(server, { graceMs: 500 })
+    let stopping: Promise<void> | undefined
+    const stop = (): Promise<void> =>
+      (stopping ??= (async () => {
+        await close()
+        await troupe.stop()
+      })())
+    onTestFinished(stop)
+    return { troupe, server, url, stop }
+  }
+  return { placements, store, node }
+}
+
+export const hello = (): TroupeOptions["adapter"] =>
+  Fake.make({ script: [{ text: "Hi " }, { text: "there" }, { finish: "stop" }] })
+
+export const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body)
+  })
