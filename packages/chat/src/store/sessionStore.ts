@@ -153,6 +153,8 @@ export interface ChatList {
 export interface SessionStore extends Store {
   /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
+  /** Whether programs on several machines may use the store at once, as `@troupe/cluster` does. Default: `false`. */
+  readonly isShared?: boolean | undefined
   readonly save: (record: Conversation, precondition?: Precondition) => Answer<Saved>
   readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
   readonly claim: (key: string, epoch: number) => Answer<void>

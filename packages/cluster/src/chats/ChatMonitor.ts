@@ -1,15 +1,15 @@
 /**
  * A monitor of the process of a chat, on any node.
  *
- * CLUSTER16. A monitor reports the end of the chat's process exactly once: its exit reason, `moved` when the chat has left
- *            its node, `noproc` when it had no process, or `noconnection` when its node is gone.
+ * CLUSTER16. A monitor reports the end of the chat's process exactly once: its exit reason (`shutdown` when the
+ *            chat was stopped or has left its node), `noproc` when it had no process, `noconnection` when its node is gone.
  */
 import type { NodeClient } from "./nodeClient.ts"
 
 /** The end of a chat's process. */
 export interface ChatDown {
   readonly id: string
-  /** The exit reason as a text, or `moved`, `noproc`, `noconnection`. */
+  /** The exit reason as a text, or `noproc`, `noconnection`. */
   readonly reason: string
 }
 

@@ -35,15 +35,19 @@ export interface Accepted {
 export interface InnerListenOptions {
   /** The address to listen on, as `10.0.0.7:7700`. */
   readonly listen: string
+  /** The address under which other nodes reach it. Default: the one that it listens on. */
+  readonly address?: string | undefined
   readonly tls?: Tls | undefined
   readonly clock: Clock.Clock
   readonly check: SignatureCheck
   readonly handle: (accepted: Accepted) => Promise<Response>
 }
 
-/** A listener. `address` is the one that it listens on; `close` cuts every connection. */
+/** A listener. `address` is its address for other nodes; `close` cuts every connection. */
 export interface InnerListening {
   readonly address: string
+  /** The address that it listens on. */
+  readonly bound: string
   readonly close: () => Promise<void>
 }
 
@@ -82,9 +86,11 @@ export const listenInner = async (options: InnerListenOptions): Promise<InnerLis
     })
   })
   const taken = (server.address() as AddressInfo).port
-  own = `${hostname}:${taken}`
+  const bound = `${hostname}:${taken}`
+  own = options.address ?? bound
   return {
     address: own,
+    bound,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

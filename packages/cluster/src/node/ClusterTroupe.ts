@@ -20,6 +20,7 @@ export interface ClusterTroupeParts {
   readonly clustered: Server.Clustered
   readonly chats: ClusterChatParts
   readonly address: string
+  readonly bound: string
   readonly newId: () => string
   readonly stop: () => Promise<void>
 }
@@ -56,6 +57,11 @@ export class ClusterTroupe implements Server.Clustered {
   /** The address of this node for other nodes. */
   get address(): string {
     return this.#parts.address
+  }
+
+  /** The address that this node listens on. */
+  get bound(): string {
+    return this.#parts.bound
   }
 
   get system(): RunningTroupe["system"] {

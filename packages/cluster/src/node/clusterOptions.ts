@@ -14,8 +14,10 @@ import { ClusterError, type Placement } from "../placement/index.ts"
 export interface ClusterOptions {
   /** The database of the placement. Default: that of the store. */
   readonly url?: string | undefined
-  /** The address for other nodes, where this node listens: `10.0.0.7:7700`. It must not be reachable from outside. */
+  /** Where this node listens for other nodes: `10.0.0.7:7700`. It must not be reachable from outside. */
   readonly listen: string
+  /** The address under which other nodes reach `listen`. Default: `listen`. */
+  readonly address?: string | undefined
   /** The secret that all nodes share, at least 16 characters. */
   readonly secret: string
   /** The certificates for the traffic between nodes. Default: none, the traffic is signed and not encrypted. */
@@ -51,10 +53,13 @@ export const checkClusterOptions = ({ listen, secret, leaseMs = 1, drainMs = 1 }
 
 const needs = ["list", "load", "history", "claim", "accept"] as const
 
-/** The store, if it is one that nodes can share. Throws a `ClusterError` (`store_not_shared`) otherwise. */
-export const sharedStore = (store: Store.Store | undefined): Store.SessionStore => {
-  const isShared = store !== undefined && needs.every((name) => typeof Reflect.get(store, name) === "function")
-  if (isShared) return store as Store.SessionStore
+/**
+ * The store, if it is one that nodes can share. Throws a `ClusterError` (`store_not_shared`) otherwise. With a placement of its
+ * own, as a test has, the nodes may share a store of their process.
+ */
+export const sharedStore = (store: Store.Store | undefined, { placement }: ClusterOptions): Store.SessionStore => {
+  const hasLog = store !== undefined && needs.every((name) => typeof Reflect.get(store, name) === "function")
+  if (hasLog && (placement !== undefined || Reflect.get(store, "isShared") === true)) return store as Store.SessionStore
   throw new ClusterError(
     "store_not_shared",
     "With `cluster` the store must be one that all nodes share and that keeps a log: store: postgres(url)"

@@ -27,7 +27,7 @@ import { ClusterTroupe } from "./ClusterTroupe.ts"
 export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
   checkClusterOptions(cluster)
   const { secret, tls, leaseMs = 5_000, drainMs = 25_000, onMoved = "resume", onError = () => {} } = cluster
-  const store = sharedStore(options.store)
+  const store = sharedStore(options.store, cluster)
   const clock = options.system?.clock ?? Clock.live
   const deadlineMs = leaseMs + 2_000
   const undo: Array<() => unknown> = []
@@ -36,6 +36,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     const check = new SignatureCheck(secret, () => clock.now())
     const listening = await listenInner({
       listen: cluster.listen,
+      address: cluster.address,
       tls,
       clock,
       check,
@@ -100,6 +101,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       clustered,
       chats: { client: nodeClient(server, clock, newId), deadlineMs, isResumed: onMoved === "resume" },
       address: listening.address,
+      bound: listening.bound,
       newId,
       stop: () => (stopping ??= stop())
     })

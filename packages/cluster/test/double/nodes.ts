@@ -6,6 +6,7 @@ import { listen } from "@troupe/server/Node"
 import { onTestFinished } from "vitest"
 import type { ClusterOptions, ClusterTroupe } from "../../src/node/Cluster.ts"
 import * as Cluster from "../../src/node/Cluster.ts"
+import { type Proxy, proxy } from "./proxy.ts"
 import { Placements } from "./placements.ts"
 
 export const secret = "the secret of all the nodes"
@@ -16,6 +17,8 @@ export interface TestNode {
   /** The base URL for clients. */
   readonly url: string
   readonly stop: () => Promise<void>
+  /** Stops and cuts the traffic of other nodes to this one. */
+  readonly proxy: Proxy
 }
 
 export interface TestNodes {
@@ -35,18 +38,21 @@ export const nodes = (adapter: TroupeOptions["adapter"] = hello()): TestNodes =>
   const placements = new Placements()
   const store = Store.memory()
   const node: TestNodes["node"] = async ({ troupe: more = {}, server: serverMore = {}, cluster = {} } = {}) => {
+    const between = await proxy()
     const troupe = await Cluster.start({
       adapter,
       store,
       ...more,
       cluster: {
         listen: "127.0.0.1:0",
+        address: between.address,
         secret,
         leaseMs: 1_000,
         placement: placements.join(cluster.role),
         ...cluster
       }
     })
+    between.lead(troupe.bound)
     const server = Server.make({
       troupe,
       authorize: () => ({ owner: "anna", may: { approve: true } }),
@@ -61,7 +67,7 @@ export const nodes = (adapter: TroupeOptions["adapter"] = hello()): TestNodes =>
         await troupe.stop()
       })())
     onTestFinished(stop)
-    return { troupe, server, url, stop }
+    return { troupe, server, url, stop, proxy: between }
   }
   return { placements, store, node }
 }
@@ -75,3 +81,8 @@ export const post = (url: string, body: unknown, headers: Readonly<Record<string
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body)
   })
+
+/** Turns of the event loop, until something holds. */
+export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise<void>((resolve) => void setImmediate(resolve))
+}

@@ -31,7 +31,10 @@ describe("a request to a node that is not the home", () => {
     const { node } = nodes()
     const [, other] = [await node(), await node()]
     const answer = await fetch(`${other.url}/chats/none`)
-    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([404, "unknown_chat"])
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      404,
+      "unknown_chat"
+    ])
     const chat = Client.connect({ url: other.url }).chat("c")
     const done = Promise.withResolvers<void>()
     const leave = chat.subscribe(() => {
@@ -52,7 +55,11 @@ describe("a move", () => {
     await placements.move("anna/c", b.troupe.address)
     placements.remember(c.troupe.address, "anna/c", a.troupe.address)
     const answer = await post(`${c.url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
-    expect([answer.status, b.troupe.local.isAlive("anna/c"), a.troupe.local.isAlive("anna/c")]).toEqual([200, true, false])
+    expect([answer.status, b.troupe.local.isAlive("anna/c"), a.troupe.local.isAlive("anna/c")]).toEqual([
+      200,
+      true,
+      false
+    ])
   })
 
   it("CLUSTER6: in the middle of a stream the client's link goes on at the new home", async () => {

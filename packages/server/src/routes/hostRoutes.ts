@@ -59,17 +59,14 @@ const resume = async (call: Call): Promise<Response> => {
   return Response.json({ turns })
 }
 
-/** One frame when the monitor is set, and one when the chat's process has ended. `moved`: the chat has left this node. */
+/** One frame when the monitor is set, and one when the chat's process has ended. */
 const monitor = async (call: Call): Promise<Response> => {
-  const inner = call.chats.innerId(idOf(call))
-  const chat = call.troupe.isAlive(inner) ? await call.chats.chat(idOf(call)) : undefined
-  const pid = chat?.pid
+  const isAlive = call.troupe.isAlive(call.chats.innerId(idOf(call)))
+  const pid = isAlive ? (await call.chats.chat(idOf(call))).pid : undefined
   async function* frames(signal: AbortSignal): AsyncGenerator<string, void> {
     yield frame(JSON.stringify({ type: "monitoring" }))
     const reason = pid === undefined ? "noproc" : await endOf(call.troupe.system, pid, signal)
-    if (signal.aborted) return
-    const isMoved = chat?.getSnapshot()?.context.phase === "moved"
-    yield frame(JSON.stringify({ type: "down", reason: isMoved ? "moved" : ExitReason.format(reason) }))
+    if (!signal.aborted) yield frame(JSON.stringify({ type: "down", reason: ExitReason.format(reason) }))
   }
   return call.stream(frames, { last: lastFrame })
 }

@@ -43,6 +43,8 @@ export interface Database {
 export interface Keeping {
   readonly clock: Clock.Clock
   readonly ttlMs: number | undefined
+  /** Whether programs on several machines may use the database at once. */
+  readonly isShared?: boolean | undefined
 }
 
 /** The number of conversations that one search query covers. */
@@ -51,6 +53,7 @@ const together = 20
 /** The store. */
 export class SqlStore implements Store.SessionStore {
   readonly ttlMs: number | undefined
+  readonly isShared: boolean
   readonly #database: Database
   readonly #clock: Clock.Clock
   readonly #standings = new NewestRecords()
@@ -58,10 +61,11 @@ export class SqlStore implements Store.SessionStore {
   readonly #listing: Listing
   #isClosed = false
 
-  constructor(database: Database, { clock, ttlMs }: Keeping) {
+  constructor(database: Database, { clock, ttlMs, isShared = false }: Keeping) {
     this.#database = database
     this.#clock = clock
     this.ttlMs = ttlMs
+    this.isShared = isShared
     this.#listing = new Listing(database.dialect)
     this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
