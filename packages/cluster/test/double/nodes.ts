@@ -11,7 +11,7 @@ import { Placements } from "./placements.ts"
 
 export const secret = "the secret of all the nodes"
 
-export interface TestNode {
+interface TestNode {
   readonly troupe: ClusterTroupe
   readonly server: Server.Server
   /** The base URL for clients. */
@@ -27,7 +27,7 @@ export interface TestNodes {
   readonly node: (options?: NodeOptions) => Promise<TestNode>
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly troupe?: Partial<TroupeOptions>
   readonly server?: Partial<Server.ServerOptions>
   readonly cluster?: Partial<ClusterOptions>
