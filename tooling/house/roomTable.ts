@@ -63,7 +63,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["server"],
     ["node"]
   ],
-  "packages/cluster": [["placement"]],
+  "packages/cluster": [["placement"], ["lease"], ["engine", "testing"]],
   "packages/react": [
     ["hooks", "observer/css"],
     ["observer/parts"],

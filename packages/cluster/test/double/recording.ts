@@ -2,7 +2,7 @@
 import type { PlacementListener } from "../../src/index.ts"
 
 /** A call of the listener. */
-export interface Call {
+interface Call {
   readonly verb: "gained" | "released" | "lost"
   readonly buckets: ReadonlyArray<number>
   readonly epoch?: number
@@ -22,10 +22,7 @@ export interface RecordingOptions {
 }
 
 /** Makes it. */
-export const recording = ({
-  gained = async () => {},
-  losing = async () => {}
-}: RecordingOptions = {}): Recording => {
+export const recording = ({ gained = async () => {}, losing = async () => {} }: RecordingOptions = {}): Recording => {
   const calls: Array<Call> = []
   const epochs = new Map<number, number>()
   const violations: Array<string> = []

@@ -1,6 +1,6 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { TestCluster } from "../../src/placement/TestPlacement.ts"
+import { TestCluster } from "../../src/testing/TestPlacement.ts"
 import { bucketCount, bucketsOf, shardCount } from "../../src/placement/bucket.ts"
 import { recording } from "../double/recording.ts"
 
@@ -25,7 +25,9 @@ test("the first node gains every bucket, once, under one epoch", async () => {
   const { nodes } = await started(one)
   const [a] = nodes
   expect(a?.listener.calls.map(({ verb }) => verb)).toEqual(["gained"])
-  expect(a?.listener.calls[0]?.buckets.toSorted((x, y) => x - y)).toEqual(Array.from({ length: bucketCount }, (_, i) => i))
+  expect(a?.listener.calls[0]?.buckets.toSorted((x, y) => x - y)).toEqual(
+    Array.from({ length: bucketCount }, (_, i) => i)
+  )
   expect(a?.placement.leaseOf(4_095)?.epoch).toBe(a?.listener.epochs.get(4_095))
   expect(await a?.placement.homeOf(0)).toBe(one)
   expect(await a?.placement.nodes()).toEqual([one])
@@ -170,7 +172,7 @@ test("a gateway is a node without buckets, and learns the home of a bucket again
   expect(gateway.leaseOf(5)).toBeUndefined()
 })
 
-test("TABLE4: a node restarted under its address has its buckets at once, and the former one loses them", async () => {
+test("LTABLE4: a node restarted under its address has its buckets at once, and the former one loses them", async () => {
   const { clock, cluster, nodes } = await started(one)
   const again = await cluster.node(one)
   const listener = recording()

@@ -1,8 +1,7 @@
 /** A placement over the leases of a node. */
-import { shardOf } from "./bucket.ts"
+import { shardOf, type Placement } from "../placement/index.ts"
 import { HomeCache } from "./homeCache.ts"
 import { Leases, type LeasesOptions } from "./leases.ts"
-import type { Placement } from "./Placement.ts"
 
 /** The leases of a node, and its placement without `stop`. */
 export interface Leased {
@@ -19,8 +18,7 @@ export const leasedPlacement = (options: LeasesOptions): Leased => {
     leases,
     placement: {
       address: self.address,
-      homeOf: async (bucket) =>
-        leases.leaseOf(bucket) === undefined ? homes.homeOf(shardOf(bucket)) : self.address,
+      homeOf: async (bucket) => (leases.leaseOf(bucket) === undefined ? homes.homeOf(shardOf(bucket)) : self.address),
       forget: (bucket) => homes.forget(shardOf(bucket)),
       leaseOf: (bucket) => leases.leaseOf(bucket),
       now: () => clock.now(),

@@ -1,10 +1,10 @@
 /**
  * The table of leases in memory.
  *
- * Owns: the members and the homes. It is the double of the table in PostgreSQL. TABLE1–TABLE4 are in `leaseTable.ts`.
+ * Owns: the members and the homes. It is the double of the table in PostgreSQL. LTABLE1–LTABLE4 are in `leaseTable.ts`.
  */
-import { shardCount } from "./bucket.ts"
-import type { LeaseTable, Member } from "./leaseTable.ts"
+import { shardCount } from "../placement/index.ts"
+import type { LeaseTable, Member } from "../lease/index.ts"
 
 interface Entry {
   readonly number: number
@@ -19,7 +19,13 @@ interface Home {
 }
 
 /** Makes a table. `now` is the clock of the table. */
-export const memoryLeases = ({ now, leaseMs }: { readonly now: () => number; readonly leaseMs: number }): LeaseTable => {
+export const memoryLeases = ({
+  now,
+  leaseMs
+}: {
+  readonly now: () => number
+  readonly leaseMs: number
+}): LeaseTable => {
   const members = new Map<number, Entry>()
   const homes = Array.from({ length: shardCount }, (): Home => ({ epoch: 0, member: undefined }))
   let newestMember = 0
@@ -66,7 +72,8 @@ export const memoryLeases = ({ now, leaseMs }: { readonly now: () => number; rea
     },
     keep: async (number, shards) => {
       const kept = new Set(shards)
-      for (const [shard, home] of homes.entries()) if (home.member === number && !kept.has(shard)) home.member = undefined
+      for (const [shard, home] of homes.entries())
+        if (home.member === number && !kept.has(shard)) home.member = undefined
     },
     members: async () =>
       [...members.values()].filter(isAlive).map(({ address, takes }): Member => ({ address, takes })),
