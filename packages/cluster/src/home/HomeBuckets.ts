@@ -15,14 +15,10 @@
  *   3. the chats of the bucket are ended, also those that are being started.
  *   4. the fence is dropped: a chat that is started after this is refused by the Troupe.
  */
+import type { TroupeOptions } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
-import { bucketOf, type Placement, type PlacementListener } from "../placement/index.ts"
-
-/** The fence of a write, as stores know it. */
-export interface BucketFence {
-  readonly key: string
-  readonly epoch: number
-}
+import type { Placement, PlacementListener } from "../placement/index.ts"
 
 /** The functions that the buckets of a node need. */
 export interface HomeParts {
@@ -43,7 +39,7 @@ const margin = 0.2
 /** How often a bucket whose lease is not known yet is looked at. */
 const lookMs = 5
 
-export class HomeBuckets implements PlacementListener {
+export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions["home"]> {
   readonly #parts: HomeParts
   readonly #epochs = new Map<number, number>()
   readonly #open = new Set<number>()
@@ -71,10 +67,10 @@ export class HomeBuckets implements PlacementListener {
     return this.#open.has(bucket)
   }
 
-  readonly isHome = (id: string): boolean => this.holds(bucketOf(id))
+  readonly isHome = (id: string): boolean => this.holds(Store.bucketOf(id))
 
-  readonly fenceOf = (id: string): BucketFence | undefined => {
-    const bucket = bucketOf(id)
+  readonly fenceOf = (id: string): Store.Fence | undefined => {
+    const bucket = Store.bucketOf(id)
     const epoch = this.#epochs.get(bucket)
     return epoch === undefined ? undefined : { key: keyOf(bucket), epoch }
   }
@@ -82,7 +78,7 @@ export class HomeBuckets implements PlacementListener {
   /** CLUSTER4 */
   readonly mayAct = (id: string): boolean => {
     const { placement, leaseMs } = this.#parts
-    const lease = placement.leaseOf(bucketOf(id))
+    const lease = placement.leaseOf(Store.bucketOf(id))
     return lease !== undefined && placement.now() - lease.confirmedAt < leaseMs * (1 - margin)
   }
 
@@ -101,7 +97,7 @@ export class HomeBuckets implements PlacementListener {
       this.#open.delete(bucket)
       if (why === "lost") this.#epochs.delete(bucket)
     }
-    await this.#parts.leave((id) => leaving.has(bucketOf(id)))
+    await this.#parts.leave((id) => leaving.has(Store.bucketOf(id)))
     for (const bucket of buckets) this.#epochs.delete(bucket)
   }
 }

@@ -3,7 +3,7 @@ import { Store } from "@troupe/chat/store"
 import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
-import { hello, nodes, post, secret, until } from "../double/nodes.ts"
+import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
 const codeOf = async (answer: Response): Promise<string> =>
   `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
