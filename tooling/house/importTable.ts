@@ -1,7 +1,7 @@
 /**
  * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server}` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
  * them or not.
  *
  * @module
@@ -17,7 +17,7 @@ export interface ImportRow {
   readonly node: "all" | "none" | ReadonlyArray<string>
 }
 
-const everythingOfOurs = ["otp", "chat", "providers", "isolate", "store", "server", "react"]
+const everythingOfOurs = ["otp", "chat", "providers", "isolate", "store", "server", "cluster", "react"]
 
 /** The rows of the libraries. */
 export const importTable: Readonly<Record<string, ImportRow>> = {
@@ -31,6 +31,11 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   isolate: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
   server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["node/"] },
+  cluster: {
+    ours: ["otp", "chat", "store", "server"],
+    foreign: ["effect", "xstate", "zod", "@effect/sql-pg"],
+    node: "all"
+  },
   react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" }
 }
 

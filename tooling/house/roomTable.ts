@@ -43,7 +43,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["store"],
     ["inbox"],
     ["loop"],
-    ["session", "view"],
+    ["passivation", "session", "view"],
     ["codec", "live"],
     ["effect", "observe"],
     ["testing/faults", "testing/replay", "testing/stores"],
@@ -61,6 +61,14 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["client", "routes/openAi"],
     ["routes"],
     ["server"],
+    ["node"]
+  ],
+  "packages/cluster": [
+    ["placement"],
+    ["lease", "inner"],
+    ["engine", "testing", "home", "owners"],
+    ["gateway"],
+    ["chats"],
     ["node"]
   ],
   "packages/react": [

@@ -41,14 +41,29 @@ export class Owners {
   readonly #limits: OwnerLimits
   readonly #now: () => number
   readonly #isAlive: (id: string) => boolean
+  readonly #programs: () => number
   readonly #owners = new Map<string, Owner>()
   #sweepAt = fewest
 
-  /** `isAlive` returns whether a chat of the Troupe has a process. */
-  constructor(limits: OwnerLimits, now: () => number, isAlive: (id: string) => boolean) {
+  /**
+   * `isAlive` returns whether a chat of the Troupe has a process. `programs` returns the number of programs that share the
+   * bound of bytes, each of which has an equal part.
+   */
+  constructor(
+    limits: OwnerLimits,
+    now: () => number,
+    isAlive: (id: string) => boolean,
+    programs: () => number = () => 1
+  ) {
     this.#limits = limits
     this.#now = now
     this.#isAlive = isAlive
+    this.#programs = programs
+  }
+
+  /** The usage of an owner whose requests another program counts. */
+  owner(name: string): Owner {
+    return this.#of(name)
   }
 
   /** Counts a request. Throws an `HttpError` (429) when the limit is exceeded. */
@@ -78,7 +93,7 @@ export class Owners {
    * Counts a large answer. Throws an `HttpError` (429) for one that exceeds the limit with the pending ones (OWNER3).
    */
   hold(owner: Owner, bytes: number): void {
-    const { answerBytes } = this.#limits
+    const answerBytes = this.#limits.answerBytes / Math.max(1, this.#programs())
     if (owner.bytes > 0 && owner.bytes + bytes > answerBytes) {
       throw new HttpError(
         "too_many_bytes",

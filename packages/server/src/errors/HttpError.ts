@@ -41,6 +41,7 @@ const statuses = {
   body_too_large: 413,
   message_too_long: 413,
   unsupported_media_type: 415,
+  misdirected: 421,
   invalid_input: 422,
   inbox_full: 429,
   rate_limited: 429,
@@ -54,10 +55,12 @@ const statuses = {
   chat_died: 503,
   closing: 503,
   moved: 503,
+  overloaded: 503,
   store_closed: 503,
   store_failed: 503,
   store_fenced: 503,
-  troupe_stopped: 503
+  troupe_stopped: 503,
+  home_silent: 504
 } as const
 
 /** Why a request was refused. */

@@ -13,8 +13,11 @@ export interface BodyLimits {
   readonly history?: string | undefined
 }
 
+/** The parts of a request that its body is read from. */
+type Sent = Pick<Request, "headers" | "body">
+
 /** Throws an `HttpError`: 415, 413, 400, 422. */
-export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, limits: BodyLimits): Promise<A> => {
+export const jsonBody = async <A>(request: Sent, schema: z.ZodType<A>, limits: BodyLimits): Promise<A> => {
   const type = request.headers.get("content-type") ?? ""
   if (!/^application\/json\s*(?:;|$)/iu.test(type)) {
     throw new HttpError("unsupported_media_type", "Send the body as JSON, with content-type: application/json")
@@ -37,7 +40,7 @@ const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
   })
 }
 
-const textOf = async (request: Request, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
+const textOf = async (request: Sent, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
   const most = history === undefined ? bodyBytes : Math.max(bodyBytes, historyBytes)
   const declared = Number(request.headers.get("content-length") ?? 0)
   if (declared > most) throw tooLarge(most)

@@ -6,16 +6,21 @@
 import type { Clock } from "@troupe/otp"
 import type { FrameStream } from "./frameStream.ts"
 
-/** The interval of the heartbeat. After three quiet intervals a stream gets a comment. */
-const beatMs = 5_000
+/** The interval of the heartbeat for clients. After three quiet intervals a stream gets a comment. */
+const clientBeatMs = 5_000
+
+/** The interval of the heartbeat for other nodes: a quiet stream gets a comment each second. */
+export const nodeBeatMs = 333
 
 export class OpenStreams {
   readonly #clock: Clock.Clock
+  readonly #beatMs: number
   readonly #open = new Set<FrameStream>()
   #timer: unknown
 
-  constructor(clock: Clock.Clock) {
+  constructor(clock: Clock.Clock, beatMs = clientBeatMs) {
     this.#clock = clock
+    this.#beatMs = beatMs
   }
 
   get size(): number {
@@ -24,7 +29,7 @@ export class OpenStreams {
 
   add(stream: FrameStream): void {
     this.#open.add(stream)
-    this.#timer ??= this.#clock.setTimeout(this.#beat, beatMs)
+    this.#timer ??= this.#clock.setTimeout(this.#beat, this.#beatMs)
   }
 
   delete(stream: FrameStream): void {
@@ -39,7 +44,7 @@ export class OpenStreams {
   }
 
   readonly #beat = (): void => {
-    this.#timer = this.#clock.setTimeout(this.#beat, beatMs)
+    this.#timer = this.#clock.setTimeout(this.#beat, this.#beatMs)
     for (const stream of this.#open) stream.beat()
   }
 }

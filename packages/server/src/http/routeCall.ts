@@ -1,12 +1,14 @@
 /** Makes the `Call` that a route's handler gets. */
-import type { RunningTroupe } from "@troupe/chat"
+import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "../link/index.ts"
 import { refused } from "./failure.ts"
 import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import type { Owner, Owners, Permitted, Shown } from "../access/index.ts"
+import type { Permitted, Shown, Usage } from "../access/index.ts"
+import { Elsewhere } from "./Clustered.ts"
+import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
 import type { TurnReaders } from "./turnReaders.ts"
@@ -14,23 +16,30 @@ import type { TurnReaders } from "./turnReaders.ts"
 /** The values that all calls of a server share. */
 export interface CallHome {
   readonly troupe: RunningTroupe
-  readonly owners: Owners
   readonly streams: OpenStreams
   readonly limits: { readonly bodyBytes: number; readonly historyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
   /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
+  /** Checks an id of the caller. Default: the ids of clients. */
+  readonly checkId?: ((id: string) => string) | undefined
   readonly shown: Shown
   readonly clientTools: boolean
   readonly models: Call["models"]
   readonly readers: TurnReaders
+  /** Whether this program is the home of the chat. Default: it is the home of all. */
+  readonly isHome?: ((id: string) => boolean) | undefined
 }
 
 /** The caller, and its permissions. */
 interface Asking {
   readonly owner: string
   readonly may: Permitted
+  /** The Troupe's ids of the chats that the request was forwarded for: a route may name them here. */
+  readonly via?: ReadonlyArray<string> | undefined
+  /** The body of the request, if it may have to be forwarded. */
+  readonly kept?: KeptBody | undefined
 }
 
 /**
@@ -43,29 +52,29 @@ export interface MadeCall {
   readonly settle: () => void
 }
 
-/** Throws an `HttpError` (429) when the limit of requests is exceeded. */
+/** `usage` is what the request uses of its owner's limits. */
 export const makeCall = (
   home: CallHome,
   request: Request,
   url: URL,
   params: Readonly<Record<string, string>>,
-  { owner: name, may }: Asking,
+  { owner: name, may, via = [], kept }: Asking,
+  usage: Usage,
   failed: (error: unknown) => void
 ): MadeCall => {
-  const { troupe, owners, limits, closing } = home
-  const owner = owners.request(name)
+  const { troupe, limits, closing } = home
   let claimed = false
 
   const claimStream = (): void => {
     if (claimed) return
-    owners.openStream(owner)
+    usage.openStream()
     claimed = true
   }
 
   const giveBack = (): void => {
     if (!claimed) return
     claimed = false
-    owner.streams -= 1
+    usage.closeStream()
   }
 
   const stream = (frames: Frames, { headers, last, reads }: StreamOptions = {}): Response => {
@@ -78,10 +87,10 @@ export const makeCall = (
     const streaming: FrameStream = new FrameStream(frames, {
       last,
       failed,
-      hold: (characters) => owners.hold(owner, characters),
-      release: (characters) => void (owner.bytes -= characters),
+      hold: usage.hold,
+      release: usage.release,
       ended: (disconnected) => {
-        owner.streams -= 1
+        usage.closeStream()
         leave?.(disconnected)
         request.signal.removeEventListener("abort", gone)
         home.streams.delete(streaming)
@@ -104,8 +113,14 @@ export const makeCall = (
     owner: name,
     may,
     troupe,
-    chats: ownedChats(home, owner, name),
-    body: (schema, history) => jsonBody(request, schema, { ...limits, history }),
+    chats: ownedChats(home, usage, name, via, kept),
+    body: (schema, history) => {
+      const { headers } = request
+      return jsonBody({ headers, body: kept === undefined ? request.body : kept.stream }, schema, {
+        ...limits,
+        history
+      })
+    },
     stream,
     claimStream,
     closing,
@@ -129,9 +144,9 @@ export const makeCall = (
     headers.set("content-length", String(byteLength))
     if (byteLength <= pieceBytes) return new Response(bytes, { status, headers })
     // A request that may have changed something is not refused its answer.
-    if (request.method === "GET") owners.hold(owner, byteLength)
-    else owner.bytes += byteLength
-    const release = (): void => void (owner.bytes -= byteLength)
+    if (request.method === "GET") usage.hold(byteLength)
+    else usage.add(byteLength)
+    const release = (): void => usage.release(byteLength)
     return new Response(inPieces(bytes, request.signal, release), { status, headers })
   }
 
@@ -144,25 +159,57 @@ const streamHeaders = {
   "x-accel-buffering": "no"
 } as const
 
-const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: string): OwnedChats => {
-  const innerId = (id: string): string => chatId(name, checkedId(id))
+const ownedChats = (
+  { troupe, chatId, checkId = checkedId, isHome = () => true }: CallHome,
+  usage: Usage,
+  name: string,
+  via: ReadonlyArray<string>,
+  kept: KeptBody | undefined
+): OwnedChats => {
+  const named = (id: string): string => chatId(name, checkId(id))
   const prefix = chatId(name, "")
+  const here = (inner: string): string => {
+    if (!isHome(inner)) throw new Elsewhere(inner)
+    return inner
+  }
+
+  /** The request is answered here. */
+  const opened = (inner: string, open: () => Promise<LocalChatRef>): Promise<LocalChatRef> =>
+    usage.chat(inner, () => {
+      kept?.forget()
+      return open()
+    })
+
+  /** A new id, of a chat of this program if one of the first tries is. */
+  const fresh = (): string => {
+    for (let tries = 1; ; tries++) {
+      const inner = named(System.uuid(troupe.system, "server"))
+      if (tries >= mostTries || isHome(inner)) return inner
+    }
+  }
+
   return {
-    innerId,
+    innerId: (id) => {
+      const inner = named(id)
+      return via.includes(inner) ? inner : here(inner)
+    },
     prefix,
     outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
     chat: async (id) => {
-      const inner = innerId(id)
-      return owners.chat(owner, inner, () => troupe.chat(inner))
+      const inner = here(named(id))
+      return opened(inner, () => troupe.chat(inner))
     },
     existing: async (id) => {
-      const inner = innerId(id)
+      const inner = here(named(id))
       if (!(await troupe.has(inner))) throw refused("unknown_chat")
-      return owners.chat(owner, inner, () => troupe.chat(inner))
+      return opened(inner, () => troupe.chat(inner))
     },
     begun: async (id, begin) => {
-      const inner = innerId(id ?? System.uuid(troupe.system, "server"))
-      return owners.chat(owner, inner, () => begin(inner))
+      const inner = here(id === undefined ? fresh() : named(id))
+      return opened(inner, () => begin(inner))
     }
   }
 }
+
+/** How many generated ids are tried for one of this program. */
+const mostTries = 64

@@ -1,2 +1,3 @@
 /** The routes of the server, one file for each protocol or resource. */
 export { everyRoute } from "./allRoutes.ts"
+export { hostRoutes } from "./hostRoutes.ts"

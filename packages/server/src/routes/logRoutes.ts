@@ -63,12 +63,12 @@ const rewind = async (call: Call): Promise<Response> => {
   check(call.may, "rewind")
   const inner = await known(call)
   try {
-    await call.troupe.rewind(inner, to, { cancel })
+    const { version } = await call.troupe.rewind(inner, to, { cancel })
+    return Response.json({ ok: true, seq: version })
   } catch (error) {
     if (error instanceof SessionError && error.reason === "busy") throw busy(error)
     throw error
   }
-  return Response.json({ ok: true })
 }
 
 const busy = (cause: SessionError): HttpError =>

@@ -82,13 +82,19 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
     const frames = isOwn
       ? framesOf(turn, (event) => frame(eventText(shown(event))))
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
-    return call.stream(frames, { last: lastFrame, reads: { chat, turn } })
+    return call.stream(frames, { headers: turnHeaders(turn), last: lastFrame, reads: { chat, turn } })
   }
   const result = await beforeClosing(call, { chat, turn }, turn.result())
   return jsonText(
     `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
   )
 }
+
+/** The id of a turn, and the status of its input, beside the events. */
+const turnHeaders = ({ id, status }: LiveTurn): Readonly<Record<string, string>> => ({
+  "x-troupe-turn": encodeURIComponent(id),
+  "x-troupe-status": status
+})
 
 /** Sends a turn whose events have another reader. */
 const followerOf = (call: Call, chat: LocalChatRef, turn: LiveTurn): Follower<string> => {

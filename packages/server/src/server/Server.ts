@@ -17,6 +17,7 @@ import { System } from "@troupe/otp"
 import { HttpError } from "../errors/index.ts"
 import {
   accepts,
+  type Clustered,
   makeCall,
   makeRouter,
   OpenStreams,
@@ -26,13 +27,31 @@ import {
   TurnReaders
 } from "../http/index.ts"
 import { checkedOwner, ownedId } from "../link/index.ts"
-import { allShown, checkOrigin, open, Owners, permittedOf, preflight, withoutToolErrors } from "../access/index.ts"
-import { checkServerOptions, limitsOf, type Denied, type Unexpected, type ServerOptions } from "./serverOptions.ts"
-import { everyRoute } from "../routes/index.ts"
+import {
+  allShown,
+  checkOrigin,
+  open,
+  Owners,
+  permittedOf,
+  preflight,
+  usageHere,
+  withoutToolErrors
+} from "../access/index.ts"
+import { type Asked, ClusteredServer } from "./clusteredServer.ts"
+import {
+  checkServerOptions,
+  limitsOf,
+  noLimits,
+  type Denied,
+  type Unexpected,
+  type ServerOptions
+} from "./serverOptions.ts"
+import { everyRoute, hostRoutes } from "../routes/index.ts"
 
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
+export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "../http/index.ts"
 
 /** A request handler. `close` ends its open streams and runs. */
 export interface Server {
@@ -70,14 +89,46 @@ export interface Server {
  */
 export const make = (options: ServerOptions): Server => {
   checkServerOptions(options)
-  const { troupe, authorize, basePath = "", hosts, onError } = options
+  return build(options, everyRoute, options.basePath ?? "")
+}
+
+/**
+ * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
+ *
+ * **Details**: ids are those of the Troupe, nothing is limited, and it has routes for the program itself. `fetch` is for the
+ * program only: it authenticates nobody.
+ */
+export const forNodes = (troupe: Clustered): Server => {
+  const may = { mode: "bypass", approve: true, observe: true } as const
+  const chatId = (_owner: string, id: string): string => id
+  const options = {
+    troupe,
+    chatId,
+    authorize: () => ({ owner: "node", may }),
+    limits: noLimits,
+    exposeToolErrors: true
+  }
+  return build(options, [...everyRoute, ...hostRoutes], "nodes", (id) => id)
+}
+
+/** `name` is the name under which the server of a cluster is mounted. */
+const build = (
+  options: ServerOptions,
+  routes: ReadonlyArray<Route>,
+  name: string,
+  checkId?: (id: string) => string
+): Server => {
+  const { authorize, basePath = "", hosts, onError } = options
+  const clustered = "local" in options.troupe ? options.troupe : undefined
+  const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(everyRoute, basePath)
+  const find = makeRouter(routes, basePath)
   const owners = new Owners(
     limits,
     () => clock.now(),
-    (id) => troupe.isAlive(id)
+    (id) => troupe.isAlive(id),
+    clustered?.nodes
   )
   const streams = new OpenStreams(clock)
   const places = {
@@ -90,7 +141,6 @@ export const make = (options: ServerOptions): Server => {
   const shown = options.exposeToolErrors === true ? allShown : withoutToolErrors
   const home = {
     troupe,
-    owners,
     streams,
     limits,
     shown,
@@ -98,6 +148,7 @@ export const make = (options: ServerOptions): Server => {
     ends,
     chatId: options.chatId ?? ownedId,
     clientTools: options.clientTools === true,
+    checkId,
     models: options.models ?? {},
     readers: new TurnReaders(options.onDisconnect ?? "continue")
   }
@@ -108,21 +159,24 @@ export const make = (options: ServerOptions): Server => {
     return new HttpError("internal", "Something went wrong; the server's operator knows more under this id", { id })
   }
 
-  const answered = async (request: Request, url: URL, route: Route, params: Readonly<Record<string, string>>) => {
+  const failed = (error: unknown, request: Request, url: URL): void => void unexpected(error, request, url)
+
+  const many =
+    clustered === undefined ? undefined : new ClusteredServer({ clustered, name, home, owners, limits, failed })
+
+  const answered = async (asked: Asked): Promise<Response> => {
+    const { request, url, route, params } = asked
     if (route.produces !== undefined && !accepts(request.headers.get("accept"), route.produces)) {
       throw new HttpError("not_acceptable", `This path answers with ${route.produces.join(" or ")}`)
     }
     if (closing.signal.aborted) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
     const who = await authorize(request)
     if ("deny" in who) throw denied(who)
-    const asking = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
-    const { call, counted, settle } = makeCall(
-      home,
-      request,
-      url,
-      params,
-      asking,
-      (error) => void unexpected(error, request, url)
+    const caller = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
+    if (many !== undefined) return many.answer(asked, caller)
+    const usage = usageHere(owners, caller.owner)
+    const { call, counted, settle } = makeCall(home, request, url, params, caller, usage, (error) =>
+      failed(error, request, url)
     )
     try {
       return await counted(await route.handle(call))
@@ -130,6 +184,9 @@ export const make = (options: ServerOptions): Server => {
       settle()
     }
   }
+
+  const refusing = (error: unknown, request: Request, url: URL, route: Route | undefined): Response =>
+    (route?.refused ?? responseOfRefusal)(refusalOf(error) ?? unexpected(error, request, url))
 
   const fetch = async (request: Request): Promise<Response> => {
     const url = new URL(request.url)
@@ -142,16 +199,33 @@ export const make = (options: ServerOptions): Server => {
       if (preflighted === undefined) {
         const found = find(request.method, url.pathname)
         route = found.route
-        response = await answered(request, url, route, found.params)
+        response = await answered({ request, url, route, params: found.params })
       } else response = preflighted
     } catch (error) {
-      const refusal = refusalOf(error) ?? unexpected(error, request, url)
-      response = (route?.refused ?? responseOfRefusal)(refusal)
+      response = refusing(error, request, url, route)
     }
     if (opened !== undefined) open(response, opened)
     response.headers.set("x-content-type-options", "nosniff")
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store")
     return response
+  }
+
+  if (many !== undefined) {
+    clustered?.mount(name, {
+      handle: async (request, by) => {
+        many.checkHome(by)
+        const url = new URL(request.url)
+        let route: Route | undefined
+        try {
+          const found = find(request.method, url.pathname)
+          route = found.route
+          return await many.answerForwarded({ request, url, route, params: found.params }, by)
+        } catch (error) {
+          return refusing(error, request, url, route)
+        }
+      },
+      close: () => many.close()
+    })
   }
 
   return {

@@ -3,7 +3,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
-import type { OnDisconnect, TurnOptions } from "../http/index.ts"
+import type { Clustered, OnDisconnect, TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -16,6 +16,17 @@ const defaults: AllLimits = {
   requestsPerMinute: 600,
   streams: 100,
   answerBytes: 67_108_864
+}
+
+/** Limits that are never reached. */
+export const noLimits: AllLimits = {
+  bodyBytes: Number.MAX_SAFE_INTEGER,
+  historyBytes: Number.MAX_SAFE_INTEGER,
+  messageCharacters: Number.MAX_SAFE_INTEGER,
+  conversations: Number.MAX_SAFE_INTEGER,
+  requestsPerMinute: Number.MAX_SAFE_INTEGER,
+  streams: Number.MAX_SAFE_INTEGER,
+  answerBytes: Number.MAX_SAFE_INTEGER
 }
 
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
@@ -64,7 +75,10 @@ const aFunction = z.custom((value) => typeof value === "function", "must be a fu
 const types = z.strictObject(
   {
     troupe: z.custom(
-      (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, "chat") === "function",
+      (value) =>
+        typeof value === "object" &&
+        value !== null &&
+        ("local" in value || typeof Reflect.get(value, "chat") === "function"),
       "must be the Troupe of Troupe.start"
     ),
     chatId: aFunction.optional(),
@@ -154,7 +168,8 @@ export interface Unexpected {
 
 /** The options of a server. */
 export interface ServerOptions {
-  readonly troupe: RunningTroupe
+  /** The Troupe of `Troupe.start`, or of `Cluster.start` of `@troupe/cluster`. */
+  readonly troupe: RunningTroupe | Clustered
   /** Authenticates the caller. Without an owner the request is refused. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
   readonly limits?: Limits | undefined

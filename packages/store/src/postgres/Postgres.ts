@@ -64,5 +64,5 @@ export const postgres = (url: string, options: PostgresOptions = {}): Store.Sess
     const limits = { connectTimeoutMs, statementTimeoutMs, idleTransactionTimeoutMs, keepAliveMs }
     return new PostgresDatabase({ url, schema, maxConnections, ...limits, now: () => clock.now() })
   })
-  return new SqlStore(database, { clock, ttlMs })
+  return new SqlStore(database, { clock, ttlMs, isShared: true })
 }

@@ -1,0 +1,170 @@
+/**
+ * A chat, on whichever node it lives.
+ *
+ * Owns: nothing; it is an address. Does not own the chat, whose home is found for each request.
+ *
+ * CLREF1. Every member works as that of a chat of this program, over moves of the chat. A refusal of the chat is the same
+ *         typed error.
+ *
+ * @module
+ */
+import type { ChatRef } from "@troupe/chat"
+import { SessionError, ValidationError } from "@troupe/chat/errors"
+import { Message } from "@troupe/chat/messages"
+import { StructuredOutput } from "@troupe/chat/models"
+import { Codec } from "@troupe/chat/store"
+import type { ChatView } from "@troupe/chat/view"
+import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
+import { ClusterReader } from "./ClusterReader.ts"
+import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
+import { isPassing, type NodeClient, pause } from "./nodeClient.ts"
+
+type Input = Parameters<ChatRef["send"]>[0]
+type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
+
+/** The parts that all chats of a cluster share. */
+export interface ClusterChatParts {
+  readonly client: NodeClient
+  /** How long a verb waits for a home, and how long an interrupted turn may take to be resumed, in milliseconds. */
+  readonly deadlineMs: number
+  readonly isResumed: boolean
+}
+
+/**
+ * A chat of a cluster: `ChatRef`, and `monitor`.
+ *
+ * **Details**: the result of a turn has the thread from the turn's input on, and no `steps`: the history has all of them.
+ */
+export class ClusterChatRef implements ChatRef {
+  readonly id: string
+  readonly #parts: ClusterChatParts
+  readonly #chat: string
+  readonly #host: string
+
+  /** Created by the Troupe of a cluster. */
+  constructor(parts: ClusterChatParts, id: string) {
+    this.id = id
+    this.#parts = parts
+    this.#chat = `/chats/${encodeURIComponent(id)}`
+    this.#host = `/host/${encodeURIComponent(id)}`
+  }
+
+  send<A = unknown>(input: Input, options: Ask = {}): ClusterTurn<A> {
+    const { schema, whenBusy, id = this.#parts.client.newId() } = options
+    const message = typeof input === "string" || Array.isArray(input) ? Message.user(input) : input
+    const form = schema === undefined ? undefined : StructuredOutput.format("object", schema).schema
+    const body = { message: Codec.toJson("Message", message).data, schema: form, whenBusy, id }
+    return this.#turn<A>(`${this.#host}/messages`, body, id, schema)
+  }
+
+  retry(): ClusterTurn {
+    return this.#turn(`${this.#chat}/retry`, {})
+  }
+
+  submitToolResults(results: Readonly<Record<string, unknown>>): ClusterTurn {
+    return this.#turn(`${this.#chat}/results`, { results })
+  }
+
+  approve(toolCallId: string, decision: Parameters<ChatRef["approve"]>[1]): ClusterTurn {
+    return this.#turn(`${this.#chat}/approvals/${encodeURIComponent(toolCallId)}`, decision)
+  }
+
+  #turn<A = unknown>(path: string, body: unknown, id?: string, schema?: Ask["schema"]): ClusterTurn<A> {
+    const { client, deadlineMs, isResumed } = this.#parts
+    const parts: TurnParts = {
+      client,
+      path,
+      body,
+      id,
+      schema,
+      view: () => this.view(),
+      resumedMs: isResumed ? deadlineMs : 0
+    }
+    return new ClusterTurn<A>(parts)
+  }
+
+  /** The turns of inputs that were accepted before the last restart. */
+  async resume(): Promise<ReadonlyArray<ClusterTurn>> {
+    const { turns } = (await this.#verb(`${this.#host}/resume`)) as {
+      readonly turns: ReadonlyArray<{ readonly id: string }>
+    }
+    return turns.map((turn) => this.#turn(`${this.#host}/messages`, turn, turn.id))
+  }
+
+  attach(options: Parameters<ChatRef["attach"]>[0] = {}): ClusterReader {
+    return new ClusterReader(this.#parts.client, `${this.#chat}/events`, () => this.start(), options)
+  }
+
+  async view(): Promise<ChatView.ChatView> {
+    try {
+      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
+    } catch (error) {
+      if (!(error instanceof SessionError && error.reason === "unknown_chat")) throw error
+      await this.start()
+      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
+    }
+  }
+
+  async cancel(): Promise<void> {
+    await this.#verb(`${this.#chat}/cancel`)
+  }
+
+  async cancelToolCall(toolCallId: string): Promise<void> {
+    await this.#verb(`${this.#chat}/tools/${callPath(toolCallId)}/cancel`)
+  }
+
+  async cancelToolCalls(): Promise<void> {
+    await this.#verb(`${this.#host}/cancel-calls`)
+  }
+
+  async restartToolCall(toolCallId: string): Promise<void> {
+    // A restart that was not answered is not repeated: the call could be restarted twice.
+    await this.#parts.client.ask("POST", `${this.#chat}/tools/${callPath(toolCallId)}/restart`, {})
+  }
+
+  async setPermissionMode(...[mode, { within } = {}]: Parameters<ChatRef["setPermissionMode"]>): Promise<void> {
+    await this.#verb(`${this.#host}/mode`, { mode, within })
+  }
+
+  async stop(): Promise<void> {
+    await this.#verb(`${this.#host}/stop`)
+  }
+
+  /** Starts the chat's process at its home, if it has none. */
+  async start(): Promise<void> {
+    await this.#verb(`${this.#host}/start`)
+  }
+
+  /** Monitors the chat's process (CLUSTER16). Resolves when the monitor is set. */
+  monitor(): Promise<ChatMonitor> {
+    return monitorChat(this.#parts.client, this.id, `${this.#host}/monitor`)
+  }
+
+  #verb(path: string, body: unknown = {}): Promise<unknown> {
+    return this.#ask("POST", path, body)
+  }
+
+  /** Sends a request that may be repeated: until it is answered, or until the deadline. */
+  async #ask(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
+    const { client, deadlineMs } = this.#parts
+    const until = client.clock.now() + deadlineMs
+    for (;;) {
+      try {
+        return await client.ask(method, path, body)
+      } catch (error) {
+        if (!isPassing(error) || client.clock.now() >= until) throw error
+        await pause(client.clock, pauseMs, never)
+      }
+    }
+  }
+}
+
+const pauseMs = 50
+
+const never = new AbortController().signal
+
+/** The part of a path for a call. Throws a `ValidationError` for an id that names no call. */
+const callPath = (toolCallId: unknown): string => {
+  if (typeof toolCallId === "string" && toolCallId !== "") return encodeURIComponent(toolCallId)
+  throw new ValidationError("invalid_options", [{ field: ["toolCallId"], reason: "must_be_a_non_empty_string" }])
+}

@@ -1,0 +1,99 @@
+/**
+ * A reader of the events of a chat of the cluster, over moves of the chat.
+ *
+ * Owns: its stream, and the cursor of the last item. Does not own the chat.
+ *
+ * CLUSTER6. A reader's stream ends because the reader leaves, because the chat is stopped, or with a typed refusal. A move, or
+ *           a cut connection, appears as a snapshot, or not at all.
+ */
+import type { ChatRef } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
+import type { Event } from "@troupe/chat/events"
+import { Codec } from "@troupe/chat/store"
+import type { ChatView } from "@troupe/chat/view"
+import { Channel } from "@troupe/otp"
+import { HttpError } from "@troupe/server/HttpError"
+import { chatErrorOf, isPassing, type NodeClient, pause, type SentFrame } from "./nodeClient.ts"
+
+type AttachOptions = NonNullable<Parameters<ChatRef["attach"]>[0]>
+type ChatItem = NonNullable<Awaited<ReturnType<ReturnType<ChatRef["attach"]>["next"]>>["value"]>
+
+const firstPauseMs = 50
+const longestPauseMs = 1_000
+
+export class ClusterReader extends Channel.Reader<ChatItem> {
+  readonly #items: AsyncGenerator<ChatItem, undefined>
+  readonly #left = new AbortController()
+  readonly #leave = (): void => this.#left.abort()
+  readonly #signal: AbortSignal | undefined
+
+  constructor(client: NodeClient, path: string, start: () => Promise<unknown>, { cursor, signal }: AttachOptions = {}) {
+    super()
+    this.#signal = signal
+    signal?.addEventListener("abort", this.#leave, { once: true })
+    if (signal?.aborted === true) this.#leave()
+    this.#items = itemsOf(client, path, start, cursor, this.#left.signal)
+  }
+
+  next(): Promise<IteratorResult<ChatItem, undefined>> {
+    return this.#items.next()
+  }
+
+  return(): Promise<IteratorResult<ChatItem, undefined>> {
+    this.#leave()
+    this.#signal?.removeEventListener("abort", this.#leave)
+    return this.#items.return(undefined)
+  }
+}
+
+async function* itemsOf(
+  client: NodeClient,
+  path: string,
+  start: () => Promise<unknown>,
+  from: string | undefined,
+  signal: AbortSignal
+): AsyncGenerator<ChatItem, undefined> {
+  let cursor = from
+  let pauseMs = firstPauseMs
+  while (!signal.aborted) {
+    try {
+      const { frames } = await client.open(
+        cursor === undefined ? path : `${path}?${new URLSearchParams({ cursor })}`,
+        signal
+      )
+      for await (const frame of frames) {
+        const item = itemOf(frame)
+        if (item === undefined) continue
+        cursor = item.cursor
+        pauseMs = firstPauseMs
+        yield item
+      }
+      // The home ends the stream when the chat was stopped.
+      return undefined
+    } catch (error) {
+      if (signal.aborted) return undefined
+      if (isUnknown(error)) await start()
+      else if (!isPassing(error)) throw error
+    }
+    await pause(client.clock, pauseMs, signal)
+    pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
+  }
+  return undefined
+}
+
+/** A chat that has not stored anything is unknown after a move. */
+const isUnknown = (error: unknown): boolean =>
+  (error instanceof HttpError && error.code === "unknown_chat") ||
+  (error instanceof SessionError && error.reason === "unknown_chat")
+
+const itemOf = ({ id: cursor, data }: SentFrame): ChatItem | undefined => {
+  if (data["type"] === "closing") throw new SessionError("moved", "The node of this chat is closing")
+  if (data["type"] === "failed") throw chatErrorOf(data)
+  if (cursor === undefined) return undefined
+  return data["type"] === "snapshot"
+    ? { type: "snapshot", cursor, view: data["view"] as ChatView.ChatView }
+    : { type: "event", cursor, event: eventOf(data) }
+}
+
+/** The event of a frame. */
+export const eventOf = (data: SentFrame["data"]): Event => Codec.fromJson("Event", data)

@@ -1,0 +1,230 @@
+/**
+ * A turn of a chat of the cluster, as its sender sees it.
+ *
+ * Owns: the receipt, the unread events and the end of the turn for its sender. Does not own the turn, which its home runs.
+ *
+ * CLUSTER7. A turn that an input began is followed over moves: the input is sent again under the same id, and the answer is the
+ *           turn that runs, not another one. Its events come again from the beginning.
+ * CLTURN1. A turn without an input of its own (a retry, decisions, results) fails with `moved` when its home ends.
+ * CLTURN2. Leaving the loop detaches: no more events are kept, and `result` still settles.
+ */
+import type { ChatResult, ChatTurn } from "@troupe/chat/chats"
+import { SessionError, ValidationError } from "@troupe/chat/errors"
+import type { Event } from "@troupe/chat/events"
+import { StructuredOutput } from "@troupe/chat/models"
+import type { ChatView } from "@troupe/chat/view"
+import { Channel } from "@troupe/otp"
+import { eventOf } from "./ClusterReader.ts"
+import { chatErrorOf, isPassing, type NodeClient, pause } from "./nodeClient.ts"
+
+type Receipt = Awaited<ChatTurn["receipt"]>
+type Schema = Parameters<typeof StructuredOutput.parse>[1]
+
+/** What begins a turn, and how it is found again. */
+export interface TurnParts {
+  readonly client: NodeClient
+  readonly path: string
+  readonly body: unknown
+  /** The id of the input. `undefined`: the turn has no input of its own. */
+  readonly id: string | undefined
+  readonly schema: Schema | undefined
+  /** The present view of the chat. */
+  readonly view: () => Promise<ChatView.ChatView>
+  /** How long an interrupted turn may take to be resumed after a move, in milliseconds; 0 if it is not resumed. */
+  readonly resumedMs: number
+}
+
+const everyMs = 100
+
+export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements ChatTurn<A> {
+  readonly #parts: TurnParts
+  readonly #events = new Channel.Channel<Event>()
+  readonly #first = Promise.withResolvers<Receipt>()
+  readonly #last = Promise.withResolvers<Receipt>()
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #stopped = new AbortController()
+  #id: string
+  #status: ChatTurn["status"] = "sent"
+  #isDetached = false
+  /** When an interrupted turn is given up. */
+  #until: number | undefined
+  #end: { readonly result: ChatResult } | { readonly error: unknown } | undefined
+
+  constructor(parts: TurnParts) {
+    super()
+    this.#parts = parts
+    this.#id = parts.id ?? parts.client.newId()
+    void this.#follow()
+  }
+
+  get id(): string {
+    return this.#id
+  }
+
+  get status(): ChatTurn["status"] {
+    return this.#status
+  }
+
+  get receipt(): Promise<Receipt> {
+    return this.#first.promise
+  }
+
+  get delivery(): Promise<Receipt> {
+    return this.#last.promise
+  }
+
+  get over(): boolean {
+    return this.#end !== undefined
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#end !== undefined && "error" in this.#end ? this.#end : undefined
+  }
+
+  async result(): Promise<ChatResult> {
+    await this.ended
+    const end = this.#end
+    if (end === undefined) throw new Error("a turn ended without an end")
+    if ("error" in end) throw end.error
+    return end.result
+  }
+
+  async object(): Promise<A> {
+    const { schema } = this.#parts
+    if (schema !== undefined) return (await StructuredOutput.parse(await this.result(), schema)) as A
+    const reason = "required: the input was sent without it; send it with { schema }"
+    throw new ValidationError("invalid_options", [{ field: ["schema"], reason }])
+  }
+
+  next(): Promise<IteratorResult<Event, undefined>> {
+    return this.#events.next()
+  }
+
+  return(): Promise<IteratorResult<Event, undefined>> {
+    this.#isDetached = true
+    return this.#events.return()
+  }
+
+  async #follow(): Promise<void> {
+    const { client, id } = this.#parts
+    const { signal } = this.#stopped
+    try {
+      for (let isRepeated = false; this.#end === undefined; isRepeated = true) {
+        try {
+          await this.#read(signal)
+        } catch (error) {
+          if (isRepeated && isDelivered(error)) await this.#settle()
+          else if (id === undefined && this.#status !== "sent") throw moved(error)
+          else if (!isPassing(error)) throw error
+        }
+        if (this.#end === undefined) await pause(client.clock, everyMs, signal)
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Reads the turn from its home to its end, or until its stream is cut. */
+  async #read(signal: AbortSignal): Promise<void> {
+    const { client, path, body } = this.#parts
+    const { headers, frames } = await client.open(path, signal, body)
+    this.#id = decodeURIComponent(headers.get("x-troupe-turn") ?? this.#id)
+    this.#received(headers.get("x-troupe-status") === "pending" ? "pending" : "delivered")
+    for await (const { data } of frames) {
+      if (data["type"] === "closing") return
+      if (data["type"] === "failed") throw chatErrorOf(data)
+      if (data["type"] === "snapshot") continue
+      const event = eventOf(data)
+      this.#received("delivered")
+      if (!this.#isDetached) this.#events.push(event)
+      if (event.type === "chat_completed") this.#finish({ result: event.result })
+    }
+  }
+
+  /** The input was delivered, and its turn is over or was interrupted: its end is read from the chat. */
+  async #settle(): Promise<void> {
+    const { view, client, resumedMs } = this.#parts
+    this.#received("delivered")
+    const now = await view()
+    if (now.status === "running") return
+    if (now.status !== "interrupted") return this.#finish({ result: resultOf(now) })
+    this.#until ??= client.clock.now() + resumedMs
+    if (client.clock.now() >= this.#until) throw moved(undefined)
+  }
+
+  #received(status: "delivered" | "pending"): void {
+    if (this.#status === "delivered" || this.#status === status) return
+    this.#status = status
+    this.#first.resolve({ status })
+    if (status === "delivered") this.#last.resolve({ status })
+  }
+
+  #fail(error: unknown): void {
+    if (this.#status !== "delivered") {
+      if (this.#status === "sent") this.#status = "rejected"
+      const receipt: Receipt =
+        this.#status === "pending" ? { status: "pending" } : { status: "rejected", reason: reasonOf(error), error }
+      this.#first.resolve(receipt)
+      this.#last.resolve(receipt)
+    }
+    this.#finish({ error })
+  }
+
+  #finish(end: { readonly result: ChatResult } | { readonly error: unknown }): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    if ("error" in end) this.#events.fail(end.error)
+    else this.#events.end()
+    this.#stopped.abort()
+    this.#ended.resolve()
+  }
+}
+
+const reasonOf = (error: unknown): SessionError["reason"] =>
+  error instanceof SessionError ? error.reason : "store_failed"
+
+const isDelivered = (error: unknown): boolean => error instanceof SessionError && error.reason === "already_delivered"
+
+const moved = (cause: unknown): SessionError =>
+  new SessionError("moved", "The chat has left its node during this turn; its state is stored, and retry() goes on", {
+    cause
+  })
+
+/** The result of a turn whose end was missed, from the chat's view. */
+const resultOf = ({
+  messages,
+  haltedReason,
+  pendingToolCalls,
+  approvals,
+  question,
+  usage
+}: ChatView.ChatView): ChatResult => {
+  const from = Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === "user")
+  )
+  const message = messages.slice(from).findLast((one) => one.role === "assistant")
+  const text = typeof message?.content === "string" ? message.content : ""
+  const response = {
+    message,
+    outputText: text,
+    toolCalls: message?.toolCalls ?? [],
+    finishReason: null,
+    usage,
+    metadata: {}
+  }
+  return {
+    thread: { messages: messages.slice(from) },
+    finalResponse: message === undefined ? undefined : response,
+    steps: [],
+    haltedReason: haltedReason ?? "completed",
+    pendingToolCalls,
+    ...(approvals.length === 0 ? {} : { pendingApprovals: approvals }),
+    ...(question === undefined ? {} : { pendingQuestion: question }),
+    metadata: {}
+  }
+}

@@ -1,0 +1,132 @@
+/** The routes of the chats of a cluster, as this program calls them, and their errors. */
+import { SessionError, ValidationError } from "@troupe/chat/errors"
+import type { Clock } from "@troupe/otp"
+import type { Server } from "@troupe/server"
+import { HttpError } from "@troupe/server/HttpError"
+
+/** The access to all chats of a cluster. */
+export interface NodeClient {
+  readonly clock: Clock.Clock
+  readonly newId: () => string
+  /** Sends a request, and returns the answer's JSON. Rejects with the errors of a chat. */
+  readonly ask: (method: "GET" | "POST" | "DELETE", path: string, body?: unknown) => Promise<unknown>
+  /** Requests a stream. Rejects as `ask` does. */
+  readonly open: (path: string, signal: AbortSignal, body?: unknown) => Promise<Opened>
+}
+
+/** A stream: the headers of its answer, and its events. */
+interface Opened {
+  readonly headers: Headers
+  readonly frames: AsyncGenerator<SentFrame, void>
+}
+
+/** An event of a stream: its data, and its id if it has one. */
+export interface SentFrame {
+  readonly id: string | undefined
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The access through the server that `Server.forNodes` made, which finds the home of each chat. */
+export const nodeClient = (
+  server: Pick<Server.Server, "fetch">,
+  clock: Clock.Clock,
+  newId: () => string
+): NodeClient => {
+  const request = async (
+    method: string,
+    path: string,
+    accept: string,
+    body: unknown,
+    signal?: AbortSignal
+  ): Promise<Response> => {
+    const headers = { accept, ...(body === undefined ? {} : { "content-type": "application/json" }) }
+    const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) }
+    const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
+    const response = await server.fetch(new Request(`http://cluster${path}`, sent))
+    if (response.ok) return response
+    throw chatErrorOf(await response.json())
+  }
+  return {
+    clock,
+    newId,
+    ask: async (method, path, body) => (await request(method, path, "application/json", body)).json(),
+    open: async (path, signal, body) => {
+      const method = body === undefined ? "GET" : "POST"
+      const { headers, body: stream } = await request(method, path, "text/event-stream", body, signal)
+      return { headers, frames: framesOf(stream ?? new ReadableStream(), signal) }
+    }
+  }
+}
+
+/** The events of a stream. An aborted signal ends them. */
+async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<SentFrame, void> {
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  const leave = (): void => void reader.cancel().catch(() => {})
+  signal.addEventListener("abort", leave, { once: true })
+  if (signal.aborted) leave()
+  let unread = ""
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      unread += decoder.decode(value, { stream: true })
+      const events = unread.split("\n\n")
+      unread = events.pop() ?? ""
+      for (const event of events) {
+        const data = /^data: (?<data>.*)$/mu.exec(event)?.groups?.["data"]
+        if (data === undefined) continue
+        yield { id: /^id: (?<id>.*)$/mu.exec(event)?.groups?.["id"], data: JSON.parse(data) as SentFrame["data"] }
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", leave)
+    leave()
+  }
+}
+
+/** The error of a refusal: that of a local chat, if a chat refused. */
+export const chatErrorOf = (json: unknown): Error => {
+  const error = fieldOf(json, "error")
+  const code = String(fieldOf(error, "code"))
+  const message = String(fieldOf(error, "message"))
+  const issues = fieldOf(error, "issues")
+  if (code === "invalid_input" && Array.isArray(issues)) return new ValidationError("invalid_options", issues)
+  if (isSessionReason(code)) return new SessionError(code, message)
+  return HttpError.isCode(code) ? new HttpError(code, message) : new SessionError("store_failed", message)
+}
+
+const isSessionReason = (code: string): code is SessionError["reason"] =>
+  (SessionError.reasons as ReadonlyArray<string>).includes(code)
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+/** Whether the home of a chat has changed or is not reached, so that the same request may succeed soon. */
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof SessionError) return passing.has(error.reason)
+  return !(error instanceof HttpError) || passing.has(error.code)
+}
+
+const passing: ReadonlySet<string> = new Set([
+  "closing",
+  "home_silent",
+  "internal",
+  "moved",
+  "store_conflict",
+  "store_fenced",
+  "troupe_stopped"
+])
+
+/** Resolves after some time, or when the signal is aborted. */
+export const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clock.clearTimeout(timer)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = clock.setTimeout(done, ms)
+    signal.addEventListener("abort", done, { once: true })
+    if (signal.aborted) done()
+  })

@@ -1,0 +1,169 @@
+/**
+ * Requests on their way to the home of their conversation.
+ *
+ * Owns: the servers of this node that answer forwarded requests. Does not own the placement, nor the connections.
+ *
+ * CLUSTER10. A node that is not the home of the conversation answers a forwarded request with 421, never with the state of
+ *            another home. Its sender forgets the home that it remembered, and looks it up again until its deadline.
+ * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), or if it is a `GET`. Of any
+ *        other request without an answer the client gets `home_silent`: it may have been processed.
+ *
+ * @module
+ */
+import { Store } from "@troupe/chat/store"
+import type { Clock } from "@troupe/otp"
+import type { Server } from "@troupe/server"
+import { HttpError } from "@troupe/server/HttpError"
+import type { Accepted, InnerClient } from "../inner/index.ts"
+import { misdirected } from "../inner/index.ts"
+import { ClusterError, type Placement } from "../placement/index.ts"
+import { type Note, noteText } from "./note.ts"
+
+/** The parts that a forwarder needs. */
+export interface ForwarderParts {
+  readonly placement: Pick<Placement, "address" | "homeOf" | "forget">
+  readonly client: Pick<InnerClient, "request">
+  readonly clock: Clock.Clock
+  readonly isHome: (id: string) => boolean
+  /** How long a home is looked for, in milliseconds. */
+  readonly deadlineMs: number
+}
+
+/** The pause before a home is looked up again, at first and at most. */
+const firstPauseMs = 25
+const longestPauseMs = 250
+
+export class Forwarder {
+  readonly #parts: ForwarderParts
+  readonly #servers = new Map<string, Server.Mounted>()
+
+  constructor(parts: ForwarderParts) {
+    this.#parts = parts
+  }
+
+  readonly mount = (name: string, mounted: Server.Mounted): void => void this.#servers.set(name, mounted)
+
+  /** Ends the streams of all forwarded requests. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#servers.values(), (mounted) => mounted.close()))
+  }
+
+  /**
+   * Sends a request to the home of its last conversation.
+   *
+   * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (HOP1).
+   */
+  readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
+    const { server, method, url, headers, body, signal, owner, may, via, streams } = request
+    const note: Note = { type: "forward", server, url, headers, owner, may, via, streams }
+    const { pathname, search } = new URL(url)
+    return this.toHome(
+      via.at(-1) ?? "",
+      signal,
+      (to) => {
+        if (to === undefined) return this.#here(note, { method, body, signal })
+        const path = pathname + search
+        return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
+      },
+      method === "GET"
+    )
+  }
+
+  /**
+   * Calls `ask` with the address of the home of a name's bucket, or with `undefined` if it is this node, until a home
+   * answers. `mayRepeat` is whether a request may be processed twice.
+   */
+  async toHome(
+    name: string,
+    signal: AbortSignal | undefined,
+    ask: (to: string | undefined) => Promise<Response>,
+    mayRepeat: boolean
+  ): Promise<Response> {
+    const { placement, clock, isHome, deadlineMs } = this.#parts
+    const bucket = Store.bucketOf(name)
+    const until = clock.now() + deadlineMs
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
+      let cause: unknown
+      try {
+        if (isHome(name)) return await ask(undefined)
+        const to = await placement.homeOf(bucket)
+        if (to !== undefined && to !== placement.address) return await ask(to)
+      } catch (error) {
+        cause = error
+        if (signal?.aborted === true || !isPassing(error, mayRepeat)) throw refusalOf(error)
+      }
+      placement.forget(bucket)
+      if (clock.now() + pauseMs > until) throw noHome(cause)
+      await pause(clock, pauseMs, signal)
+    }
+  }
+
+  /** Answers a request that another node has forwarded (CLUSTER10). */
+  async answer(
+    note: Extract<Note, { readonly type: "forward" }>,
+    { method, body, signal }: Accepted
+  ): Promise<Response> {
+    try {
+      return await this.#here(note, { method, body, signal })
+    } catch (error) {
+      if (error instanceof HttpError && error.code === "misdirected") return misdirected()
+      throw error
+    }
+  }
+
+  #here(
+    { server, url, headers, owner, may, via, streams }: Extract<Note, { readonly type: "forward" }>,
+    { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
+  ): Promise<Response> {
+    const mounted = this.#servers.get(server)
+    if (mounted === undefined) throw noServer()
+    const init: RequestInit = {
+      method,
+      headers: headers.map(([name, value]): [string, string] => [name, value]),
+      signal
+    }
+    const hasBody = method !== "GET" && method !== "HEAD" && body !== undefined && body.byteLength > 0
+    const request = new Request(url, hasBody ? { ...init, body } : init)
+    return mounted.handle(request, { owner, may, via, streams })
+  }
+}
+
+/** Whether another home may answer later, and nothing was processed that may not be processed twice. */
+const isPassing = (error: unknown, mayRepeat: boolean): boolean => {
+  if (error instanceof HttpError) return error.code === "misdirected"
+  if (!(error instanceof ClusterError)) return false
+  const { reason } = error
+  return (
+    reason === "misdirected" ||
+    reason === "unreached" ||
+    reason === "database_failed" ||
+    (mayRepeat && reason === "silent")
+  )
+}
+
+const refusalOf = (cause: unknown): unknown => {
+  if (!(cause instanceof ClusterError)) return cause
+  if (cause.reason !== "silent") return cause
+  return new HttpError(
+    "home_silent",
+    "The conversation's server gave no answer; whether it processed the request is not known. Send a message again under the same id",
+    { cause, retryAfterMs: 1_000 }
+  )
+}
+
+const noHome = (cause: unknown): HttpError =>
+  new HttpError("moved", "The conversation has no server at the moment; ask again", { cause, retryAfterMs: 1_000 })
+
+const noServer = (): HttpError =>
+  new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")
+
+const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clock.clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = clock.setTimeout(done, ms)
+    signal?.addEventListener("abort", done, { once: true })
+  })

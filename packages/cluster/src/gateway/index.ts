@@ -1,0 +1,4 @@
+/** The part of a node that forwards requests to their home. */
+export { Forwarder } from "./Forwarder.ts"
+export { noteOf, noteText } from "./note.ts"
+export { httpErrorOf } from "./refusal.ts"

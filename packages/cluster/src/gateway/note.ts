@@ -1,0 +1,18 @@
+/** The signed note of a request between nodes: who asks, and for what. */
+import type { Server } from "@troupe/server"
+
+/** A forwarded request of a client, or a request about the limits of owners. */
+export type Note =
+  | ({
+      readonly type: "forward"
+      readonly server: string
+      readonly url: string
+      readonly headers: Server.ForwardedRequest["headers"]
+    } & Server.ForwardedBy)
+  | { readonly type: "owners"; readonly owner: string }
+
+/** The text of a note, for a header. */
+export const noteText = (note: Note): string => Buffer.from(JSON.stringify(note)).toString("base64url")
+
+/** The note of a signed text: another node of this cluster has written it. */
+export const noteOf = (text: string): Note => JSON.parse(Buffer.from(text, "base64url").toString()) as Note

@@ -1,0 +1,136 @@
+/**
+ * The listener for requests of other nodes.
+ *
+ * Owns: its socket, and the connections of other nodes. Does not own the handler.
+ *
+ * INNER4. From the moment a request is accepted until the head of its answer is sent, its sender gets the status 102 at
+ *         once and then each second.
+ * INNER5. A request without a valid signature (SEAL1, SEAL2) is refused with 401 before its body is read, and reaches no
+ *         handler. So is a request whose body does not have the signed hash.
+ *
+ * @module
+ */
+import type { Clock } from "@troupe/otp"
+import { HttpError } from "@troupe/server/HttpError"
+import { toNode } from "@troupe/server/Node"
+import * as http from "node:http"
+import * as https from "node:https"
+import type { AddressInfo } from "node:net"
+import { hashOf, type SignatureCheck } from "./signature.ts"
+import type { Tls } from "./InnerClient.ts"
+import { marks } from "./marks.ts"
+
+/** A request of another node whose signature was checked. */
+export interface Accepted {
+  readonly method: string
+  /** The path, with its query. */
+  readonly path: string
+  readonly note: string
+  readonly body: Uint8Array<ArrayBuffer>
+  /** Aborted when the other node cuts the connection. */
+  readonly signal: AbortSignal
+}
+
+/** Where a node listens for other nodes, and how it handles their requests. */
+export interface InnerListenOptions {
+  /** The address to listen on, as `10.0.0.7:7700`. */
+  readonly listen: string
+  /** The address under which other nodes reach it. Default: the one that it listens on. */
+  readonly address?: string | undefined
+  readonly tls?: Tls | undefined
+  readonly clock: Clock.Clock
+  readonly check: SignatureCheck
+  readonly handle: (accepted: Accepted) => Promise<Response>
+}
+
+/** A listener. `address` is its address for other nodes; `close` cuts every connection. */
+export interface InnerListening {
+  readonly address: string
+  /** The address that it listens on. */
+  readonly bound: string
+  readonly close: () => Promise<void>
+}
+
+/** The most bytes of a body: those of a posted history, and its envelope. */
+const mostBytes = 36_700_160
+
+const everyMs = 1_000
+
+/** Listens. Rejects with Node's own error when it cannot. */
+export const listenInner = async (options: InnerListenOptions): Promise<InnerListening> => {
+  const { clock, tls } = options
+  const { hostname, port } = new URL(`http://${options.listen}`)
+  const host = hostname.replaceAll(/[[\]]/gu, "")
+  const settings = { noDelay: true, keepAliveTimeout: 60_000, maxHeaderSize: 131_072, headersTimeout: 10_000 }
+  let own = options.listen
+  const respond = (incoming: http.IncomingMessage, outgoing: http.ServerResponse): void =>
+    void toNode((request) => answer(options, own, request, outgoing), { clock, stallMs: 60_000 })(incoming, outgoing)
+  const server =
+    tls === undefined
+      ? http.createServer(settings, respond)
+      : https.createServer(
+          {
+            ...settings,
+            key: tls.key,
+            cert: tls.cert,
+            ...(tls.ca === undefined ? {} : { ca: tls.ca, requestCert: true, rejectUnauthorized: true })
+          },
+          respond
+        )
+  server.maxConnections = 10_000
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(Number(port === "" ? 80 : port), host, () => {
+      server.off("error", reject)
+      resolve()
+    })
+  })
+  const taken = (server.address() as AddressInfo).port
+  const bound = `${hostname}:${taken}`
+  own = options.address ?? bound
+  return {
+    address: own,
+    bound,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}
+
+/** Refuses a request before it is processed. */
+const refused = (why: string): Response =>
+  new Response(null, { status: 401, headers: { [marks.header]: why, connection: "close" } })
+
+const answer = async (
+  { check, clock, handle }: InnerListenOptions,
+  own: string,
+  request: Request,
+  outgoing: http.ServerResponse
+): Promise<Response> => {
+  const { pathname, search } = new URL(request.url)
+  const { method, signal } = request
+  const path = pathname + search
+  const checked = check.check({ method, path, to: own }, request.headers)
+  if ("refused" in checked) return refused(checked.refused)
+  const { note, bodyHash } = checked
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge()
+  const body = new Uint8Array(await request.arrayBuffer())
+  if (hashOf(body) !== bodyHash) return refused("signature")
+  let timer: unknown
+  const works = (): void => {
+    if (outgoing.headersSent || outgoing.destroyed) return
+    outgoing.writeProcessing()
+    timer = clock.setTimeout(works, everyMs)
+  }
+  works()
+  try {
+    return await handle({ method, path, note, body, signal })
+  } finally {
+    clock.clearTimeout(timer)
+  }
+}
+
+const tooLarge = (): HttpError =>
+  new HttpError("body_too_large", `A request between nodes has at most ${mostBytes} bytes`)

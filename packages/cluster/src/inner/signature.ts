@@ -1,0 +1,117 @@
+/**
+ * The signature of a request between nodes, and its check.
+ *
+ * Owns: the nonces of the requests of the last half minute. Does not own the secret, which all nodes share.
+ *
+ * SEAL1. A request is accepted only with a signature under the shared secret. It covers the protocol number, the method,
+ *        the path, the address of the node that it is for, the time, a nonce, the note and the hash of the body.
+ *        A node accepts only requests that are for its own address.
+ * SEAL2. A signature is accepted at most once: a request that is older or newer than `freshMs`, or whose nonce was accepted
+ *        before, is refused.
+ * SEAL3. The number of kept nonces is bounded. A node whose table is full refuses requests until the oldest are too old.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+
+/** The number of the protocol between nodes. Nodes with different numbers refuse each other's requests. */
+const protocol = 1
+
+/** How far the time of a request may be from this node's time, in milliseconds. */
+export const freshMs = 30_000
+
+/** The most nonces that are kept. */
+const mostNonces = 262_144
+
+/** The parts of a request that its signature covers. */
+export interface Signed {
+  readonly method: string
+  readonly path: string
+  /** The address of the node that the request is for. */
+  readonly to: string
+  /** What the sender states about the request: who asks, and for what. */
+  readonly note: string
+  readonly bodyHash: string
+}
+
+const names = {
+  protocol: "x-troupe-protocol",
+  time: "x-troupe-time",
+  nonce: "x-troupe-nonce",
+  note: "x-troupe-note",
+  body: "x-troupe-body",
+  signature: "x-troupe-signature"
+} as const
+
+/** The hash of a body, as it is signed. */
+export const hashOf = (body: Uint8Array | undefined): string =>
+  createHash("sha256")
+    .update(body ?? "")
+    .digest("hex")
+
+const signatureOf = (secret: string, { method, path, to, note, bodyHash }: Signed, time: string, nonce: string) =>
+  createHmac("sha256", secret).update([protocol, method, path, to, time, nonce, note, bodyHash].join("\n")).digest()
+
+/** The headers of a signed request. `now` is the present time in milliseconds of the epoch. */
+export const seal = (secret: string, signed: Signed, now: number): Readonly<Record<string, string>> => {
+  const time = String(Math.floor(now))
+  const nonce = randomBytes(16).toString("hex")
+  return {
+    [names.protocol]: String(protocol),
+    [names.time]: time,
+    [names.nonce]: nonce,
+    [names.note]: signed.note,
+    [names.body]: signed.bodyHash,
+    [names.signature]: signatureOf(secret, signed, time, nonce).toString("hex")
+  }
+}
+
+/** A checked request: its note, and the hash that its body must have. */
+export type Checked =
+  | { readonly note: string; readonly bodyHash: string }
+  | { readonly refused: "protocol" | "signature" | "time" | "busy" }
+
+/** Checks the signatures of the requests that one node receives. */
+export class SignatureCheck {
+  readonly #secret: string
+  readonly #now: () => number
+  readonly #most: number
+  /** Each accepted nonce, and when it is too old to be accepted; the oldest first. */
+  readonly #nonces = new Map<string, number>()
+
+  constructor(secret: string, now: () => number, most = mostNonces) {
+    this.#secret = secret
+    this.#now = now
+    this.#most = most
+  }
+
+  /** The number of kept nonces. */
+  get size(): number {
+    return this.#nonces.size
+  }
+
+  /** Checks the head of a request (SEAL1, SEAL2). */
+  check(request: Pick<Signed, "method" | "path" | "to">, headers: Headers): Checked {
+    if (headers.get(names.protocol) !== String(protocol)) return { refused: "protocol" }
+    const time = headers.get(names.time) ?? ""
+    const nonce = headers.get(names.nonce) ?? ""
+    const note = headers.get(names.note) ?? ""
+    const bodyHash = headers.get(names.body) ?? ""
+    const given = Buffer.from(headers.get(names.signature) ?? "", "hex")
+    const own = signatureOf(this.#secret, { ...request, note, bodyHash }, time, nonce)
+    if (given.length !== own.length || !timingSafeEqual(given, own)) return { refused: "signature" }
+    const now = this.#now()
+    const age = now - Number(time)
+    if (!(Math.abs(age) <= freshMs)) return { refused: "time" }
+    this.#forgetOld(now)
+    if (this.#nonces.has(nonce)) return { refused: "signature" }
+    if (this.#nonces.size >= this.#most) return { refused: "busy" }
+    this.#nonces.set(nonce, now + 2 * freshMs)
+    return { note, bodyHash }
+  }
+
+  #forgetOld(now: number): void {
+    for (const [nonce, until] of this.#nonces) {
+      if (until >= now) return
+      this.#nonces.delete(nonce)
+    }
+  }
+}

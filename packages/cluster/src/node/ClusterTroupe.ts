@@ -1,0 +1,157 @@
+/**
+ * A Troupe on many nodes, as one of its nodes shows it.
+ *
+ * Owns: nothing; it leads each operation to the home of its conversation. Does not own the node, which `stop` ends.
+ *
+ * CLTROUPE1. An operation on a conversation is done by its home, and by no other node. Lists, and reads of the log, are answered
+ *            by the store.
+ *
+ * @module
+ */
+import type { RunningTroupe } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
+import { Thread } from "@troupe/chat/messages"
+import { Codec } from "@troupe/chat/store"
+import type { Server } from "@troupe/server"
+import { ClusterChatRef, type ClusterChatParts } from "../chats/index.ts"
+
+/** The parts of a node that its Troupe shows. */
+export interface ClusterTroupeParts {
+  readonly clustered: Server.Clustered
+  readonly chats: ClusterChatParts
+  readonly address: string
+  readonly bound: string
+  readonly newId: () => string
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * A started Troupe on many nodes: the operations of `RunningTroupe`, wherever a conversation lives. `Server.make` takes it.
+ *
+ * **Details**: `chat` returns a `ChatRef`. `stream`, `zombies`, `isAlive` and `system` are those of this node.
+ */
+export class ClusterTroupe implements Server.Clustered {
+  readonly #parts: ClusterTroupeParts
+  /** The Troupe of this node. */
+  readonly local: RunningTroupe
+  readonly isHome: Server.Clustered["isHome"]
+  readonly forward: Server.Clustered["forward"]
+  readonly mount: Server.Clustered["mount"]
+  readonly admit: Server.Clustered["admit"]
+  readonly admitChat: Server.Clustered["admitChat"]
+  readonly nodes: Server.Clustered["nodes"]
+
+  /** Created by `Cluster.start`. */
+  constructor(parts: ClusterTroupeParts) {
+    const { clustered } = parts
+    this.#parts = parts
+    this.local = clustered.local
+    this.isHome = clustered.isHome
+    this.forward = clustered.forward
+    this.mount = clustered.mount
+    this.admit = clustered.admit
+    this.admitChat = clustered.admitChat
+    this.nodes = clustered.nodes
+  }
+
+  /** The address of this node for other nodes. */
+  get address(): string {
+    return this.#parts.address
+  }
+
+  /** The address that this node listens on. */
+  get bound(): string {
+    return this.#parts.bound
+  }
+
+  get system(): RunningTroupe["system"] {
+    return this.local.system
+  }
+
+  get engine(): RunningTroupe["engine"] {
+    return this.local.engine
+  }
+
+  /** Returns the chat with this id, started at its home. **Errors**: as for `RunningTroupe.chat`, and `moved` without a home. */
+  async chat(id: string): Promise<ClusterChatRef> {
+    const chat = this.#chat(id)
+    await chat.start()
+    return chat
+  }
+
+  #chat(id: string): ClusterChatRef {
+    return new ClusterChatRef(this.#parts.chats, id)
+  }
+
+  /** Whether a chat with this id is in the store, or runs at its home. */
+  async has(id: string): Promise<boolean> {
+    if (await this.local.has(id)) return true
+    try {
+      await this.#parts.chats.client.ask("GET", pathOf(id))
+      return true
+    } catch (error) {
+      if (error instanceof SessionError && error.reason === "unknown_chat") return false
+      throw error
+    }
+  }
+
+  history(...args: Parameters<RunningTroupe["history"]>): ReturnType<RunningTroupe["history"]> {
+    return this.local.history(...args)
+  }
+
+  at(...args: Parameters<RunningTroupe["at"]>): ReturnType<RunningTroupe["at"]> {
+    return this.local.at(...args)
+  }
+
+  list(...args: Parameters<RunningTroupe["list"]>): ReturnType<RunningTroupe["list"]> {
+    return this.local.list(...args)
+  }
+
+  async fork(id: string, { at, id: to = this.#parts.newId() }: Parameters<RunningTroupe["fork"]>[1] = {}) {
+    await this.#parts.chats.client.ask("POST", `${pathOf(id)}/fork`, { at, id: to })
+    return this.#chat(to)
+  }
+
+  async begin(
+    thread: Parameters<RunningTroupe["begin"]>[0],
+    { id = this.#parts.newId() }: Parameters<RunningTroupe["begin"]>[1] = {}
+  ): Promise<ClusterChatRef> {
+    const messages = Thread.from(thread).messages.map((message) => Codec.toJson("Message", message).data)
+    await this.#parts.chats.client.ask("POST", `/host/${encodeURIComponent(id)}/begin`, { messages })
+    return this.#chat(id)
+  }
+
+  /** Resets a conversation to an earlier entry, and returns the record it continues from. */
+  async rewind(...[id, seq, options = {}]: Parameters<RunningTroupe["rewind"]>): ReturnType<RunningTroupe["rewind"]> {
+    const body = { seq, cancel: options.cancel }
+    const { seq: newest } = (await this.#parts.chats.client.ask("POST", `${pathOf(id)}/rewind`, body)) as {
+      readonly seq: number
+    }
+    const record = await this.local.at(id, newest)
+    if (record === undefined) throw new SessionError("unknown_commit", `The chat ${id} was deleted meanwhile`)
+    return record
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#parts.chats.client.ask("DELETE", pathOf(id))
+  }
+
+  stream(...args: Parameters<RunningTroupe["stream"]>): ReturnType<RunningTroupe["stream"]> {
+    return this.local.stream(...args)
+  }
+
+  isAlive(id: string): boolean {
+    return this.local.isAlive(id)
+  }
+
+  zombies(): ReturnType<RunningTroupe["zombies"]> {
+    return this.local.zombies()
+  }
+
+  /** Leaves the cluster: its chats go to other nodes (CLUSTER5), and nothing of the node still runs afterwards. */
+  stop(): Promise<void> {
+    return this.#parts.stop()
+  }
+}
+
+const pathOf = (id: string): string => `/chats/${encodeURIComponent(id)}`

@@ -1,0 +1,182 @@
+/**
+ * One node of a cluster.
+ *
+ * Owns: its listener, its connections to other nodes, its placement and its Troupe. Does not own the store.
+ *
+ * CLUSTER15. After `stop` the node has no timer, socket, lock or connection.
+ *
+ * The order of a stop:
+ *   1. nothing more is revived, and the placement releases all buckets: the chats leave, and other nodes take the buckets.
+ *   2. the streams of forwarded requests end. Their readers connect again, and find the next home.
+ *   3. the Troupe is stopped, then the listener and the connections are closed.
+ */
+import { type RunningTroupe, Troupe } from "@troupe/chat"
+import { Clock, System } from "@troupe/otp"
+import { Server } from "@troupe/server"
+import { nodeClient } from "../chats/index.ts"
+import { Forwarder, httpErrorOf, noteOf, noteText } from "../gateway/index.ts"
+import { HomeBuckets, Revival } from "../home/index.ts"
+import { type Accepted, InnerClient, listenInner, misdirected, SignatureCheck } from "../inner/index.ts"
+import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
+import { ClusterError, type Placement } from "../placement/index.ts"
+import { checkClusterOptions, type ClusterNodeOptions, sharedStore } from "./clusterOptions.ts"
+import { ClusterTroupe } from "./ClusterTroupe.ts"
+
+/** Starts a node. */
+export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
+  checkClusterOptions(cluster)
+  const { secret, tls, leaseMs = 5_000, drainMs = 25_000, onMoved = "resume", onError = () => {} } = cluster
+  const store = sharedStore(options.store, cluster)
+  const clock = options.system?.clock ?? Clock.live
+  const deadlineMs = leaseMs + 2_000
+  const undo: Array<() => unknown> = []
+  const handler: { handle: (accepted: Accepted) => Promise<Response> } = { handle: async () => misdirected() }
+  try {
+    const check = new SignatureCheck(secret, () => clock.now())
+    const listening = await listenInner({
+      listen: cluster.listen,
+      address: cluster.address,
+      tls,
+      clock,
+      check,
+      handle: (accepted) => handler.handle(accepted)
+    })
+    undo.push(listening.close)
+    const client = new InnerClient({ secret, clock, tls })
+    undo.push(() => client.close())
+    const placement = await placementOf(cluster, listening.address)
+    undo.push(() => placement.stop())
+    const troupe: { started: RunningTroupe | undefined } = { started: undefined }
+    const revival = new Revival({
+      store,
+      troupe: () => startedOf(troupe.started),
+      ready: (bucket) => buckets.ready(bucket),
+      onMoved,
+      report: onError
+    })
+    const buckets = new HomeBuckets({
+      placement,
+      clock,
+      leaseMs,
+      claim: async (keys, epoch) => store.claim(keys, epoch),
+      revive: revival.revive,
+      leave: (isLeaving) => startedOf(troupe.started).leave(isLeaving)
+    })
+    const local = await Troupe.start({ ...options, home: buckets })
+    troupe.started = local
+    undo.push(() => local.stop())
+    const newId = (): string => System.uuid(local.system, "cluster")
+    const forwarder = new Forwarder({ placement, client, clock, isHome: buckets.isHome, deadlineMs })
+    undo.push(() => forwarder.close())
+    const counts = new OwnerCounts(clock)
+    const askOwner = ownerAsking({ forwarder, client, counts })
+    const grants = new OwnerGrants(clock, askOwner, (id) => local.isAlive(id), newId)
+    undo.push(() => grants.stop())
+    handler.handle = handling({ forwarder, buckets, counts })
+    const clustered: Server.Clustered = {
+      local,
+      isHome: buckets.isHome,
+      forward: forwarder.forward,
+      mount: forwarder.mount,
+      admit: grants.admit,
+      admitChat: grants.admitChat,
+      nodes: nodeCount(placement, clock)
+    }
+    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
+    const unsubscribe = placement.subscribe(buckets)
+    let stopping: Promise<void> | undefined
+    const stop = async (): Promise<void> => {
+      revival.stop()
+      await within(clock, drainMs, placement.stop())
+      unsubscribe()
+      await server.close()
+      await forwarder.close()
+      grants.stop()
+      await local.stop()
+      client.close()
+      await listening.close()
+    }
+    return new ClusterTroupe({
+      clustered,
+      chats: { client: nodeClient(server, clock, newId), deadlineMs, isResumed: onMoved === "resume" },
+      address: listening.address,
+      bound: listening.bound,
+      newId,
+      stop: () => (stopping ??= stop())
+    })
+  } catch (error) {
+    for (const end of undo.toReversed()) await end()
+    throw error
+  }
+}
+
+/** The placement of the options, or the engine on PostgreSQL, which is loaded now (CLUSTER14). */
+const placementOf = async (cluster: ClusterNodeOptions["cluster"], address: string): Promise<Placement> => {
+  const { placement, url, role, leaseMs, onError: report } = cluster
+  if (placement !== undefined) return placement(address)
+  if (url === undefined)
+    throw new ClusterError("invalid_options", "cluster: url must be that of the PostgreSQL database")
+  const { start } = await import("../engine/EffectPlacement.ts")
+  return start({ url, address, role, leaseMs, report })
+}
+
+const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {
+  if (troupe === undefined) throw new ClusterError("stopped", "The node has not started yet")
+  return troupe
+}
+
+/** Answers the requests of other nodes. */
+const handling =
+  ({ forwarder, buckets, counts }: { forwarder: Forwarder; buckets: HomeBuckets; counts: OwnerCounts }) =>
+  async (accepted: Accepted): Promise<Response> => {
+    const note = noteOf(accepted.note)
+    if (note.type === "forward") return forwarder.answer(note, accepted)
+    const ask = JSON.parse(new TextDecoder().decode(accepted.body)) as OwnerAsk
+    return buckets.isHome(note.owner) ? Response.json(counts.ask(ask)) : misdirected()
+  }
+
+/** Asks the home of an owner: this node, or another one. */
+const ownerAsking =
+  ({ forwarder, client, counts }: { forwarder: Forwarder; client: InnerClient; counts: OwnerCounts }) =>
+  async (owner: string, ask: OwnerAsk): Promise<boolean> => {
+    const body = new TextEncoder().encode(JSON.stringify(ask))
+    const note = noteText({ type: "owners", owner })
+    const response = await forwarder.toHome(
+      owner,
+      undefined,
+      async (to) =>
+        to === undefined
+          ? Response.json(counts.ask(ask))
+          : client.request(to, { method: "POST", path: "/owners", note, body }),
+      true
+    )
+    if (response.ok) return (await response.json()) === true
+    throw httpErrorOf(await response.json())
+  }
+
+/** How many nodes there are, looked up at most each five seconds. */
+const nodeCount = (placement: Placement, clock: Clock.Clock): (() => number) => {
+  let count = 1
+  let until = 0
+  return () => {
+    const now = clock.now()
+    if (now >= until) {
+      until = now + 5_000
+      placement.nodes().then(
+        ({ length }) => (count = Math.max(1, length)),
+        () => {}
+      )
+    }
+    return count
+  }
+}
+
+const within = async (clock: Clock.Clock, ms: number, work: Promise<void>): Promise<void> => {
+  let timer: unknown
+  const late = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)))
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clock.clearTimeout(timer)
+  }
+}

@@ -1,0 +1,163 @@
+import { Fake, tool } from "@troupe/chat"
+import type { SessionError } from "@troupe/chat/errors"
+import { describe, expect, it } from "vitest"
+import * as z from "zod"
+import { nodes, until } from "../double/clusterNodes.ts"
+
+const once = [{ text: "Once " }, { hang: true }] as const
+
+describe("a chat of the cluster", () => {
+  it("CLREF1: a turn on another node has its receipt, its events and its result", async () => {
+    const { node } = nodes()
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const turn = chat.send("Hello", { id: "m1" })
+    expect(await turn.receipt).toEqual({ status: "delivered" })
+    const types: Array<string> = []
+    for await (const event of turn) types.push(event.type)
+    expect([types.includes("text_delta"), types.at(-1)]).toEqual([true, "chat_completed"])
+    const { finalResponse, haltedReason } = await turn.result()
+    expect([finalResponse?.outputText, haltedReason, turn.status, turn.over]).toEqual([
+      "Hi there",
+      "completed",
+      "delivered",
+      true
+    ])
+    expect((await chat.view()).messages.map(({ content }) => content)).toEqual(["Hello", "Hi there"])
+    await expect(chat.send("Hello", { id: "m1" }).result()).rejects.toMatchObject({ reason: "already_delivered" })
+  })
+
+  it("CLREF1: refusals are the typed errors of a local chat", async () => {
+    const { node } = nodes(Fake.make({ script: [...once] }))
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    await expect(chat.retry().result()).rejects.toMatchObject({ _tag: "SessionError", reason: "nothing_to_retry" })
+    const turn = chat.send("Hello")
+    await turn.receipt
+    const refused = chat.send("More", { whenBusy: "reject" })
+    expect(await refused.receipt).toMatchObject({ status: "rejected", reason: "busy" })
+    const waiting = chat.send("Later")
+    expect(await waiting.receipt).toEqual({ status: "pending" })
+    await expect(chat.cancelToolCall("none")).rejects.toMatchObject({ reason: "tool_call_not_running" })
+    await chat.cancel()
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+    expect(await waiting.delivery).toEqual({ status: "delivered" })
+    await chat.cancel()
+    await chat.setPermissionMode("plan")
+    expect((await chat.view()).permissionMode).toBe("plan")
+    await chat.stop()
+  })
+
+  it("CLREF1: approvals, results and the schema of an answer cross the network", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "t1", name: "pay", arguments: {} } }, { finish: "tool_calls" }],
+        [{ text: '{"sum":2}' }, { finish: "stop" }]
+      ]
+    })
+    const pay = tool({ name: "pay", effect: "write", parameters: z.object({}), execute: () => "paid" })
+    const { node } = nodes(adapter)
+    const options = { troupe: { tools: [pay], permissions: { ask: () => "suspend" as const } } }
+    const [, other] = [await node(options), await node(options)]
+    const chat = await other.troupe.chat("c")
+    const asked = await chat.send("Pay", { schema: z.object({ sum: z.number() }) }).result()
+    expect(asked.pendingApprovals?.map(({ toolCall }) => toolCall.id)).toEqual(["t1"])
+    const decided = await chat.approve("t1", { type: "allow" }).result()
+    expect(decided.finalResponse?.outputText).toBe('{"sum":2}')
+  })
+
+  it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
+    const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
+    const [, b, c] = [await node(), await node(), await node()]
+    const chat = await c.troupe.chat("c")
+    const items: Array<string> = []
+    const reader = chat.attach()
+    chat.send("Hello", { id: "m1" })
+    for await (const item of reader) {
+      const what = item.type === "event" ? item.event.type : item.type
+      items.push(what)
+      if (what === "text_delta" && items.length > 1 && !items.includes("moved")) {
+        items.push("moved")
+        await placements.move("c", b.troupe.address)
+      }
+      if (item.type === "snapshot" && item.view.messages.at(-1)?.content === "Again") break
+      if (what === "chat_completed") break
+    }
+    expect(items.slice(items.indexOf("moved"))).toContain("snapshot")
+  })
+
+  it("CLUSTER7, CLUSTER9: a turn is followed over a move, and resumed at its next home", async () => {
+    const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
+    const [, b, c] = [await node(), await node(), await node()]
+    const chat = await c.troupe.chat("c")
+    const turn = chat.send("Hello", { id: "m1" })
+    for await (const event of turn) {
+      if (event.type === "text_delta") break
+    }
+    await placements.move("c", b.troupe.address)
+    expect((await turn.result()).finalResponse?.outputText).toBe("Again")
+  })
+
+  it("CLUSTER9: a turn is resumed at most twice over moves", async () => {
+    const { node, placements } = nodes(Fake.make({ script: [...once] }))
+    const [a, b] = [await node(), await node()]
+    const chat = await a.troupe.chat("c")
+    await chat.send("Hello", { id: "m1" }).receipt
+    for (const to of [b, a]) {
+      await placements.move("c", to.troupe.address)
+      await until(async () => (await chat.view()).status === "running")
+    }
+    await placements.move("c", b.troupe.address)
+    await until(() => b.troupe.isAlive("c"))
+    // A turn that was resumed would make the next input wait.
+    expect(await chat.send("More", { id: "m2" }).receipt).toEqual({ status: "delivered" })
+  })
+
+  it("with `interrupt` a turn waits for its sender, who learns of the move", async () => {
+    const cluster = { onMoved: "interrupt" as const }
+    const { node, placements } = nodes(Fake.make({ script: [...once] }))
+    const [, b, c] = [await node({ cluster }), await node({ cluster }), await node({ cluster })]
+    const chat = await c.troupe.chat("c")
+    const turn = chat.send("Hello", { id: "m1" })
+    await turn.receipt
+    await placements.move("c", b.troupe.address)
+    await expect(turn.result()).rejects.toMatchObject({ reason: "moved" } satisfies Partial<SessionError>)
+    expect((await chat.view()).status).toBe("interrupted")
+  })
+
+  it("CLUSTER16: a monitor reports the end of the chat exactly once, and noconnection when its node is gone", async () => {
+    const { node, placements } = nodes()
+    const [, b, c] = [await node(), await node(), await node()]
+    const chat = await c.troupe.chat("c")
+    const first = await chat.monitor()
+    await chat.stop()
+    expect(await first.down).toEqual({ id: "c", reason: "shutdown" })
+    expect(await (await chat.monitor()).down).toEqual({ id: "c", reason: "noproc" })
+    await chat.start()
+    const second = await chat.monitor()
+    await placements.move("c", b.troupe.address)
+    expect(await second.down).toEqual({ id: "c", reason: "shutdown" })
+    await chat.start()
+    const third = await chat.monitor()
+    const fourth = await chat.monitor()
+    fourth.demonitor()
+    b.proxy.cut()
+    expect(await third.down).toEqual({ id: "c", reason: "noconnection" })
+  })
+
+  it("operations on whole conversations work from every node", async () => {
+    const { node } = nodes()
+    const [a, b] = [await node(), await node()]
+    const chat = await b.troupe.chat("c")
+    await chat.send("Hello").result()
+    const fork = await b.troupe.fork("c", { id: "d" })
+    expect((await fork.view()).messages).toHaveLength(2)
+    const record = await b.troupe.rewind("c", 0)
+    expect(record.thread.messages).toEqual([])
+    const begun = await b.troupe.begin([{ role: "user", content: "Hi" }], { id: "e" })
+    expect((await begun.retry().result()).finalResponse?.outputText).toBe("Hi there")
+    expect((await a.troupe.list()).chats.map(({ id }) => id).toSorted()).toEqual(["c", "d", "e"])
+    await b.troupe.delete("d")
+    expect([await b.troupe.has("c"), await b.troupe.has("d")]).toEqual([true, false])
+  })
+})

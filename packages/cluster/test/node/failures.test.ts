@@ -1,0 +1,133 @@
+import { Fake } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
+import { sqlite } from "@troupe/store/Sqlite"
+import { describe, expect, it } from "vitest"
+import * as Cluster from "../../src/node/Cluster.ts"
+import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
+
+const codeOf = async (answer: Response): Promise<string> =>
+  `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
+
+describe("a frozen home", () => {
+  it("HOP1: a message gets home_silent at the deadline, and is not sent again", async () => {
+    const { node, store, placements } = nodes()
+    const [home, other] = [await node(), await node()]
+    await placements.move("anna", other.troupe.address)
+    await post(`${other.url}/chats/c/messages?wait`, { input: "Hello" })
+    home.proxy.freeze()
+    const began = performance.now()
+    const answer = await post(`${other.url}/chats/c/messages`, { input: "More" })
+    expect(await codeOf(answer)).toBe("504 home_silent")
+    expect(performance.now() - began).toBeLessThan(4_000)
+    expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
+  })
+
+  it("HOP1: a message with an id that is sent again finds the next home, once that has the bucket", async () => {
+    const { node, placements } = nodes()
+    const [home, other] = [await node(), await node()]
+    await placements.move("anna", other.troupe.address)
+    home.proxy.freeze()
+    const first = post(`${other.url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
+    expect(await codeOf(await first)).toBe("504 home_silent")
+    await placements.inherit(home.troupe.address, other.troupe.address)
+    const again = await post(`${other.url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
+    expect(again.status).toBe(200)
+  })
+
+  it("without a home a request is refused with `moved` at its deadline", async () => {
+    const { node } = nodes()
+    const gateway = await node({ cluster: { role: "gateway", leaseMs: 1 } })
+    const answer = await post(`${gateway.url}/chats/c/messages`, { input: "Hello" })
+    expect(await codeOf(answer)).toBe("503 moved")
+  })
+})
+
+describe("the limits of owners", () => {
+  const server = { limits: { requestsPerMinute: 5, streams: 2, conversations: 2 } }
+  const cluster = { leaseMs: 5_000 }
+
+  it("CLUSTER13: the requests of an owner are counted once, whatever the number of nodes", async () => {
+    const { node } = nodes()
+    const all = [await node({ server, cluster }), await node({ server, cluster }), await node({ server, cluster })]
+    const answers = await Promise.all(Array.from({ length: 9 }, (_, index) => fetch(`${all[index % 3]?.url}/chats`)))
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      200, 200, 200, 200, 200, 429, 429, 429, 429
+    ])
+  })
+
+  it("CLUSTER13: the streams and the chats of an owner are counted once", async () => {
+    const { node } = nodes()
+    const more = { server: { limits: { streams: 2, conversations: 2 } }, cluster }
+    const all = [await node(more), await node(more), await node(more)]
+    const open = (index: number, chat: string) => fetch(`${all[index]?.url}/chats/${chat}/view`)
+    const streams = [await open(0, "a"), await open(1, "b")]
+    expect(streams.map(({ status }) => status)).toEqual([200, 200])
+    expect(await codeOf(await open(2, "a"))).toBe("429 too_many_streams")
+    await streams[0]?.body?.cancel()
+    let code = ""
+    do code = await codeOf(await open(2, "c"))
+    while (code === "429 too_many_streams")
+    expect(code).toBe("429 too_many_conversations")
+    await streams[1]?.body?.cancel()
+  })
+})
+
+describe("a node", () => {
+  it("CLUSTER5, CLUSTER8: that stops in the middle of a turn hands it over, and the turn goes on", async () => {
+    const scripts = [
+      [{ text: "Once " }, { hang: true as const }],
+      [{ text: "Again" }, { finish: "stop" as const }]
+    ]
+    const { node } = nodes(Fake.make({ scripts }))
+    const [home, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const turn = chat.send("Hello", { id: "m1" })
+    await turn.receipt
+    await home.stop()
+    expect((await turn.result()).finalResponse?.outputText).toBe("Again")
+    expect(home.troupe.isAlive("c")).toBe(false)
+  })
+
+  it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {
+    const { node } = nodes()
+    const resources = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP/u.test(name)).length
+    const before = resources()
+    const [home, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    await chat.send("Hello").result()
+    const reader = chat.attach()
+    await reader.next()
+    const answer = await fetch(`${other.url}/chats/d/view`)
+    await answer.body?.cancel()
+    await reader.return()
+    await other.stop()
+    await home.stop()
+    home.proxy.cut()
+    other.proxy.cut()
+    await until(() => resources() <= before)
+    expect(resources()).toBeLessThanOrEqual(before)
+  })
+
+  it("CLUSTER14: without `cluster` it is the Troupe of one machine", async () => {
+    const troupe = await Cluster.start({ adapter: hello() })
+    expect(troupe.constructor.name).toBe("RunningTroupe")
+    await troupe.stop()
+  })
+
+  it("a store of one machine, and options that make no node, are typed errors", async () => {
+    const options = (store: Store.Store | undefined, more: object = {}) => ({
+      adapter: hello(),
+      store,
+      cluster: { listen: "127.0.0.1:0", secret, ...more }
+    })
+    const refusal = (store: Store.Store | undefined, more?: object) =>
+      Cluster.start(options(store, more)).then(
+        () => "started",
+        ({ reason }: { readonly reason: string }) => reason
+      )
+    expect(await refusal(Store.memory())).toBe("store_not_shared")
+    expect(await refusal(sqlite(":memory:"))).toBe("store_not_shared")
+    expect(await refusal(undefined)).toBe("store_not_shared")
+    expect(await refusal(Store.memory(), { secret: "short" })).toBe("invalid_options")
+  })
+})

@@ -1,0 +1,89 @@
+import { Fake } from "@troupe/chat"
+import { Client } from "@troupe/server"
+import { describe, expect, it } from "vitest"
+import { nodes, post } from "../double/clusterNodes.ts"
+
+const events = { accept: "text/event-stream" }
+
+describe("a request to a node that is not the home", () => {
+  it("FORWARD1: is answered by the home, with its stream, and leaves no chat at the first node", async () => {
+    const { node } = nodes()
+    const [home, other] = [await node(), await node()]
+    const answer = await post(`${other.url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("chat_completed")])
+    expect([home.troupe.local.isAlive("anna/c"), other.troupe.local.isAlive("anna/c")]).toEqual([true, false])
+    const view = await fetch(`${other.url}/chats/c`)
+    expect(await view.json()).toMatchObject({ id: "c", messages: [{ content: "Hello" }, { content: "Hi there" }] })
+  })
+
+  it("CLUSTER7: two sends with one id on two nodes are one turn", async () => {
+    const { node } = nodes(Fake.make({ script: [{ text: "Once " }, { hang: true }] }))
+    const [a, b, c] = [await node(), await node(), await node({ cluster: { role: "gateway" } })]
+    const say = (url: string) => post(`${url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
+    const answers = await Promise.all([say(b.url), say(c.url)])
+    await post(`${b.url}/chats/c/cancel`, {})
+    for (const answer of answers) expect(await answer.text()).toContain('"haltedReason":"cancelled"')
+    const record = await a.troupe.history("anna/c")
+    expect(record.flatMap(({ messages }) => messages).filter(({ role }) => role === "user")).toHaveLength(1)
+  })
+
+  it("a refusal of the home is the client's, and a page of the node's own link follows the chat", async () => {
+    const { node } = nodes()
+    const [, other] = [await node(), await node()]
+    const answer = await fetch(`${other.url}/chats/none`)
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      404,
+      "unknown_chat"
+    ])
+    const chat = Client.connect({ url: other.url }).chat("c")
+    const done = Promise.withResolvers<void>()
+    const leave = chat.subscribe(() => {
+      if (chat.getState().view.messages.length === 2) done.resolve()
+    })
+    await chat.send("Hello")
+    await done.promise
+    leave()
+    expect(await chat.fork({ id: "copy" })).toBe("copy")
+    expect((await chat.history()).length).toBeGreaterThan(0)
+  })
+})
+
+describe("a move", () => {
+  it("CLUSTER10: a node that is not the home any more refuses, and the sender finds the new home", async () => {
+    const { node, placements } = nodes()
+    const [a, b, c] = [await node(), await node(), await node()]
+    await placements.move("anna/c", b.troupe.address)
+    placements.remember(c.troupe.address, "anna/c", a.troupe.address)
+    const answer = await post(`${c.url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
+    expect([answer.status, b.troupe.local.isAlive("anna/c"), a.troupe.local.isAlive("anna/c")]).toEqual([
+      200,
+      true,
+      false
+    ])
+  })
+
+  it("CLUSTER6: in the middle of a stream the client's link goes on at the new home", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ text: "Once " }, { hang: true }],
+        [{ text: "Once upon a time" }, { finish: "stop" }]
+      ]
+    })
+    const { node, placements } = nodes(adapter)
+    const [, b, c] = [await node(), await node(), await node()]
+    const chat = Client.connect({ url: c.url }).chat("c")
+    const streaming = Promise.withResolvers<void>()
+    const done = Promise.withResolvers<void>()
+    const leave = chat.subscribe(() => {
+      const { view } = chat.getState()
+      if (view.partial.text !== "") streaming.resolve()
+      if (view.messages.at(-1)?.content === "Once upon a time") done.resolve()
+    })
+    await chat.send("Tell me a story", { id: "m1" })
+    await streaming.promise
+    await placements.move("anna/c", b.troupe.address)
+    await done.promise
+    expect(b.troupe.local.isAlive("anna/c")).toBe(true)
+    leave()
+  })
+})

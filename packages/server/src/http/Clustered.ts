@@ -1,0 +1,86 @@
+/**
+ * The port of a Troupe on many nodes, as a server needs it; `@troupe/cluster` implements it.
+ *
+ * @module
+ */
+import type { RunningTroupe } from "@troupe/chat"
+import type { Permitted } from "../access/index.ts"
+
+/** Thrown when a route names a chat whose home is another node. The request is forwarded there. */
+export class Elsewhere {
+  /** The Troupe's id of the chat. */
+  readonly id: string
+
+  constructor(id: string) {
+    this.id = id
+  }
+}
+
+/**
+ * The caller of a forwarded request, as the first node authenticated it.
+ *
+ * - `via`: the Troupe's ids of the chats for whose homes the request was forwarded. The last one's home is to answer.
+ * - `streams`: whether the request may open a stream
+ * - `may`: the permissions, with their defaults
+ */
+export interface ForwardedBy {
+  readonly owner: string
+  readonly may: Permitted
+  readonly via: ReadonlyArray<string>
+  readonly streams: boolean
+}
+
+/** A request for another node, with all of its body. `server` is the name under which the server is mounted. */
+export interface ForwardedRequest extends ForwardedBy {
+  readonly server: string
+  readonly method: string
+  readonly url: string
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * A server of this node, for requests that other nodes forward. `handle` answers with an `HttpError` (`misdirected`) when
+ * this node is not the home. `close` ends its streams.
+ */
+export interface Mounted {
+  readonly handle: (request: Request, by: ForwardedBy) => Promise<Response>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * An admitted request: whether it may open a stream. `end` is called when its answer is over; further calls do nothing.
+ */
+export interface Seat {
+  readonly streams: boolean
+  readonly end: () => void
+}
+
+/** The limits that are counted once in a cluster. */
+export interface SharedLimits {
+  readonly requestsPerMinute: number
+  readonly streams: number
+  readonly conversations: number
+}
+
+/**
+ * A Troupe on many nodes, as a server needs it.
+ *
+ * - `local`: the Troupe of this node
+ * - `isHome`: whether this node is the home of the chat now
+ * - `forward`: sends a request to the home of its last id, and resolves with the answer
+ * - `mount`: makes a server answer forwarded requests, until another one takes its name
+ * - `admit`: counts a request of an owner, once in the cluster. `admitChat` counts a chat that this node is about to start,
+ *   while it is alive. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
+ * - `nodes`: how many nodes there are
+ */
+export interface Clustered {
+  readonly local: RunningTroupe
+  readonly isHome: (id: string) => boolean
+  readonly forward: (request: ForwardedRequest) => Promise<Response>
+  readonly mount: (name: string, mounted: Mounted) => void
+  readonly admit: ((owner: string, limits: SharedLimits) => Promise<Seat>) | undefined
+  readonly admitChat: ((owner: string, id: string, limits: SharedLimits) => Promise<void>) | undefined
+  readonly nodes: () => number
+}

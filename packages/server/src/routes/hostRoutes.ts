@@ -1,0 +1,118 @@
+/** The routes of `forNodes`: what a program does with its chats, and clients do not. */
+import type { ChatRef, LocalChatRef } from "@troupe/chat"
+import { Codec } from "@troupe/chat/store"
+import { Permissions } from "@troupe/chat/tools"
+import type { Message } from "@troupe/chat/messages"
+import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
+import * as z from "zod"
+import { events, frame, json, lastFrame, turnReply } from "./responses.ts"
+import type { Call, Route } from "../http/index.ts"
+
+const idOf = ({ params }: Call): string => params["id"] ?? ""
+
+const Said = z.strictObject({
+  message: z.unknown(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
+  id: z.string()
+})
+const Begin = z.strictObject({ messages: z.array(z.unknown()) })
+const Mode = z.strictObject({
+  mode: Permissions.Mode,
+  within: z.union([Permissions.Mode, z.literal("host")]).optional()
+})
+const Nothing = z.strictObject({})
+
+const messageOf = (data: unknown): Message.Message => Codec.fromJson("Message", data)
+
+const send = async (call: Call): Promise<Response> => {
+  const { message, ...options } = await call.body(Said)
+  const said = messageOf(message)
+  const chat = await call.chats.chat(idOf(call))
+  return turnReply(call, chat, () => chat.send(said as Parameters<ChatRef["send"]>[0], options))
+}
+
+const begin = async (call: Call): Promise<Response> => {
+  const { messages } = await call.body(Begin)
+  const thread = messages.map(messageOf)
+  await call.chats.begun(idOf(call), (id) => call.troupe.begin(thread, { id }))
+  return Response.json({ ok: true }, { status: 201 })
+}
+
+/** A verb of a chat that is started for it. */
+const verb =
+  <A>(schema: z.ZodType<A>, run: (chat: LocalChatRef, body: A) => unknown) =>
+  async (call: Call): Promise<Response> => {
+    const body = await call.body(schema)
+    await run(await call.chats.chat(idOf(call)), body)
+    return Response.json({ ok: true })
+  }
+
+/** Runs the waiting inputs, and answers with the id and the message of each turn, by which the turn can be followed. */
+const resume = async (call: Call): Promise<Response> => {
+  await call.body(Nothing)
+  const chat = await call.chats.chat(idOf(call))
+  const turns = chat.resume().flatMap(({ id, turn }) => {
+    const [message] = turn.messages
+    return message === undefined ? [] : [{ id, message: Codec.toJson("Message", message).data }]
+  })
+  return Response.json({ turns })
+}
+
+/** One frame when the monitor is set, and one when the chat's process has ended. */
+const monitor = async (call: Call): Promise<Response> => {
+  const isAlive = call.troupe.isAlive(call.chats.innerId(idOf(call)))
+  const pid = isAlive ? (await call.chats.chat(idOf(call))).pid : undefined
+  async function* frames(signal: AbortSignal): AsyncGenerator<string, void> {
+    yield frame(JSON.stringify({ type: "monitoring" }))
+    const reason = pid === undefined ? "noproc" : await endOf(call.troupe.system, pid, signal)
+    if (!signal.aborted) yield frame(JSON.stringify({ type: "down", reason: ExitReason.format(reason) }))
+  }
+  return call.stream(frames, { last: lastFrame })
+}
+
+/** Resolves with the exit reason of a process, or when the signal is aborted. */
+const endOf = (system: System.System, pid: Pid, signal: AbortSignal): Promise<ExitReason.ExitReason> =>
+  new Promise((resolve) => {
+    const watcher = Process.spawn(system, async (self) => {
+      Process.monitor(self, pid)
+      const down = await Process.receive(self)
+      resolve(typeof down === "object" && down !== null && "reason" in down ? down.reason : "noproc")
+    })
+    const leave = (): void => {
+      Process.exit(watcher, "kill")
+      resolve(undefined)
+    }
+    if (signal.aborted) leave()
+    else signal.addEventListener("abort", leave, { once: true })
+  })
+
+const post = (path: string, handle: Route["handle"], ...more: ReadonlyArray<string>): Route => ({
+  method: "POST",
+  path: `/host/:id/${path}`,
+  handle,
+  produces: [json, ...more]
+})
+
+export const hostRoutes: ReadonlyArray<Route> = [
+  post("messages", send, events),
+  post("begin", begin),
+  post(
+    "start",
+    verb(Nothing, () => undefined)
+  ),
+  post("resume", resume),
+  post(
+    "mode",
+    verb(Mode, (chat, { mode, within }) => chat.setPermissionMode(mode, { within }))
+  ),
+  post(
+    "cancel-calls",
+    verb(Nothing, (chat) => chat.cancelToolCalls())
+  ),
+  post(
+    "stop",
+    verb(Nothing, (chat) => chat.stop())
+  ),
+  { method: "GET", path: "/host/:id/monitor", handle: monitor, produces: [events] }
+]

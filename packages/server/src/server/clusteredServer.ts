@@ -1,0 +1,199 @@
+/**
+ * A server of a Troupe on many nodes: answers requests here, or forwards them to the home of their conversation.
+ *
+ * Owns: the streams of forwarded requests. Does not own the placement nor the wire between nodes, which `Clustered` has.
+ *
+ * FORWARD1. A request is answered by the home of the last conversation that its route names. Its client is authenticated,
+ *           and its owner's limits are counted, at the node that the client has reached, exactly once.
+ * FORWARD2. A node that is not the home answers a forwarded request with 421, and its route does not run.
+ * FORWARD3. Answers are passed on as they are. When the client leaves, the home's stream is cut.
+ * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
+ *           has left the cluster.
+ */
+import {
+  type CallHome,
+  type Clustered,
+  Elsewhere,
+  type ForwardedBy,
+  KeptBody,
+  makeCall,
+  nodeBeatMs,
+  OpenStreams,
+  type Route,
+  type Seat,
+  type SharedLimits,
+  streamOf
+} from "../http/index.ts"
+import { type Owners, type Permitted, usageElsewhere, usageHere } from "../access/index.ts"
+import { HttpError } from "../errors/index.ts"
+
+/** The parts of a server that answer a request of an authenticated caller. */
+export interface ClusteredHome {
+  readonly clustered: Clustered
+  /** The name under which the server is mounted. */
+  readonly name: string
+  readonly home: CallHome
+  readonly owners: Owners
+  readonly limits: SharedLimits
+  readonly failed: (error: unknown, request: Request, url: URL) => void
+}
+
+/** A request, and its route. */
+export interface Asked {
+  readonly request: Request
+  readonly url: URL
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The caller, and its permissions. */
+export interface Caller {
+  readonly owner: string
+  readonly may: Permitted
+}
+
+/** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
+const mostHops = 3
+
+export class ClusteredServer {
+  readonly #parts: ClusteredHome
+  readonly #closing = new AbortController()
+  readonly #ends = new Set<() => Promise<unknown>>()
+  readonly #streams: OpenStreams
+  readonly #forwarded: CallHome
+
+  constructor(parts: ClusteredHome) {
+    const { home } = parts
+    this.#parts = parts
+    this.#streams = new OpenStreams(home.troupe.system.clock, nodeBeatMs)
+    this.#forwarded = { ...home, streams: this.#streams, closing: this.#closing.signal, ends: this.#ends }
+  }
+
+  /** Answers a request of a client of this node. */
+  async answer(asked: Asked, caller: Caller): Promise<Response> {
+    const { clustered, limits } = this.#parts
+    const seat = await clustered.admit?.(caller.owner, limits)
+    try {
+      const by = { ...caller, via: [], streams: seat?.streams ?? true }
+      const response = await this.#run(asked, by, this.#parts.home, seat)
+      // A stream of this node ends the seat itself.
+      if (seat === undefined || streamOf(response) !== undefined) return response
+      return ending(response, asked.request.signal, seat)
+    } catch (error) {
+      seat?.end()
+      throw error
+    }
+  }
+
+  /** Answers a request that another node has forwarded (FORWARD2). */
+  async answerForwarded(asked: Asked, by: ForwardedBy): Promise<Response> {
+    return this.#run(asked, by, this.#forwarded)
+  }
+
+  /** Throws an `HttpError` (421) when this node is not the home of a forwarded request. */
+  checkHome({ via }: ForwardedBy): void {
+    const id = via.at(-1)
+    if (id === undefined || this.#parts.clustered.isHome(id)) return
+    throw new HttpError("misdirected", "Another node is the home of this conversation")
+  }
+
+  /** Ends the streams and runs of forwarded requests. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const ending = Array.from(this.#ends, (end) => end())
+    this.#streams.close()
+    await Promise.allSettled(ending)
+  }
+
+  async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
+    const { clustered, owners, limits, failed, name } = this.#parts
+    const { owner, may, via, streams } = by
+    const kept = new KeptBody(request.body, home.limits.historyBytes)
+    const { admit, admitChat, isHome } = clustered
+    const usage =
+      admit === undefined || admitChat === undefined
+        ? usageHere(owners, owner)
+        : usageElsewhere(owners, owner, (id) => home.troupe.isAlive(id), {
+            streams,
+            closed: () => seat?.end(),
+            chat: (id) => admitChat(owner, id, limits)
+          })
+    const { call, counted, settle } = makeCall(
+      { ...home, isHome },
+      request,
+      url,
+      params,
+      { owner, may, via, kept },
+      usage,
+      (error) => failed(error, request, url)
+    )
+    try {
+      return await counted(await route.handle(call))
+    } catch (error) {
+      if (!(error instanceof Elsewhere)) throw error
+      if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
+      return await clustered.forward({
+        ...by,
+        via: [...via, error.id],
+        server: name,
+        method: request.method,
+        url: url.href,
+        headers: forwardedHeaders(request.headers),
+        body: await kept.all(),
+        signal: request.signal
+      })
+    } finally {
+      settle()
+      kept.release()
+    }
+  }
+}
+
+/** The headers that belong to one connection, or are for the first node only. */
+const notForwarded: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "authorization",
+  "connection",
+  "content-length",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+
+const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
+  [...headers].filter(([name]) => !notForwarded.has(name))
+
+/** A stream of another node, which ends the seat of its request when it is over. */
+const ending = ({ body, status, headers }: Response, signal: AbortSignal, seat: Seat): Response => {
+  if (body === null || headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+    seat.end()
+    return new Response(body, { status, headers })
+  }
+  const reader = body.getReader()
+  const end = (): void => {
+    signal.removeEventListener("abort", end)
+    seat.end()
+  }
+  signal.addEventListener("abort", end, { once: true })
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    try {
+      const { done, value } = await reader.read()
+      if (!done) return controller.enqueue(value)
+      end()
+      controller.close()
+    } catch (error) {
+      end()
+      controller.error(error)
+    }
+  }
+  const cancel = (reason: unknown): Promise<void> => {
+    end()
+    return reader.cancel(reason)
+  }
+  return new Response(new ReadableStream({ pull, cancel }, { highWaterMark: 0 }), { status, headers })
+}
