@@ -39,6 +39,9 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" }
 }
 
+/** The peers whose exact version a library needs: every module of `effect/cluster` is unstable. */
+export const exactPeers: Readonly<Record<string, ReadonlyArray<string>>> = { cluster: ["effect"] }
+
 /** The row of every app: only apps choose a provider and a store, so they may import any foreign package. */
 export const appRow: Omit<ImportRow, "foreign"> = { ours: everythingOfOurs, node: "all" }
 

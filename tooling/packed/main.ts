@@ -2,7 +2,7 @@
  * `pnpm packed`: packs every package, installs the tarballs outside of the workspace, and uses them there.
  *
  * **Details**: two projects are made in the folder of the system for temporary files. One has the versions of this workspace,
- * the other each peer at the lower end of its range. Both run on the oldest Node that is supported, and on the Node of the
+ * the other each peer at the lower end of its range, without the packages that need an exact version of one. Both run on the oldest Node that is supported, and on the Node of the
  * workspace. The folder is deleted at the end, unless `--keep` is given.
  *
  * @module
@@ -16,7 +16,7 @@ import { failureOf, run } from "./program.ts"
 import { writeExamples, writeLoader } from "./programs.ts"
 import { install, resolutions, runFile, typeCheck } from "./project.ts"
 import { attwProblems, contentProblems, manifestOf, pack, publintProblems, tarballOf } from "./tarball.ts"
-import { newest, oldest, oldestNode } from "./versions.ts"
+import { newest, oldest, oldestNode, suits } from "./versions.ts"
 
 const libraries = workspacePackages().filter((found) => found.kind === "library")
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "troupe-packed-"))
@@ -69,24 +69,26 @@ const checkProject = async (
   nodes: ReadonlyArray<{ readonly title: string; readonly path: string }>
 ): Promise<void> => {
   const project = join(folder, title.replaceAll(" ", "-"))
+  const suitable = tarballs.filter(({ tarball }) => suits(manifestOf(tarball), versions))
   const peers = ["effect", "xstate", "zod", "react"].map((name) => `${name} ${versions[name]}`).join(", ")
   const installed = await checks.check(`PACK2 ${title}: npm installs the tarballs beside ${peers}`, () =>
     install(
       project,
-      tarballs.map(({ tarball }) => tarball),
+      suitable.map(({ tarball }) => tarball),
       versions
     )
   )
   if (!installed) return
   const tsc = join(root, "node_modules/.bin/tsc")
+  const installedLibraries = suitable.map(({ found }) => found)
   for (const resolution of resolutions) {
     await checks.check(`PACK3 CHARTTYPE1 ${title}: a consumer type-checks with ${resolution}`, () =>
       typeCheck(project, tsc, resolution)
     )
   }
   const programs = [
-    writeLoader(project, libraries),
-    ...writeExamples(project, libraries),
+    writeLoader(project, installedLibraries),
+    ...writeExamples(project, installedLibraries),
     ...compiled.map((name) => ({ title: `the consumer's ${name}`, file: `out/nodenext/${name}.js` }))
   ]
   for (const node of nodes) {

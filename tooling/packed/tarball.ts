@@ -9,6 +9,7 @@ import { dirname, join } from "node:path"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { exactPeers, oursOf } from "../house/importTable.ts"
 import { root } from "../house/workspace.ts"
 import type { Manifest, WorkspacePackage } from "../house/workspace.ts"
 import { exportTargets } from "./exportTargets.ts"
@@ -52,13 +53,17 @@ export const contentProblems = (tarball: Tarball): ReadonlyArray<string> => {
   const unmapped = files
     .filter((path) => path.startsWith("dist/") && /(\.d\.ts|\.js)$/.test(path))
     .filter((path) => !files.includes(`${path}.map`))
-  const versions = Object.entries({ ...manifestOf(tarball).dependencies, ...manifestOf(tarball).peerDependencies })
+  const exact = exactPeers[oursOf(tarball.name) ?? ""] ?? []
+  const { dependencies, peerDependencies } = manifestOf(tarball)
+  const unranged = Object.entries({ ...dependencies, ...peerDependencies }).filter(
+    ([name, range]) => !range.startsWith("^") && !exact.includes(name)
+  )
   return [
     ...absent.map((path) => `${path} is missing`),
     ...forbidden.map((path) => `${path} does not belong there`),
     ...unmapped.map((path) => `${path} has no map`),
     ...files.filter((path) => path.endsWith(".map")).flatMap((path) => lostSources(tarball, path)),
-    ...versions.filter(([, range]) => !range.startsWith("^")).map(([name, range]) => `${name} ${range} is no range`)
+    ...unranged.map(([name, range]) => `${name} ${range} is no range`)
   ]
 }
 

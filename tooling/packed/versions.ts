@@ -28,11 +28,17 @@ export const newest = (): Versions =>
 
 /** The same, but each peer at the lower end of its range. */
 export const oldest = (manifests: ReadonlyArray<Manifest>): Versions => {
-  const peers = Object.assign({}, ...manifests.map((manifest) => manifest.peerDependencies)) as Versions
-  const lower = Object.entries(peers).map(([name, range]) => [name, range.replace(/^\^/, "")])
+  const peers = manifests.flatMap((manifest) => Object.entries(manifest.peerDependencies ?? {}))
+  const lower = peers.flatMap(([name, range]) => (isExact(range) ? [] : [[name, range.replace(/^\^/, "")]]))
   const versions: Versions = { ...newest(), ...Object.fromEntries(lower) }
   return { ...versions, "react-dom": versions["react"] ?? "" }
 }
+
+const isExact = (range: string): boolean => /^\d/u.test(range)
+
+/** Whether a package can be installed beside these versions: a peer of which it needs an exact version is that one. */
+export const suits = ({ peerDependencies = {} }: Manifest, versions: Versions): boolean =>
+  Object.entries(peerDependencies).every(([name, range]) => !isExact(range) || versions[name] === range)
 
 /** The oldest Node that the packages run on. */
 export const oldestNode = (manifests: ReadonlyArray<Manifest>): string => {

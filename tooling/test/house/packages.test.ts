@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
-import { oursOf } from "../../house/importTable.ts"
+import { exactPeers, oursOf } from "../../house/importTable.ts"
 import { exists, root, workspacePackages } from "../../house/workspace.ts"
 
 const run = promisify(execFile)
@@ -19,9 +19,6 @@ const libraries = workspacePackages().filter((found) => found.kind === "library"
 
 /** What a program and a library must share one copy of: their types and instances meet. */
 const met = ["effect", "react", "xstate", "zod"]
-
-/** The peers whose exact version a library needs: every module of `effect/cluster` is unstable. */
-const exactPeers: Readonly<Record<string, ReadonlyArray<string>>> = { cluster: ["effect"] }
 
 const peersOf = (short: string): ReadonlyArray<string> =>
   Object.keys(libraries.find((found) => found.short === short)?.manifest.peerDependencies ?? {})
