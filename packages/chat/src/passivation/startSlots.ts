@@ -18,7 +18,11 @@ export class StartSlots {
   }
 
   /** Runs a start when a slot is free. */
-  async during<A>(start: () => Promise<A>): Promise<A> {
+  during<A>(start: () => Promise<A>): Promise<A> {
+    return this.#free === Infinity ? start() : this.#inSlot(start)
+  }
+
+  async #inSlot<A>(start: () => Promise<A>): Promise<A> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {
