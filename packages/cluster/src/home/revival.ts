@@ -7,7 +7,9 @@
  *           asks for it.
  * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never with a call whose outcome is not known. The
  *           store counts the retries.
- * REVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
+ * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
+ *            request for it finds a place.
+ * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
  *          input begins a turn. A chat that is asked for is started before the others.
  *
  * Why a request must wait:
@@ -56,7 +58,7 @@ export class Revival {
       })
   }
 
-  /** Whether this chat is to be started first (REVIVE1). A chat that waits is started now. */
+  /** Whether this chat is to be started first (CLREVIVE1). A chat that waits is started now. */
   isDue(id: string): boolean {
     if (this.#waiting.has(id)) this.#begin(id)
     return this.#starting.has(id) || this.#searched.has(Store.bucketOf(id))

@@ -178,9 +178,9 @@ const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: num
         incoming.pause()
         incoming.on("data", (chunk: Buffer) => {
           served()
-          if (isLeft) return
-          controller.enqueue(chunk)
-          if ((controller.desiredSize ?? 0) <= 0) incoming.pause()
+          // A read that waits resumes it.
+          incoming.pause()
+          if (!isLeft) controller.enqueue(chunk)
         })
         incoming.once("end", () => {
           served()

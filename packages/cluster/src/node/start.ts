@@ -3,6 +3,9 @@
  *
  * Owns: its listener, its connections to other nodes, its placement and its Troupe. Does not own the store.
  *
+ * CLUSTER2. An input whose receipt is `delivered` or `pending` is in the record exactly once, over any moves, and when it is
+ *           sent again under its id.
+ * CLUSTER3. A call that writes begins at most once, unless a person approves a second attempt.
  * CLUSTER15. After `stop` the node has no timer, socket, lock or connection.
  *
  * The order of a stop:
