@@ -17,6 +17,7 @@ import type { ChatView } from "@troupe/chat/view"
 import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
 import { ClusterReader } from "./ClusterReader.ts"
 import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
+import type { ReadEntries } from "./missedEnd.ts"
 import { isPassing, type NodeClient, pause } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
@@ -25,6 +26,8 @@ type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
 /** The parts that all chats of a cluster share. */
 export interface ClusterChatParts {
   readonly client: NodeClient
+  /** Reads entries of a conversation from the store. */
+  readonly history: (id: string, options: Parameters<ReadEntries>[0]) => ReturnType<ReadEntries>
   /** How long a verb waits for a home, and how long an interrupted turn may take to be resumed, in milliseconds. */
   readonly deadlineMs: number
   readonly isResumed: boolean
@@ -70,7 +73,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   #turn<A = unknown>(path: string, body: unknown, id?: string, schema?: Ask["schema"]): ClusterTurn<A> {
-    const { client, deadlineMs, isResumed } = this.#parts
+    const { client, history, deadlineMs, isResumed } = this.#parts
     const parts: TurnParts = {
       client,
       path,
@@ -78,6 +81,7 @@ export class ClusterChatRef implements ChatRef {
       id,
       schema,
       view: () => this.view(),
+      entries: (options) => history(this.id, options),
       resumedMs: isResumed ? deadlineMs : 0
     }
     return new ClusterTurn<A>(parts)

@@ -15,6 +15,7 @@ import { StructuredOutput } from "@troupe/chat/models"
 import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"
 import { eventOf } from "./ClusterReader.ts"
+import { placeOf, type ReadEntries, resultOf } from "./missedEnd.ts"
 import { chatErrorOf, isPassing, type NodeClient, pause } from "./nodeClient.ts"
 
 type Receipt = Awaited<ChatTurn["receipt"]>
@@ -30,6 +31,7 @@ export interface TurnParts {
   readonly schema: Schema | undefined
   /** The present view of the chat. */
   readonly view: () => Promise<ChatView.ChatView>
+  readonly entries: ReadEntries
   /** How long an interrupted turn may take to be resumed after a move, in milliseconds; 0 if it is not resumed. */
   readonly resumedMs: number
 }
@@ -147,11 +149,15 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
 
   /** The input was delivered, and its turn is over or was interrupted: its end is read from the chat. */
   async #settle(): Promise<void> {
-    const { view, client, resumedMs } = this.#parts
+    const { view, client, resumedMs, id, entries } = this.#parts
     this.#received("delivered")
     const now = await view()
+    const place = id === undefined ? undefined : await placeOf(id, entries)
+    // A turn that was never resumed ended when the next one began.
+    if (place?.last?.state.running === true) throw moved(undefined)
+    const isOver = place?.to !== undefined || (now.status !== "running" && now.status !== "interrupted")
+    if (isOver) return this.#finish({ result: resultOf(now, place) })
     if (now.status === "running") return
-    if (now.status !== "interrupted") return this.#finish({ result: resultOf(now) })
     this.#until ??= client.clock.now() + resumedMs
     if (client.clock.now() >= this.#until) throw moved(undefined)
   }
@@ -193,38 +199,3 @@ const moved = (cause: unknown): SessionError =>
   new SessionError("moved", "The chat has left its node during this turn; its state is stored, and retry() goes on", {
     cause
   })
-
-/** The result of a turn whose end was missed, from the chat's view. */
-const resultOf = ({
-  messages,
-  haltedReason,
-  pendingToolCalls,
-  approvals,
-  question,
-  usage
-}: ChatView.ChatView): ChatResult => {
-  const from = Math.max(
-    0,
-    messages.findLastIndex(({ role }) => role === "user")
-  )
-  const message = messages.slice(from).findLast((one) => one.role === "assistant")
-  const text = typeof message?.content === "string" ? message.content : ""
-  const response = {
-    message,
-    outputText: text,
-    toolCalls: message?.toolCalls ?? [],
-    finishReason: null,
-    usage,
-    metadata: {}
-  }
-  return {
-    thread: { messages: messages.slice(from) },
-    finalResponse: message === undefined ? undefined : response,
-    steps: [],
-    haltedReason: haltedReason ?? "completed",
-    pendingToolCalls,
-    ...(approvals.length === 0 ? {} : { pendingApprovals: approvals }),
-    ...(question === undefined ? {} : { pendingQuestion: question }),
-    metadata: {}
-  }
-}

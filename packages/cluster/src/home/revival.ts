@@ -1,12 +1,21 @@
 /**
  * The start of what ran in the buckets that a node has gained.
  *
- * Owns: the chats that are to be started. Does not own the chats.
+ * Owns: the chats that are to be started, and the buckets in which they are being searched. Does not own the chats.
  *
  * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, though nobody
  *           asks for it.
  * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never with a call whose outcome is not known. The
  *           store counts the retries.
+ * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
+ *            request for it finds a place.
+ * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
+ *          input begins a turn. A chat that is asked for is started before the others.
+ *
+ * Why a request must wait:
+ *   1. the turn of an input was cut by a move, and another input waits.
+ *   2. the sender of the second input sends it again, and the next home starts its turn.
+ *   3. the revival retries the last turn. This would be that of the second input: its answer would come twice.
  */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
@@ -30,8 +39,9 @@ const mostRetries = 2
 export class Revival {
   readonly #parts: RevivalParts
   readonly #waiting = new Set<string>()
+  readonly #starting = new Set<string>()
+  readonly #searched = new Map<number, object>()
   #isStopped = false
-  #running = 0
 
   constructor(parts: RevivalParts) {
     this.#parts = parts
@@ -39,13 +49,26 @@ export class Revival {
 
   /** Starts what ran in these buckets. */
   readonly revive = (buckets: ReadonlySet<number>): void => {
-    void this.#find(buckets).catch(this.#parts.report)
+    const search = {}
+    for (const bucket of buckets) this.#searched.set(bucket, search)
+    void this.#find(buckets)
+      .catch(this.#parts.report)
+      .finally(() => {
+        for (const bucket of buckets) if (this.#searched.get(bucket) === search) this.#searched.delete(bucket)
+      })
+  }
+
+  /** Whether this chat is to be started first (CLREVIVE1). A chat that waits is started now. */
+  isDue(id: string): boolean {
+    if (this.#waiting.has(id)) this.#begin(id)
+    return this.#starting.has(id) || this.#searched.has(Store.bucketOf(id))
   }
 
   /** Starts nothing more. */
   stop(): void {
     this.#isStopped = true
     this.#waiting.clear()
+    this.#searched.clear()
   }
 
   async #find(buckets: ReadonlySet<number>): Promise<void> {
@@ -65,16 +88,22 @@ export class Revival {
 
   #next(): void {
     for (const id of this.#waiting) {
-      if (this.#running >= atOnce) return
-      this.#waiting.delete(id)
-      this.#running += 1
-      void this.#start(id)
-        .catch(this.#parts.report)
-        .finally(() => {
-          this.#running -= 1
-          this.#next()
-        })
+      if (this.#starting.size >= atOnce) return
+      this.#begin(id)
     }
+  }
+
+  #begin(id: string): void {
+    // A chat whose former start has not ended waits for the end of that start.
+    if (this.#starting.has(id)) return
+    this.#waiting.delete(id)
+    this.#starting.add(id)
+    void this.#start(id)
+      .catch(this.#parts.report)
+      .finally(() => {
+        this.#starting.delete(id)
+        this.#next()
+      })
   }
 
   async #start(id: string): Promise<void> {

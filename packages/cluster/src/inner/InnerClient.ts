@@ -167,6 +167,7 @@ const responseOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs:
 /** The body, read on demand. The time of INNER2 counts only while a read waits. */
 const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: number): ReadableStream<Uint8Array> => {
   let waiting: { readonly timer: unknown } | undefined
+  let isLeft = false
   const served = (): void => {
     if (waiting !== undefined) clock.clearTimeout(waiting.timer)
     waiting = undefined
@@ -177,16 +178,18 @@ const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: num
         incoming.pause()
         incoming.on("data", (chunk: Buffer) => {
           served()
-          controller.enqueue(chunk)
-          if ((controller.desiredSize ?? 0) <= 0) incoming.pause()
+          // A read that waits resumes it.
+          incoming.pause()
+          if (!isLeft) controller.enqueue(chunk)
         })
         incoming.once("end", () => {
           served()
-          controller.close()
+          // The reader may have left before the end was read.
+          if (!isLeft) controller.close()
         })
         incoming.once("error", (cause) => {
           served()
-          controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
+          if (!isLeft) controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
         })
       },
       pull: () => {
@@ -196,6 +199,7 @@ const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: num
         incoming.resume()
       },
       cancel: () => {
+        isLeft = true
         served()
         incoming.destroy()
       }

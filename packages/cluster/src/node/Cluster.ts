@@ -1,6 +1,8 @@
 /**
  * The same Troupe on many machines.
  *
+ * CLUSTER14. Without `cluster`, `start` is `Troupe.start`. The engine and its database are loaded by a node only.
+ *
  * @module
  */
 import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"

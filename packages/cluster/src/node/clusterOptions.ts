@@ -8,12 +8,14 @@ import { ClusterError, type Placement } from "../placement/index.ts"
  * How a node takes part in a cluster.
  *
  * **Units and defaults**: `role` is `"home"`; a `"gateway"` takes no conversations and only forwards. `leaseMs` is 5,000,
- * `drainMs` 25,000. `onMoved` is `"resume"`: a turn that a move interrupted is retried at its next home, at most twice;
+ * `drainMs` 25,000. `schema` is the schema of the placement's tables, `"troupe"`, which is created. `onMoved` is `"resume"`: a turn that a move interrupted is retried at its next home, at most twice;
  * with `"interrupt"` it waits for `retry`.
  */
 export interface ClusterOptions {
   /** The database of the placement, as `postgres://…`. Required unless `placement` is given. */
   readonly url?: string | undefined
+  /** The schema of the placement's tables. Clusters that share a database each have their own. */
+  readonly schema?: string | undefined
   /** Where this node listens for other nodes: `10.0.0.7:7700`. It must not be reachable from outside. */
   readonly listen: string
   /** The address under which other nodes reach `listen`. Default: `listen`. */

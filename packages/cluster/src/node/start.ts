@@ -3,6 +3,9 @@
  *
  * Owns: its listener, its connections to other nodes, its placement and its Troupe. Does not own the store.
  *
+ * CLUSTER2. An input whose receipt is `delivered` or `pending` is in the record exactly once, over any moves, and when it is
+ *           sent again under its id.
+ * CLUSTER3. A call that writes begins at most once, unless a person approves a second attempt.
  * CLUSTER15. After `stop` the node has no timer, socket, lock or connection.
  *
  * The order of a stop:
@@ -66,7 +69,8 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     troupe.started = local
     undo.push(() => local.stop())
     const newId = (): string => System.uuid(local.system, "cluster")
-    const forwarder = new Forwarder({ placement, client, clock, isHome: buckets.isHome, deadlineMs })
+    const isHome = (id: string): boolean => buckets.isHome(id) && !revival.isDue(id)
+    const forwarder = new Forwarder({ placement, client, clock, isHome, deadlineMs })
     undo.push(() => forwarder.close())
     const counts = new OwnerCounts(clock)
     const askOwner = ownerAsking({ forwarder, client, counts })
@@ -75,7 +79,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     handler.handle = handling({ forwarder, buckets, counts })
     const clustered: Server.Clustered = {
       local,
-      isHome: buckets.isHome,
+      isHome,
       forward: forwarder.forward,
       mount: forwarder.mount,
       admit: grants.admit,
@@ -98,7 +102,12 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     }
     return new ClusterTroupe({
       clustered,
-      chats: { client: nodeClient(server, clock, newId), deadlineMs, isResumed: onMoved === "resume" },
+      chats: {
+        client: nodeClient(server, clock, newId),
+        history: (id, page) => local.history(id, page),
+        deadlineMs,
+        isResumed: onMoved === "resume"
+      },
       address: listening.address,
       bound: listening.bound,
       newId,
@@ -112,12 +121,12 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
 
 /** The placement of the options, or the engine on PostgreSQL, which is loaded now (CLUSTER14). */
 const placementOf = async (cluster: ClusterNodeOptions["cluster"], address: string): Promise<Placement> => {
-  const { placement, url, role, leaseMs, onError: report } = cluster
+  const { placement, url, schema, role, leaseMs, onError: report } = cluster
   if (placement !== undefined) return placement(address)
   if (url === undefined)
     throw new ClusterError("invalid_options", "cluster: url must be that of the PostgreSQL database")
   const { start } = await import("../engine/EffectPlacement.ts")
-  return start({ url, address, role, leaseMs, report })
+  return start({ url, schema, address, role, leaseMs, report })
 }
 
 const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { sqlite } from "@troupe/store/Sqlite"
@@ -112,6 +115,12 @@ describe("a node", () => {
     const troupe = await Cluster.start({ adapter: hello() })
     expect(troupe.constructor.name).toBe("RunningTroupe")
     await troupe.stop()
+  })
+
+  it("CLUSTER14: without `cluster` no module of the engine or of its database is loaded", async () => {
+    const program = fileURLToPath(new URL("../double/oneMachine.ts", import.meta.url))
+    const { stdout } = await promisify(execFile)(process.execPath, [program])
+    expect(JSON.parse(stdout)).toEqual({ text: "Hi.", without: 0, isSeen: true })
   })
 
   it("a store of one machine, and options that make no node, are typed errors", async () => {
