@@ -21,7 +21,7 @@ import type { Conversation } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
-import { chatMoved, LiveView } from "../view/index.ts"
+import { chatMoved, chatStopped, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
@@ -220,14 +220,14 @@ export class ChatDirectory {
    */
   async #find(id: string): Promise<ChatPid> {
     const { tree } = this.#parts
+    const chat = this.held.get(id)?.chat
     await outsideTurn()
     for (;;) {
       const alive = tree.whereis(id)
       if (alive !== undefined) return alive
       const chats = await tree.chats()
       const living = this.held.get(id)
-      if (living === undefined)
-        throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
+      if (living === undefined) throw chat?.gone ?? chatStopped(id)
       this.#checkHome(living.chat)
       try {
         const record = await this.load(id)

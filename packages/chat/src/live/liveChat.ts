@@ -217,7 +217,7 @@ export class LiveChat implements TurnsHome {
   start(messages: ReadonlyArray<Message>, options: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, options)
     if (this.#stopping !== undefined) {
-      turn.fail(this.#gone)
+      turn.fail(this.gone)
       return turn
     }
     this.#notices.turnStarted()
@@ -254,7 +254,7 @@ export class LiveChat implements TurnsHome {
 
   /** Sets the mode in the chat's process, which is started if there is none. */
   async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
-    if (this.#stopping !== undefined) throw this.#gone
+    if (this.#stopping !== undefined) throw this.gone
     this.#asking += 1
     try {
       const { permissions } = this.#home.options(this.id)
@@ -303,11 +303,11 @@ export class LiveChat implements TurnsHome {
   /** Leaves, because this program is not the home of the chat any more; resolves with the error for its callers (HOME2). */
   async away(): Promise<SessionError> {
     await this.leave()
-    return this.#gone
+    return this.gone
   }
 
   /** The error of a chat that was stopped, or has left. */
-  get #gone(): SessionError {
+  get gone(): SessionError {
     return this.#moved ?? chatStopped(this.id)
   }
 
@@ -317,7 +317,7 @@ export class LiveChat implements TurnsHome {
     await this.#home.stop(this.id, this.#moved !== undefined)
     await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs))
     if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
-    if (this.#turns.size > 0) this.#turns.fail(this.#gone)
+    if (this.#turns.size > 0) this.#turns.fail(this.gone)
     this.#turns.close()
     this.view.stopped(text)
     this.feed.end(this.#moved)

@@ -44,6 +44,28 @@ describe("REF8 when a chat leaves", () => {
     expect(texts(again.thread.messages)).toEqual(["Tell", "re Tell"])
   })
 
+  test("while it is started, its callers get `moved`, and nothing is stored", async () => {
+    const store = memory()
+    const { promise: loaded, resolve: load } = Promise.withResolvers<void>()
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const slow: SessionStore = {
+      ...store,
+      load: async (id) => {
+        begin()
+        await loaded
+        return store.load(id)
+      }
+    }
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("hi") }), store: slow })
+    const opened = troupe.chat("c")
+    await begun
+    const left = troupe.leave(() => true)
+    load()
+    await expect(opened).rejects.toMatchObject({ _tag: "SessionError", reason: "moved" })
+    await left
+    expect(await store.load("c")).toBeUndefined()
+  })
+
   test("inputs that wait stay stored, and run once in the next start", async () => {
     const { troupe, chat } = await telling({ store: memory() })
     const waiting = [chat.send("a", { id: "a" }), chat.send("b", { id: "b" })]

@@ -16,6 +16,7 @@ import { toNode } from "@troupe/server/Node"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo } from "node:net"
+import { ClusterError } from "../placement/index.ts"
 import { hashOf, type SignatureCheck } from "./signature.ts"
 import type { Tls } from "./InnerClient.ts"
 import { marks } from "./marks.ts"
@@ -56,8 +57,19 @@ const mostBytes = 36_700_160
 
 const everyMs = 1_000
 
-/** Listens. Rejects with Node's own error when it cannot. */
+/** Listens. Rejects with a `ClusterError` (`invalid_options`) when it cannot, such as on an address that is in use. */
 export const listenInner = async (options: InnerListenOptions): Promise<InnerListening> => {
+  try {
+    return await listening(options)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ClusterError("invalid_options", `cluster: this node cannot listen on ${options.listen}: ${why}`, {
+      cause
+    })
+  }
+}
+
+const listening = async (options: InnerListenOptions): Promise<InnerListening> => {
   const { clock, tls } = options
   const { hostname, port } = new URL(`http://${options.listen}`)
   const host = hostname.replaceAll(/[[\]]/gu, "")

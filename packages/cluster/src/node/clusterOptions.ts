@@ -16,9 +16,9 @@ export interface ClusterOptions {
   readonly url?: string | undefined
   /** The schema of the placement's tables. Clusters that share a database each have their own. */
   readonly schema?: string | undefined
-  /** Where this node listens for other nodes: `10.0.0.7:7700`. It must not be reachable from outside. */
+  /** Where this node listens for other nodes: `10.0.0.7:7700`. Port 0 is any free one. It must not be reachable from outside. */
   readonly listen: string
-  /** The address under which other nodes reach `listen`. Default: `listen`. */
+  /** The address under which other nodes reach `listen`. Default: `listen`. Required when that is `0.0.0.0` or `[::]`. */
   readonly address?: string | undefined
   /** The secret that all nodes share, at least 16 characters. */
   readonly secret: string
@@ -41,14 +41,31 @@ export interface ClusterNodeOptions extends TroupeOptions {
 
 const fewestCharacters = 16
 
+/** The hosts of a listener for all addresses of a machine. No other node can connect to them. */
+const everyHost = /^(?:0\.0\.0\.0|\[::\]):/u
+
+const isAddress = (text: unknown): text is string =>
+  typeof text === "string" && /^[^/?#@\s]+:\d+$/u.test(text) && URL.canParse(`http://${text}`)
+
+const isDuration = (value: unknown): boolean => typeof value === "number" && value > 0 && value < Infinity
+
 /** Throws a `ClusterError` (`invalid_options`) for options that make no node. */
-export const checkClusterOptions = ({ listen, secret, leaseMs = 1, drainMs = 1 }: ClusterOptions): void => {
+export const checkClusterOptions = (cluster: ClusterOptions): void => {
+  if (typeof cluster !== "object" || cluster === null)
+    throw new ClusterError("invalid_options", "cluster must be an object with url, listen and secret")
+  const { listen, address = listen, secret, role = "home", onMoved = "resume", leaseMs = 1, drainMs = 1 } = cluster
   const problem = [
-    typeof listen === "string" && URL.canParse(`http://${listen}`) ? "" : "listen must be an address, as 10.0.0.7:7700",
+    isAddress(listen) ? "" : "listen must be a host and a port, as 10.0.0.7:7700",
+    isAddress(address) ? "" : "address must be a host and a port, as 10.0.0.7:7700",
+    isAddress(address) && everyHost.test(address)
+      ? `other nodes cannot reach ${address}; address must be the one of this machine, as 10.0.0.7:7700`
+      : "",
     typeof secret === "string" && secret.length >= fewestCharacters
       ? ""
       : `secret must be a text of at least ${fewestCharacters} characters, the same on every node`,
-    leaseMs > 0 && drainMs > 0 ? "" : "leaseMs and drainMs must be numbers more than 0"
+    ["home", "gateway"].includes(role) ? "" : 'role must be "home" or "gateway"',
+    ["resume", "interrupt"].includes(onMoved) ? "" : 'onMoved must be "resume" or "interrupt"',
+    isDuration(leaseMs) && isDuration(drainMs) ? "" : "leaseMs and drainMs must be numbers more than 0"
   ].filter((text) => text !== "")
   if (problem.length > 0) throw new ClusterError("invalid_options", `cluster: ${problem.join("; ")}`)
 }

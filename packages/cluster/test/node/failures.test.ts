@@ -8,6 +8,9 @@ import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
 import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
+/** A placement that is never started, because the options are refused first. */
+const noPlacement = (): Promise<never> => Promise.reject(new Error("the placement was started"))
+
 const codeOf = async (answer: Response): Promise<string> =>
   `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
 
@@ -138,5 +141,27 @@ describe("a node", () => {
     expect(await refusal(sqlite(":memory:"))).toBe("store_not_shared")
     expect(await refusal(undefined)).toBe("store_not_shared")
     expect(await refusal(Store.memory(), { secret: "short" })).toBe("invalid_options")
+  })
+
+  it.each<readonly [string, unknown, RegExp]>([
+    ["null", null, /cluster must be an object/u],
+    ["a listen without a port", { listen: "localhost" }, /listen must be a host and a port/u],
+    ["a listen that is a URL", { listen: "http://127.0.0.1:7700" }, /listen must be a host and a port/u],
+    ["a listen on all addresses without an address", { listen: "0.0.0.0:0" }, /other nodes cannot reach 0\.0\.0\.0:0/u],
+    ["an address of all addresses", { address: "[::]:7700" }, /other nodes cannot reach/u],
+    ["an address with a path", { address: "10.0.0.7:7700/a" }, /address must be a host and a port/u],
+    ["another role", { role: "hom" }, /role must be "home" or "gateway"/u],
+    ["another onMoved", { onMoved: "restart" }, /onMoved must be/u],
+    ["a lease in text", { leaseMs: "5000" }, /leaseMs and drainMs must be numbers/u],
+    ["an endless lease", { leaseMs: Infinity }, /leaseMs and drainMs must be numbers/u],
+    ["a host that is not of this machine", { listen: "192.0.2.1:7700" }, /cannot listen on 192\.0\.2\.1:7700: /u],
+    ["certificates that are none", { tls: { key: "a", cert: "b" } }, /cannot listen on 127\.0\.0\.1:0: /u]
+  ])("options of a node that cannot work are typed errors that name the option: %s", async (_, more, message) => {
+    const cluster = more === null ? more : { listen: "127.0.0.1:0", secret, placement: noPlacement, ...Object(more) }
+    await expect(Cluster.start({ adapter: hello(), store: Store.memory(), cluster })).rejects.toMatchObject({
+      _tag: "ClusterError",
+      reason: "invalid_options",
+      message: expect.stringMatching(message)
+    })
   })
 })

@@ -1,4 +1,5 @@
 /** The tools that a client runs itself, for one turn. */
+import { ValidationError } from "@troupe/chat/errors"
 import { Tool } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
 
@@ -11,15 +12,24 @@ export interface ClientTool {
 
 /** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
 export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
+  const said = JSON.stringify(name.slice(0, 100))
   if (taken.has(name))
     throw new HttpError(
       "invalid_input",
-      "A tool has the name of another one, of this server or of the request; call it something else"
+      `The tool ${said} has the name of another one, of this server or of the request; call it something else`
     )
-  return Tool.make({
-    name,
-    manual: true,
-    ...(typeof description === "string" ? { description } : {}),
-    ...(parameters === null || parameters === undefined ? {} : { parameters })
-  })
+  try {
+    return Tool.make({
+      name,
+      manual: true,
+      ...(typeof description === "string" ? { description } : {}),
+      ...(parameters === null || parameters === undefined ? {} : { parameters })
+    })
+  } catch (cause) {
+    if (!(cause instanceof ValidationError)) throw cause
+    throw new HttpError("invalid_input", `The tool ${said} is not valid; \`issues\` says what`, {
+      issues: cause.errors,
+      cause
+    })
+  }
 }

@@ -87,22 +87,28 @@ describe("clientTools", () => {
   })
 
   it.each([
-    ["a list", ["where"], undefined, 422],
-    ["a tool that is no object", { where: "here" }, undefined, 422],
-    ["a name that is none", { "where is it?": {} }, undefined, 422],
-    ["parameters that are no schema", { where: { parameters: "none" } }, undefined, 422],
-    ["too many", Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`t${at}`, {}])), undefined, 422],
-    ["too long", { where: { description: "x".repeat(200_000) } }, undefined, 413],
-    ["a system that is no text", {}, { role: "system" }, 422],
-    ["a system that is too long", {}, "x".repeat(200_000), 413]
-  ])("refuses %s, and nothing begins", async (_, posted, system, status) => {
+    ["a list", ["where"], undefined, 422, /`tools`/u],
+    ["a tool that is no object", { where: "here" }, undefined, 422, /`tools`/u],
+    ["a name that is none", { "where is it?": {} }, undefined, 422, /"where is it\?" is not valid/u],
+    ["parameters that are no schema", { where: { parameters: "none" } }, undefined, 422, /`tools`/u],
+    [
+      "too many",
+      Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`t${at}`, {}])),
+      undefined,
+      422,
+      /at most 128 tools/u
+    ],
+    ["too long", { where: { description: "x".repeat(200_000) } }, undefined, 413, /`tools` and `system`/u],
+    ["a system that is no text", {}, { role: "system" }, 422, /`system` is text/u],
+    ["a system that is too long", {}, "x".repeat(200_000), 413, /`tools` and `system`/u]
+  ])("refuses %s, names it, and nothing begins", async (_, posted, system, status, message) => {
     const adapter = Fake.make({ scripts: script })
     const { post, url } = await serving({ adapter }, { clientTools: true })
     const response = await post("/api/chat", { id: "c", messages: [said("u1")], tools: posted, system })
     expect(response.status).toBe(status)
-    expect(((await response.json()) as { error: { code: string } }).error.code).toMatch(
-      /^(?:invalid_input|message_too_long)$/u
-    )
+    const { error } = (await response.json()) as { error: { code: string; message: string } }
+    expect(error.code).toBe(status === 413 ? "message_too_long" : "invalid_input")
+    expect(error.message).toMatch(message)
     expect(await kept(url)).toEqual([])
   })
 })

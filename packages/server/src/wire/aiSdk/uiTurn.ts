@@ -3,7 +3,7 @@ import { HttpError } from "../../errors/index.ts"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import type { TurnOptions } from "../../http/index.ts"
-import { checkedLength, manualTool } from "../index.ts"
+import { manualTool } from "../index.ts"
 import type { UiRequest } from "./uiRequest.ts"
 
 /** The most tools of a request. */
@@ -34,11 +34,19 @@ export const clientOptions = (
   const { data, error } = Posted.safeParse({ tools, system })
   if (error !== undefined) {
     const issues = error.issues.map(({ path, message }) => ({ field: path.map(String), reason: message }))
-    throw new HttpError("invalid_input", "The tools of a request are an object with a schema for each name", { issues })
+    throw new HttpError(
+      "invalid_input",
+      "`tools` has a schema for each name, and `system` is text; `issues` says where",
+      { issues }
+    )
   }
   const given = Object.entries(data.tools ?? {})
   if (given.length > mostTools) throw new HttpError("invalid_input", `A request has at most ${mostTools} tools`)
-  checkedLength(`${JSON.stringify(given)}${data.system ?? ""}`, mostCharacters)
+  if (JSON.stringify(given).length + (data.system ?? "").length > mostCharacters)
+    throw new HttpError(
+      "message_too_long",
+      `\`tools\` and \`system\` together have more than ${mostCharacters} characters`
+    )
   const manual = new Set(own.flatMap((tool) => (tool.manual ? [tool.name] : [])))
   const taken = new Set(own.map(({ name }) => name))
   const made = given.flatMap(([name, tool]) => (manual.has(name) ? [] : [manualTool({ ...tool, name }, taken)]))
