@@ -43,7 +43,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["store"],
     ["inbox"],
     ["loop"],
-    ["session", "view"],
+    ["passivation", "session", "view"],
     ["codec", "live"],
     ["effect", "observe"],
     ["testing/faults", "testing/replay", "testing/stores"],

@@ -1,6 +1,6 @@
 import { Fake, Troupe, user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import type { Conversation, Store } from "@troupe/chat/store"
+import { type Conversation, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { says } from "./double/conversations.ts"
@@ -111,6 +111,19 @@ describe.each(Object.keys(databases))("the previous build and this one on one da
     expect(await waiting(now, "new")).toEqual(["i2"])
     await now.accept("a", inputOf("i3"))
     expect(await waiting(now, "a")).toEqual(["i1", "i3"])
+    await closed(both)
+  })
+
+  test("BUILD5. a list of a bucket has the conversations that the previous one adds meanwhile", async () => {
+    const both = await bothOf(name)
+    const { before, now } = both
+    await before.save(said("a", "one"), { writer: "w1", after: 0 })
+    for (const id of ["a", "ä", "conversation-42"]) {
+      const bucket = Store.bucketOf(id)
+      expect((await now.list({ bucket })).chats.map((chat) => chat.id)).toEqual(id === "a" ? ["a"] : [])
+      await before.save(said(id, "one", "two"))
+      expect((await now.list({ bucket })).chats.map((chat) => chat.id)).toEqual([id])
+    }
     await closed(both)
   })
 

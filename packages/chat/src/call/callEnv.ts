@@ -49,6 +49,7 @@ export type CallOptions = Pick<
   | "requestId"
   | "trace"
   | "chat"
+  | "mayAct"
 >
 
 /** The environment of tool calls. */

@@ -19,6 +19,8 @@
  *        changes.
  * EXEC7. When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
  * EXEC8. A handler that interrupts itself has the result `handler_exit`.
+ * EXEC9. `mayAct` is called in the same turn of the event loop as the handler, before it. When it returns false, the handler
+ *        never runs, and the run does not settle until it is stopped.
  */
 import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
@@ -43,7 +45,7 @@ import { describe } from "../toolResult/index.ts"
 /** The options of a run. */
 export type ExecutionOptions = Pick<
   RunOptions,
-  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "onLateResult"
+  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "mayAct" | "onLateResult"
 >
 
 /** A call to run. */
@@ -214,6 +216,7 @@ export class ToolExecution implements ContextOwner {
         this.#settle(invalidArguments(this.written, parsed.issues))
         return resume(Effect.void)
       }
+      if (options.mayAct?.() === false) return
       const context = new HandlerContext(options, this)
       this.#began = true
       returned = options.toolExecutor.execute(this.#tool, parsed.arguments, context)

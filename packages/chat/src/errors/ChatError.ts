@@ -285,6 +285,7 @@ const sessionReasons = [
   "chat_died",
   "chat_stopped",
   "moved",
+  "overloaded",
   "troupe_stopped"
 ] as const
 
@@ -311,14 +312,17 @@ const sessionReasons = [
  * - `store_failed`: the store failed or did not answer in time
  * - `invalid_record`: the store returned a value that is not a record
  * - `store_conflict`: another program wrote the conversation meanwhile
- * - `store_fenced`: a newer epoch of the key was claimed, so that writes of this epoch are refused; `metadata` names both
+ * - `store_fenced`: a newer epoch of the key was claimed, so that writes of this epoch are refused; `metadata` names both. Or
+ *   this program is not the home of the conversation, and `metadata` names that
  * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
  * - `chat_exists`: a conversation of that id exists already
  * - `store_without_log`: the store keeps only the newest record
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
- * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again
+ * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again. With the option
+ *   `home`, the next start may be in another program
+ * - `overloaded`: `maxLiveChats` chats have a process, and none of them is idle; nothing was loaded or stored
  */
 export type SessionErrorReason = (typeof sessionReasons)[number]
 

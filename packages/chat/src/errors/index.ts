@@ -36,7 +36,7 @@ export {
   wholeNumber,
   wordOf
 } from "./optionTypes.ts"
-export { isConflict, refused, storeFailure } from "./storeErrors.ts"
+export { isConflict, isFenced, refused, storeFailure } from "./storeErrors.ts"
 export type { Refusal } from "./storeErrors.ts"
 export { boundEnvironment } from "./boundEnvironment.ts"
 export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"

@@ -23,9 +23,14 @@ export type Refusal = keyof typeof advice
 export const isConflict = (cause: unknown): cause is SessionError =>
   cause instanceof SessionError && cause.reason === "store_conflict"
 
-/** The error of a chat whose store failed: the conflict itself, else `store_failed` with the cause. */
+/** Whether the error of a store refuses a write because another program is the home of the conversation. */
+export const isFenced = (cause: unknown): boolean => cause instanceof SessionError && cause.reason === "store_fenced"
+
+/** The error of a chat whose store failed: a conflict or a move itself, else `store_failed` with the cause. */
 export const storeFailure = (message: string, cause: unknown): SessionError =>
-  isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
+  isConflict(cause) || (cause instanceof SessionError && cause.reason === "moved")
+    ? cause
+    : new SessionError("store_failed", message, { cause })
 
 const metadataOf = (reason: Refusal, id: string, seq: number | undefined): Readonly<Record<string, unknown>> =>
   reason === "store_fenced" ? { key: id, epoch: seq } : seq === undefined ? { id } : { id, seq }

@@ -13,12 +13,14 @@ import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
+import { checkHome, idAtHome } from "./chatLife.ts"
 import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
 import {
   type ChatList,
+  fenceOf,
   forgetChat,
   guarded,
   type HistoryOptions,
@@ -102,10 +104,13 @@ export class RunningTroupe {
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
-    const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id))
+    const { home } = own
+    checkHome(home, kept)
+    const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id), home)
     const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
+    const { maxLiveChats = Infinity, maxStartingChats = Infinity } = own
     this.#tree = new SupervisionTree(this.system, guardedStore)
     this.#living = new ChatDirectory({
       system: this.system,
@@ -117,6 +122,9 @@ export class RunningTroupe {
       limits: { maxWaitingInputs, maxWaitingBytes },
       draftEveryMs: own.draftEveryMs !== Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
+      maxLiveChats,
+      maxStartingChats,
+      home,
       inspect,
       released: (id) => forgetChat(guardedStore, id)
     })
@@ -125,7 +133,8 @@ export class RunningTroupe {
       ask: (call) => this.#tree.ask(call),
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
-      newId: () => System.uuid(this.system, "chats")
+      newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
+      fence: (id) => fenceOf(home, id)
     })
   }
 

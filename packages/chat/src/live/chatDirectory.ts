@@ -13,18 +13,19 @@
  * INSPECT1. With `inspect`, XState runs the charts of a chat in one actor system: the chat, its steps, model requests and
  *           batches, and every tool call. The chat behaves the same.
  */
-import { DynamicSupervisor, EventLoop, OtpError, type Clock, type Pid, StateMachine, type System } from "@troupe/otp"
+import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
 import { isRecord, SessionError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
-import { checkRecord, CommitChain, type Draft, type DraftKeeping, type Place, type Saved } from "../store/index.ts"
+import type { Conversation } from "../record/index.ts"
+import { checkRecord, type Draft, type DraftKeeping, type Fence, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
-import { LiveView } from "../view/index.ts"
+import { chatMoved, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
-import { Passivation } from "./passivation.ts"
+import { Passivation, StartSlots } from "../passivation/index.ts"
+import { ChatLife } from "./chatLife.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -49,6 +50,9 @@ export interface ChatParts {
   /** How often the draft of a reply is stored: `Infinity` for only when its chat ends, `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
+  readonly maxLiveChats: number
+  readonly maxStartingChats: number
+  readonly home: Home | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
   /** Called when the directory no longer holds a chat strongly. */
@@ -60,6 +64,7 @@ export class ChatDirectory {
   readonly #passivation: Passivation<Living>
   readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
+  readonly #slots: StartSlots
   /** The chats whose process is being ended: the next start waits for that. */
   readonly #ending = new Map<string, Promise<void>>()
   /** The options of every chat, checked once. */
@@ -67,6 +72,7 @@ export class ChatDirectory {
 
   constructor(parts: ChatParts) {
     this.#parts = parts
+    this.#slots = new StartSlots(parts.maxStartingChats)
     const { draftEveryMs: everyMs, system, tree } = parts
     const keep = (draft: Draft): void => void tree.notify(draft)
     this.#drafting = everyMs === undefined ? undefined : { clock: system.clock, everyMs, keep }
@@ -91,7 +97,14 @@ export class ChatDirectory {
   /** Returns the chat with this id after its process has started. */
   async called(id: string): Promise<LocalChatRef> {
     await this.#ending.get(id)
-    const living = this.get(id) ?? this.#made(id)
+    const fence = this.#fence(id)
+    const known = this.get(id)
+    if (known !== undefined && !isSame(known.chat.fence, fence)) {
+      await known.chat.leave()
+      return this.called(id)
+    }
+    this.#admit(id, known)
+    const living = known ?? this.#made(id, fence)
     const { chat, ref } = living
     chat.rest.touched()
     try {
@@ -114,12 +127,39 @@ export class ChatDirectory {
     return this.#parts.tree.whereis(id) !== undefined || (await this.load(id)) !== undefined
   }
 
-  #made(id: string): Living {
+  /** The fence of a chat that is requested now. Throws when this program is not its home. */
+  #fence(id: string): Fence | undefined {
+    const { home } = this.#parts
+    const fence = home?.fenceOf(id)
+    if (home !== undefined && fence === undefined) throw chatMoved(id)
+    return fence
+  }
+
+  /** ADMIT1 */
+  #admit(id: string, known: Living | undefined): void {
+    const { maxLiveChats } = this.#parts
+    if (known?.chat.pid !== undefined || this.#reviving.has(id) || this.#passivation.admits(maxLiveChats)) return
+    const message = `This program has ${maxLiveChats} live chats, and none of them is idle; try again soon`
+    throw new SessionError("overloaded", message, { metadata: { id, maxLiveChats } })
+  }
+
+  #made(id: string, fence: Fence | undefined): Living {
     const { system, chatOptions } = this.#parts
-    const chat = new LiveChat(id, this.#home, new LiveView(system.clock, chatOptions.permissions?.mode, this.#drafting))
+    const drafting = fence === undefined ? this.#drafting : this.#draftingUnder(fence)
+    const chat = new LiveChat(
+      id,
+      this.#home,
+      new LiveView(system.clock, chatOptions.permissions?.mode, drafting),
+      fence
+    )
     const living = { chat, ref: new LocalChatRef(chat) }
     this.#passivation.hold(id, living)
     return living
+  }
+
+  #draftingUnder(fence: Fence): DraftKeeping | undefined {
+    const drafting = this.#drafting
+    return drafting && { ...drafting, keep: (draft) => drafting.keep({ ...draft, fence }) }
   }
 
   /** Stops all chats, and unloads no more idle chats. */
@@ -130,12 +170,18 @@ export class ChatDirectory {
 
   readonly #home: ChatHome = {
     limits: () => this.#parts.limits,
-    accept: (id, input) => this.#parts.tree.accept(id, input),
+    accept: (id, input, fence) => this.#parts.tree.accept(id, input, fence),
     options: (id, turn) => {
-      const { engine, chatOptions, toolSlots } = this.#parts
+      const { engine, chatOptions, toolSlots, home } = this.#parts
+      const living = this.held.get(id)
       this.#options ??= fixedOptions(engine, chatOptions)
       const fixed = turn === undefined ? this.#options : fixedOptions(engine, withTurnOptions(chatOptions, turn))
-      return optionsOfRun(fixed, { sessionId: id, toolSlots, chat: handleOf(this.held.get(id)) })
+      return optionsOfRun(fixed, {
+        sessionId: id,
+        toolSlots,
+        chat: handleOf(living),
+        mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
+      })
     },
     hooks: () => this.#parts.chatOptions.hooks,
     revive: (id) => this.#revive(id),
@@ -162,7 +208,7 @@ export class ChatDirectory {
 
   #found(id: string, find: () => Promise<ChatPid>): Promise<ChatPid> {
     this.#passivation.hold(id)
-    const reviving = find().finally(() => this.#reviving.delete(id))
+    const reviving = this.#slots.during(find).finally(() => this.#reviving.delete(id))
     this.#reviving.set(id, reviving)
     return reviving
   }
@@ -178,7 +224,10 @@ export class ChatDirectory {
       const alive = tree.whereis(id)
       if (alive !== undefined) return alive
       const chats = await tree.chats()
-      if (!this.held.has(id)) throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
+      const living = this.held.get(id)
+      if (living === undefined)
+        throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
+      this.#checkHome(living.chat)
       try {
         const record = await this.load(id)
         await otherTasks(record)
@@ -199,6 +248,14 @@ export class ChatDirectory {
         throw error instanceof OtpError.StartFailed ? error.reason : error
       }
     }
+  }
+
+  /** HOME1 */
+  #checkHome(chat: LiveChat): void {
+    const { home } = this.#parts
+    if (home === undefined || isSame(home.fenceOf(chat.id), chat.fence)) return
+    ignoreRejection(chat.leave())
+    throw chatMoved(chat.id)
   }
 
   /**
@@ -307,45 +364,19 @@ const isLong = (value: unknown): boolean => {
   return Array.isArray(messages) && messages.length > fewMessages
 }
 
-/** The parts of the environment of one process of a chat. */
-class ChatLife extends CommitChain {
-  readonly engine: Engine
-  readonly clock: Clock.Clock
-  readonly watcher: LiveView
-  readonly #chat: LiveChat
-  readonly #tree: SupervisionTree
-  pid: ChatPid | undefined
-
-  constructor(
-    chat: LiveChat,
-    { engine, system, tree }: ChatParts,
-    record: Conversation | undefined,
-    recalled: Conversation | undefined
-  ) {
-    super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
-    this.engine = engine
-    this.clock = system.clock
-    this.watcher = chat.view
-    this.#chat = chat
-    this.#tree = tree
-  }
-
-  protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
-    return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place }))
-  }
-
-  /** Stores an input that waits, if the store does not have it. */
-  accept(input: InboxEntry): void {
-    ignoreRejection(this.#tree.accept(this.#chat.id, input))
-  }
-
-  protected conflicted(): void {
-    this.#chat.conflicted(this.pid)
-  }
-}
-
 /** A store that fails to keep a draft ends no chat (DRAFT2). */
 const noDraft = (): undefined => undefined
+
+/** HOME3 */
+const mayAct = (home: Home, chat: LiveChat | undefined): boolean => {
+  if (chat === undefined || home.mayAct(chat.id)) return chat !== undefined
+  ignoreRejection(chat.leave())
+  return false
+}
+
+/** Whether two fences are of one epoch of one home. */
+const isSame = (one: Fence | undefined, other: Fence | undefined): boolean =>
+  one?.epoch === other?.epoch && one?.key === other?.key
 
 /** The handle of a chat for its tools. */
 const handleOf = (living: Living | undefined): ChatHandle | undefined =>

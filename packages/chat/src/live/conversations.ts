@@ -9,7 +9,8 @@
  */
 import { refused, SessionError, ValidationError } from "../errors/index.ts"
 import type { Conversation } from "../record/index.ts"
-import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
+import type { ChatList, Commit, Fence, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
+import { ignoreRejection } from "../async/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { ThreadInput } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
@@ -27,6 +28,8 @@ export interface ConversationsHome {
   /** Runs `work` while no process of the chat is started, and starts one afterwards. */
   readonly between: (id: string, work: () => Promise<void>) => Promise<void>
   readonly newId: () => string
+  /** The fence of a write that is requested now. Throws when this program is not the home of the conversation. */
+  readonly fence: (id: string) => Fence | undefined
 }
 
 export class Conversations {
@@ -45,7 +48,7 @@ export class Conversations {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#asked({ type: "delete", id })
+    await this.#asked({ type: "delete", id, fence: this.#home.fence(id) })
   }
 
   list(options: ListOptions | undefined): Promise<ChatList> {
@@ -56,7 +59,7 @@ export class Conversations {
   async fork(id: string, at: number | undefined, to: string = this.#home.newId()): Promise<string> {
     checkId(to)
     if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
-    await this.#asked({ type: "fork", id, to, at })
+    await this.#asked({ type: "fork", id, to, at, fence: this.#home.fence(to) })
     return to
   }
 
@@ -66,19 +69,20 @@ export class Conversations {
     const record = Session.make({ id, thread })
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
     if (known) throw refused("chat_exists", id)
-    await this.#asked({ type: "save", record, after: 0 })
+    await this.#asked({ type: "save", record, after: 0, fence: this.#home.fence(id) })
     return id
   }
 
   async rewind(id: string, seq: number, cancel: boolean): Promise<Conversation> {
     const chat = this.#home.living(id)
-    if (chat === undefined) return this.#asked({ type: "rewind", id, seq })
+    if (chat === undefined) return this.#asked({ type: "rewind", id, seq, fence: this.#home.fence(id) })
     await this.#checkStep(id, seq)
     const { promise, resolve, reject } = Promise.withResolvers<Conversation>()
+    ignoreRejection(promise)
     await this.#home.between(id, async () => {
       try {
         await chat.endBetweenTurns(cancel)
-        resolve(await this.#asked({ type: "rewind", id, seq }))
+        resolve(await this.#asked({ type: "rewind", id, seq, fence: chat.fence }))
       } catch (error) {
         reject(error)
       }

@@ -10,6 +10,12 @@
  *       row is in the store when the chat is stopped. No input is delivered twice.
  * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
  *       turns fail with `moved`.
+ * HOME1. With a home, all writes of a chat name the fence that the chat had when it came into memory. A chat whose fence is not
+ *        that of its home any more starts no process, and leaves.
+ * HOME2. When the store refuses a write of the chat because of its fence, the chat leaves. So does a chat whose save fails
+ *        while `mayAct` returns false. Nothing of the refused write reaches a reader.
+ * HOME3. When `mayAct` returns false before a handler, the handler does not start, and the chat leaves. The intent of the
+ *        call is in the store, so the next start asks about the call.
  * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
  *       next process starts from the record of the other program. An input that waits in the record belongs to that
  *       program.
@@ -23,7 +29,7 @@ import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
 import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
 import type { Conversation, InboxEntry, Mode } from "../record/index.ts"
-import type { Accepted } from "../store/index.ts"
+import type { Accepted, Fence } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
@@ -34,7 +40,7 @@ import { sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { LifeNotices } from "./lifeNotices.ts"
-import { RestWatch } from "./passivation.ts"
+import { RestWatch } from "../passivation/index.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions, TurnOptions } from "../options/index.ts"
@@ -54,7 +60,7 @@ export interface ChatHome {
   readonly newId: () => string
   readonly limits: () => InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
-  readonly accept: (id: string, input: InboxEntry) => Promise<Accepted>
+  readonly accept: (id: string, input: InboxEntry, fence: Fence | undefined) => Promise<Accepted>
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
 }
@@ -85,6 +91,8 @@ export class LiveChat implements TurnsHome {
   readonly id: string
   readonly view: LiveView
   readonly feed: LiveFeed
+  /** The fence of all writes of this chat (HOME1). */
+  readonly fence: Fence | undefined
   /** An id for an input whose sender has none. */
   readonly newId: () => string
   readonly #home: ChatHome
@@ -104,8 +112,9 @@ export class LiveChat implements TurnsHome {
   #leaving: "conflict" | "rewind" | undefined
   readonly #notices: LifeNotices
 
-  constructor(id: string, home: ChatHome, view: LiveView) {
+  constructor(id: string, home: ChatHome, view: LiveView, fence?: Fence) {
     this.id = id
+    this.fence = fence
     this.view = view
     this.newId = home.newId
     this.feed = new LiveFeed(view, home.newId)
@@ -134,7 +143,7 @@ export class LiveChat implements TurnsHome {
 
   /** Stores an input as a row of its own; resolves when the store has it. */
   accept(input: InboxEntry): Promise<Accepted> {
-    return this.#home.accept(this.id, input)
+    return this.#home.accept(this.id, input, this.fence)
   }
 
   /** The last known context of the chat's process. */
@@ -289,6 +298,12 @@ export class LiveChat implements TurnsHome {
   leave(): Promise<void> {
     if (this.#stopping === undefined) this.#moved = chatMoved(this.id)
     return this.stop()
+  }
+
+  /** Leaves, because this program is not the home of the chat any more; resolves with the error for its callers (HOME2). */
+  async away(): Promise<SessionError> {
+    await this.leave()
+    return this.#gone
   }
 
   /** The error of a chat that was stopped, or has left. */

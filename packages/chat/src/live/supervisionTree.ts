@@ -30,6 +30,7 @@ import type { InboxEntry } from "../record/index.ts"
 import {
   type Accepted,
   type Draft,
+  type Fence,
   type Guarded,
   type Left,
   type StoreCall,
@@ -165,10 +166,10 @@ export class SupervisionTree {
   }
 
   /** Stores an input that waits. When the store's process dies, its successor is called: the same id is the same input. */
-  async accept(id: string, input: InboxEntry): Promise<Accepted> {
+  async accept(id: string, input: InboxEntry, fence: Fence | undefined): Promise<Accepted> {
     for (let calls = 1; ; calls++) {
       try {
-        return await this.ask<"accept">({ type: "accept", id, input })
+        return await this.ask<"accept">({ type: "accept", id, input, fence })
       } catch (error) {
         const hasDied = error instanceof OtpError.CallExit && error.reason !== "timeout"
         if (!hasDied || calls === mostCalls) throw error

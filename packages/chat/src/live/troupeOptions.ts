@@ -16,6 +16,7 @@ import {
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
 import type { AnswerForm } from "../stopConditions/index.ts"
+import type { Home } from "../store/index.ts"
 import type * as Store from "../store/Store.ts"
 
 const positiveNumber = passing((value) => typeof value === "number" && value > 0, "must be a number more than 0")
@@ -23,6 +24,11 @@ const positiveNumber = passing((value) => typeof value === "number" && value > 0
 const countOrInfinity = passing(
   (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),
   "must be a whole number, 0 or more, or Infinity"
+)
+
+const countFrom1 = passing(
+  (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0),
+  "must be a whole number, 1 or more, or Infinity"
 )
 
 /** The types of the options that are the Troupe's own. */
@@ -36,6 +42,9 @@ const ownOptions = {
   inspect: functionType.optional(),
   suspendedTtlMs: positiveNumber.optional(),
   passivateAfterMs: positiveNumber.optional(),
+  maxLiveChats: countFrom1.optional(),
+  maxStartingChats: countFrom1.optional(),
+  home: having("an object with fenceOf and mayAct", "fenceOf", "mayAct").optional(),
   draftEveryMs: positiveNumber.optional(),
   maxWaitingInputs: countOrInfinity.optional(),
   maxWaitingBytes: countOrInfinity.optional(),
@@ -120,6 +129,24 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * the store. Default: 600,000, ten minutes; `Infinity` is never.
    */
   readonly passivateAfterMs?: number | undefined
+  /**
+   * How many chats may have a process. Default: `Infinity`, no bound. When so many have one, another is loaded only in the place of
+   * an idle one, which is unloaded. If none is idle, `troupe.chat(id)` rejects with `overloaded`, and nothing is loaded. A
+   * chat that is in use is never refused.
+   */
+  readonly maxLiveChats?: number | undefined
+  /** How many chats are loaded from the store at once; others wait. Default: `Infinity`, no bound. */
+  readonly maxStartingChats?: number | undefined
+  /**
+   * For `@troupe/cluster`: of which conversations this program is the home, among those that share the store. Default: of
+   * all.
+   *
+   * **Details**: every write names the fence of its conversation. A chat whose fence is over leaves (`moved`), as does one whose
+   * `mayAct` is false when the handler of a tool is to start. `troupe.chat(id)` of another home's conversation rejects with `moved`,
+   * and a fork, a rewind and a deletion of it with `store_fenced`. Reads of the store have no home. The store must keep a
+   * log.
+   */
+  readonly home?: Home | undefined
   /**
    * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. A further input is refused
    * with `inbox_full`, and is not stored.

@@ -10,14 +10,14 @@
  */
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import { SparseMap } from "../async/index.ts"
+import { ignoreRejection, SparseMap } from "../async/index.ts"
 import { type InboxLimits, InboxTally, isInput as hasInput, dataOf, isUnanswered, refusalOf } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import { chatResult } from "../stopConditions/index.ts"
-import { SessionError, storeFailure, ValidationError } from "../errors/index.ts"
+import { isFenced, SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { ChatProcess } from "./chatCommands.ts"
@@ -28,6 +28,8 @@ export interface TurnsHome {
   readonly limits: InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (input: InboxEntry) => Promise<Accepted>
+  /** Ends the chat, and its turns: this program is not its home any more (HOME2). */
+  readonly away: () => Promise<unknown>
   /** The thread as last known. */
   readonly thread: Thread
   /** The present process. */
@@ -118,6 +120,7 @@ export class TurnTable {
 
   #notAccepted(turn: LiveTurn, cause: unknown, isFirst: boolean): void {
     if (turn.over) return
+    if (isFenced(cause)) return ignoreRejection(this.#home.away())
     const error = storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
     if (isUnanswered(cause)) return this.#doubt(turn, error)
     if (isFirst) {

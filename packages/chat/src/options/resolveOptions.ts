@@ -40,15 +40,20 @@ export interface RunOptions extends ChatOptions {
   readonly system: System.System
   /** The live chat of the run. */
   readonly chat?: ChatHandle | undefined
+  /**
+   * Whether a handler may start now. When it returns false, the handler does not start, and its call has no outcome: the chat
+   * ends (HOME3).
+   */
+  readonly mayAct?: (() => boolean) | undefined
   /** The spans of this run, if tracing is on. */
   readonly trace: Trace | undefined
 }
 
 /** The additional options of a live chat. */
-type Living = Pick<RunOptions, "toolSlots" | "chat">
+type Living = Pick<RunOptions, "toolSlots" | "chat" | "mayAct">
 
 /** The options that are the same for every run: all but those that each run makes for itself. */
-export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | "toolSlots" | "chat"> & {
+export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
   readonly requestId?: string | undefined
 }
 
@@ -77,6 +82,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     requestId: fixed.requestId ?? System.uuid(system, "requests"),
     toolSlots: living?.toolSlots,
     chat: living?.chat,
+    mayAct: living?.mayAct,
     trace:
       tracing === undefined
         ? undefined

@@ -1,5 +1,6 @@
 /** The stored data of a conversation: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export { Decision, PendingApproval } from "./Approval.ts"
+export { bucketOf, buckets } from "./bucket.ts"
 export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"
 export { ChatResult } from "./ChatResult.ts"
 export type { HaltedReason, PendingQuestion } from "./ChatResult.ts"

@@ -8,11 +8,12 @@ import { memoryStore } from "./memoryStore.ts"
 import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
-export type { Fence, Store, Precondition, Saved, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
+export type { Fence, Store, Precondition, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
 export { listOptions, historyOptions, searched, summaryOf } from "./chatList.ts"
 export { blank, Commit, commitOf, forked, recordOf } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
+export { bucketOf } from "../record/index.ts"
 
 const verbs = [
   "load",

@@ -11,12 +11,13 @@
 import type { Conversation } from "../record/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
-import type { Saved, SessionStore, Store } from "./sessionStore.ts"
+import type { Fence, Saved, SessionStore, Store } from "./sessionStore.ts"
 
 /** The text of a reply so far. */
 export interface Draft {
   readonly id: string
   readonly text: string
+  readonly fence?: Fence | undefined
 }
 
 interface DraftBehind extends Draft {
@@ -72,12 +73,12 @@ export class NewestEntries {
 
   #give(draft: DraftBehind, isGuarded: () => boolean): void {
     const store = this.#store
-    const { id, text, after } = draft
+    const { id, text, after, fence } = draft
     if (!takesDrafts(store) || !isGuarded()) return
     const given = this.#drafting.get(id)
     if (given !== undefined) return void (given.waiting = draft)
     try {
-      const kept = store.keepDraft(id, text, after)
+      const kept = store.keepDraft(id, text, after, fence)
       if (!isPromiseLike(kept)) return
       const settle = () => {
         const next = this.#drafting.get(id)?.waiting

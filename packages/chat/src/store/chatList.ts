@@ -1,8 +1,8 @@
 /** The summaries in a list of conversations, and the options of a list. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { type Conversation, isInjected, isNudge } from "../record/index.ts"
+import { buckets as allBuckets, type Conversation, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
-import type { ChatSummary, Fence, HistoryOptions, ListOptions } from "./sessionStore.ts"
+import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
 /** In characters. */
 const longestTitle = 80
@@ -74,33 +74,42 @@ const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
  * returns `undefined` is invalid.
  */
 export const listOptions = <Cursor>(
-  { prefix = "", search = "", running = false, limit = usualLimit, after }: ListOptions = {},
+  { prefix = "", search = "", running = false, bucket, limit = usualLimit, after }: ListOptions = {},
   read: (after: string) => Cursor | undefined
 ): {
   readonly prefix: string
   readonly search: string
   readonly running: boolean
+  readonly buckets: ReadonlyArray<number> | undefined
   readonly limit: number
   readonly after: Cursor | undefined
 } => {
+  const buckets = bucket === undefined ? undefined : listOf(bucket)
   const cursor = typeof after === "string" ? read(after) : undefined
   refuse([
     ["prefix", !isText(prefix), "must_be_a_text"],
     ["search", !isText(search), "must_be_a_text"],
     ["running", typeof running !== "boolean", "must_be_a_boolean"],
+    ["bucket", buckets?.every(isBucket) === false, "must_be_numbers of buckets"],
     limitFinding(limit),
     ["after", after !== undefined && cursor === undefined, "must_be_the_next of a page before"]
   ])
-  return { prefix, search: searched(search), running, limit, after: cursor }
+  return { prefix, search: searched(search), running, buckets, limit, after: cursor }
 }
 
-/** The fence of a claim. **Errors**: as for {@link listOptions}. */
-export const claimOptions = (key: string, epoch: number): Fence => {
+const isBucket = (value: unknown): boolean => isCount(value) && Number(value) < allBuckets
+
+const listOf = <A>(given: A | ReadonlyArray<A>): ReadonlyArray<A> =>
+  Array.isArray(given) ? (given as ReadonlyArray<A>) : [given as A]
+
+/** The keys of a claim, each once. **Errors**: as for {@link listOptions}. */
+export const claimOptions = (key: string | ReadonlyArray<string>, epoch: number): ReadonlyArray<string> => {
+  const keys = listOf(key)
   refuse([
-    ["key", !isText(key), "must_be_a_text"],
+    ["key", !keys.every(isText), "must_be_a_text"],
     ["epoch", !isCount(epoch), "must_be_a_whole_number"]
   ])
-  return { key, epoch }
+  return Array.from(new Set(keys))
 }
 
 /** The options of a history with their defaults. **Errors**: as for {@link listOptions}. */

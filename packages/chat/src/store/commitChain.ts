@@ -1,6 +1,5 @@
 /** Chains the records of one process of a chat by their entry numbers. */
 import { type Conversation, type Keeps, keepsFirst, leastOf, wholeOf } from "../record/index.ts"
-import { isConflict } from "../errors/index.ts"
 import type { Saved } from "./sessionStore.ts"
 
 /** The place of a save: the entry before it, what it keeps of that, and the waiting inputs that it takes. */
@@ -41,8 +40,8 @@ export abstract class CommitChain {
   /** Saves a record at this place. */
   protected abstract saveAt(record: Conversation, place: Place): Promise<Saved | undefined>
 
-  /** Called when another program has written since. */
-  protected abstract conflicted(): void
+  /** Called when a save has failed; returns the error to throw, or a promise of it. */
+  protected abstract failed(error: unknown): unknown
 
   /** Saves the chat's record; the next phase waits for it. */
   async commit(record: Conversation, { takes = none, keeps: named, settled }: Named = {}): Promise<void> {
@@ -55,8 +54,7 @@ export abstract class CommitChain {
         this.#saved = leastOf(whole, settled === undefined ? undefined : keepsFirst(settled)) ?? whole
       }
     } catch (error) {
-      if (isConflict(error)) this.conflicted()
-      throw error
+      throw await this.failed(error)
     }
   }
 }

@@ -7,7 +7,18 @@ export { Commit, blank } from "./commitLog.ts"
 export { Drafts } from "./drafts.ts"
 export type { DraftKeeping } from "./drafts.ts"
 export { checkRecord } from "./recordChecks.ts"
-export type { Accepted, ChatList, HistoryOptions, ListOptions, SessionStore, Store, Saved } from "./sessionStore.ts"
+export type {
+  Accepted,
+  ChatList,
+  Fence,
+  HistoryOptions,
+  Home,
+  ListOptions,
+  SessionStore,
+  Store,
+  Saved
+} from "./sessionStore.ts"
+export { fenceOf } from "./storeCall.ts"
 export type { StoreCall, StoreValues } from "./storeCall.ts"
 export { forgetChat, guarded, storeServer } from "./storeServer.ts"
 export type { Guarded, Left, StoreServer } from "./storeServer.ts"

@@ -11,7 +11,7 @@
  *          chat, references them.
  */
 import type { Clock } from "@troupe/otp"
-import type { Conversation, InboxEntry } from "../record/index.ts"
+import { bucketOf, type Conversation, type InboxEntry } from "../record/index.ts"
 import { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
@@ -67,7 +67,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     record: Conversation,
     kind: Commit["kind"],
     from?: Commit["from"],
-    precondition?: Precondition
+    precondition?: Partial<Precondition>
   ): Conversation => {
     const { writer, after, keeps } = precondition ?? {}
     const change = commitOf(log?.record, record, after === (log?.commits.length ?? 0) ? keeps : undefined)
@@ -154,12 +154,13 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     },
     claim: (key, epoch) => {
       find("")
-      const fence = claimOptions(key, epoch)
-      checkFence(fence)
-      fences.set(key, epoch)
+      const keys = claimOptions(key, epoch)
+      for (const one of keys) checkFence({ key: one, epoch })
+      for (const one of keys) fences.set(one, epoch)
     },
-    delete: (id) => {
+    delete: (id, fence) => {
       const log = find(id)
+      checkFence(fence)
       if (log !== undefined) bury(id, log)
     },
     history: (id, options) => {
@@ -218,17 +219,19 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
 }
 
 const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
-  const { prefix, search, running, limit, after } = listOptions(options, cursorOf)
+  const { prefix, search, running, buckets, limit, after } = listOptions(options, cursorOf)
+  const among = buckets === undefined ? undefined : new Set(buckets)
   const found = Array.from(logs.of(prefix))
-    .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)) && has(log, search))
+    .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)))
+    .filter(([id, log]) => among?.has(bucketOf(id)) !== false && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
   const chats = found.slice(0, limit).map(([, log]) => summarized(log))
   const last = found[limit - 1]?.[1]
   return found.length > limit && last !== undefined ? { chats, next: String(last.written) } : { chats }
 }
 
-const check = (id: string, log: Log | undefined, precondition: Precondition | undefined): void => {
-  if (precondition === undefined) return
+const check = (id: string, log: Log | undefined, precondition: Partial<Precondition> | undefined): void => {
+  if (precondition?.after === undefined) return
   const newest = log?.commits.length ?? 0
   if (newest === precondition.after || (log !== undefined && log.writer === precondition.writer)) return
   throw refused("store_conflict", id, newest)

@@ -49,6 +49,21 @@ export interface Fence {
   readonly epoch: number
 }
 
+/**
+ * The home of conversations, for programs that share a store, as those of `@troupe/cluster` do. Each conversation has at
+ * most one home at a time.
+ *
+ * - `fenceOf`: the fence of the conversation's writes; `undefined` when this program is not its home. The epoch is claimed in
+ *   the store before it is returned here
+ * - `mayAct`: whether the handler of a tool may start now: this program is the home, and that was confirmed lately
+ *
+ * **Contract**: both are synchronous, and return at once.
+ */
+export interface Home {
+  readonly fenceOf: (id: string) => Fence | undefined
+  readonly mayAct: (id: string) => boolean
+}
+
 /** The result of a save: the number of its entry. */
 export interface Saved {
   readonly seq: number
@@ -71,6 +86,8 @@ export interface Accepted {
  * - `search`: text in a message of the newest record, ignoring case
  * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
  *   cost of such a list grows with these conversations, not with all
+ * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
+ *   the running conversations of all buckets
  * - `limit`: conversations on a page, default 50
  * - `after`: the `next` of the previous page
  */
@@ -78,6 +95,7 @@ export interface ListOptions {
   readonly prefix?: string | undefined
   readonly search?: string | undefined
   readonly running?: boolean | undefined
+  readonly bucket?: number | ReadonlyArray<number> | undefined
   readonly limit?: number | undefined
   readonly after?: string | undefined
 }
@@ -128,14 +146,16 @@ export interface ChatList {
  * - `load` returns the newest record, its `version` the number of its entry, and its `inbox` the waiting inputs in the order
  *   they were accepted; its `draft` is the one saved since, else the record's own. A conversation without an entry is
  *   empty, and has no `version`.
- * - `claim` claims an epoch of a key. A claim of the claimed epoch changes nothing. From then on a claim of an older epoch,
- *   and each write that names one, is refused (`store_fenced`), also for conversations without an entry. When `claim` has
- *   returned, no write of an older epoch takes effect. A write without a fence is not checked.
+ * - `claim` claims an epoch of a key, or of each of several keys. A claim of the claimed epoch changes nothing. From then on a
+ *   claim of an older epoch, and each write that names one, is refused (`store_fenced`), also for conversations without an
+ *   entry. When `claim` has returned, no write of an older epoch takes effect. A write without a fence is not checked. A
+ *   claim of several keys is done for all of them, or refused and done for none.
  * - `history` returns entries, the oldest first; none for an unknown conversation.
  * - `at` returns the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
  *   inputs that waited there. The two conversations are independent afterwards.
- * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay.
+ * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay. Its
+ *   precondition may be a fence alone.
  * - `keepDraft` stores the text of a streaming reply so far, and replaces its earlier draft; the next entry removes it. A
  *   draft is not an entry. When `after` is not the number of the newest entry, the draft is late and dropped: it may arrive
  *   while an entry is written, or after it.
@@ -157,11 +177,12 @@ export interface SessionStore extends Store {
   readonly isShared?: boolean | undefined
   readonly save: (record: Conversation, precondition?: Precondition) => Answer<Saved>
   readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
-  readonly claim: (key: string, epoch: number) => Answer<void>
+  readonly claim: (key: string | ReadonlyArray<string>, epoch: number) => Answer<void>
+  readonly delete: (id: string, fence?: Fence) => Answer<void>
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
   readonly at: (id: string, seq: number) => Answer<Conversation | undefined>
   readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<Conversation>
-  readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<Conversation>
+  readonly rewind: (id: string, seq: number, precondition?: Partial<Precondition>) => Answer<Conversation>
   readonly list: (options?: ListOptions) => Answer<ChatList>
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>

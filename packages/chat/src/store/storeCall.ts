@@ -1,11 +1,13 @@
 /** The calls of a store, as plain values, and how they are performed. */
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
-import { refused } from "../errors/index.ts"
+import { refused, SessionError } from "../errors/index.ts"
 import type {
   Accepted,
   ChatList,
+  Fence,
   HistoryOptions,
+  Home,
   ListOptions,
   Precondition,
   Saved,
@@ -18,7 +20,7 @@ export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | SaveCall
   | AcceptCall
-  | { readonly type: "delete"; readonly id: string }
+  | { readonly type: "delete"; readonly id: string; readonly fence?: Fence | undefined }
   | DraftedCall
   | LogCall
 
@@ -29,6 +31,7 @@ interface SaveCall {
   readonly after?: number
   readonly takes?: Precondition["takes"]
   readonly keeps?: Precondition["keeps"]
+  readonly fence?: Fence | undefined
 }
 
 /** Appends an input to the waiting inputs. */
@@ -36,6 +39,7 @@ export interface AcceptCall {
   readonly type: "accept"
   readonly id: string
   readonly input: InboxEntry
+  readonly fence?: Fence | undefined
 }
 
 /** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
@@ -48,9 +52,29 @@ export interface DraftedCall {
 type LogCall =
   | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
   | { readonly type: "at"; readonly id: string; readonly seq: number }
-  | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
-  | { readonly type: "rewind"; readonly id: string; readonly seq: number }
+  | ForkCall
+  | { readonly type: "rewind"; readonly id: string; readonly seq: number; readonly fence?: Fence | undefined }
   | { readonly type: "list"; readonly options: ListOptions | undefined }
+
+/** The fence is that of the new conversation. */
+interface ForkCall {
+  readonly type: "fork"
+  readonly id: string
+  readonly to: string
+  readonly at: number | undefined
+  readonly fence: Fence | undefined
+}
+
+/**
+ * The fence of a write that is requested now; `undefined` without a home. Throws a `SessionError` (`store_fenced`) when this
+ * program is not the home of the conversation.
+ */
+export const fenceOf = (home: Home | undefined, id: string): Fence | undefined => {
+  const fence = home?.fenceOf(id)
+  if (home === undefined || fence !== undefined) return fence
+  const message = `This program is not the home of the chat ${id}, and may not write it; ask its home`
+  throw new SessionError("store_fenced", message, { metadata: { id } })
+}
 
 /** The result of each call. */
 export interface StoreValues {
@@ -105,11 +129,17 @@ export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, 
     case "save":
       return call.after === undefined
         ? store.save(call.record)
-        : store.save(call.record, { writer, after: call.after, takes: call.takes, keeps: call.keeps })
+        : store.save(call.record, {
+            writer,
+            after: call.after,
+            takes: call.takes,
+            keeps: call.keeps,
+            fence: call.fence
+          })
     case "accept":
-      return store.accept(call.id, call.input)
+      return store.accept(call.id, call.input, call.fence)
     case "delete":
-      return store.delete(call.id)
+      return log === undefined ? store.delete(call.id) : log.delete(call.id, call.fence)
     default:
       if (log === undefined) throw refused("store_without_log", idOf(call))
       return performLog(log, call)
@@ -123,9 +153,9 @@ const performLog = (store: SessionStore, call: LogCall): unknown => {
     case "at":
       return store.at(call.id, call.seq)
     case "fork":
-      return store.fork(call.id, call.to, call.at)
+      return store.fork(call.id, call.to, call.at, call.fence)
     case "rewind":
-      return store.rewind(call.id, call.seq)
+      return store.rewind(call.id, call.seq, call.fence === undefined ? undefined : { fence: call.fence })
     case "list":
       return store.list(call.options)
   }

@@ -13,7 +13,8 @@
  *         end of the Troupe.
  * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
  *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
- * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live here.
+ * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live here,
+ *         and those whose home is another program.
  *         After a failure the next minute tries again.
  *
  * When a process dies after a slow write:
@@ -29,7 +30,7 @@ import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
 import { type Late, LateWrites } from "./lateWrites.ts"
 import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
-import type { Store } from "./sessionStore.ts"
+import type { Home, Store } from "./sessionStore.ts"
 
 /** The notice that the process of a chat has ended: no more drafts of it follow. */
 export interface Left {
@@ -64,8 +65,8 @@ export interface Guarded extends Asked {
   readonly clock: Clock.Clock
   /** The store, if it keeps no log. */
   readonly plain: InboxInRecord | undefined
-  /** Whether a conversation is live here. */
-  readonly isLiving: (id: string) => boolean
+  /** Whether a conversation does not expire now: it is live here, or its home is another program. */
+  readonly isKept: (id: string) => boolean
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
@@ -89,12 +90,13 @@ export const guarded = (
   store: Store,
   clock: Clock.Clock,
   writer: string,
-  isLiving: (id: string) => boolean
+  isLiving: (id: string) => boolean,
+  home?: Home
 ): Guarded => ({
   ...called(store),
   clock,
   writer,
-  isLiving,
+  isKept: home === undefined ? isLiving : (id) => isLiving(id) || home.fenceOf(id) === undefined,
   busy: new Map(),
   underWay: new Set(),
   late: new LateWrites(),
@@ -221,11 +223,11 @@ const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
 }
 
 /** STORE8 */
-const sweep = ({ log, guard, isLiving, clock }: Guarded): void => {
+const sweep = ({ log, guard, isKept, clock }: Guarded): void => {
   if (guard === undefined || log === undefined) return
   awaitSweep(guard, clock)
   try {
-    ignoreRejection(log.expire(isLiving))
+    ignoreRejection(log.expire(isKept))
   } catch {
     // The next minute asks again.
   }

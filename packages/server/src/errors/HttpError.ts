@@ -55,6 +55,7 @@ const statuses = {
   chat_died: 503,
   closing: 503,
   moved: 503,
+  overloaded: 503,
   store_closed: 503,
   store_failed: 503,
   store_fenced: 503,

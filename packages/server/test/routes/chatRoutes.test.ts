@@ -37,6 +37,23 @@ test("a request that waits for the result of a chat that leaves is refused with 
   expect(await codeOf(await asked)).toBe("503 moved")
 })
 
+test("a conversation that a full server would have to load is refused with 503 `overloaded`, to be asked again later", async () => {
+  const { ask, troupe } = await served({ adapter: endless(), maxLiveChats: 1 })
+  await (await troupe.begin([], { id: "anna/c2" })).stop()
+  const chat = await troupe.chat(inner)
+  chat.send("Tell")
+  await until(() => chat.getSnapshot()?.context.partial.text === "Once upon")
+  for (const response of [
+    await ask("POST", "/chats/c2/messages", { input: "Tell" }),
+    await ask("GET", "/chats/c2/events")
+  ]) {
+    expect(response.headers.get("retry-after")).toBe("1")
+    expect(await codeOf(response)).toBe("503 overloaded")
+  }
+  expect(troupe.isAlive("anna/c2")).toBe(false)
+  await chat.stop()
+})
+
 test("FOLLOWTURN1 a message of an earlier start, said again, is one turn for both senders", async () => {
   let replies = 0
   const adapter = Fake.make({

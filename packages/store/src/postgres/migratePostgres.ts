@@ -44,7 +44,7 @@ export function* migratePostgres({
   const at = Math.floor(now)
   yield* migrate(migrations, { prefix, from, now: at })
   yield* createdOnce("additions", postgresAdditionsBasis(prefix))
-  yield* addMissing(postgresAdditions(prefix), { prefix, now: at })
+  yield* addMissing(postgresAdditions(schema), { prefix, now: at })
 
   /** A user without the right to create tables may still use an existing one. */
   function* createdOnce(table: string, create: string): Asking<void> {

@@ -20,7 +20,7 @@ export const saveAtOnce = (prefix: string) => {
   )
   const statement = `WITH given AS MATERIALIZED (
       SELECT ?::text AS id, ?::bigint AS after, ?::text AS writer, ?::bigint AS known_key, ?::text AS fence,
-        ?::bigint AS epoch, ?::text AS title, ?::integer AS messages, ?::integer AS running, ?::bigint AS now,
+        ?::bigint AS epoch, ?::integer AS bucket, ?::text AS title, ?::integer AS messages, ?::integer AS running, ?::bigint AS now,
         ?::integer AS is_step, ?::text AS body, ?::integer AS kept, ?::integer AS known_kept
     ), fence AS MATERIALIZED (
       SELECT epoch FROM ${fences} WHERE key = (SELECT fence FROM given) FOR SHARE
@@ -34,8 +34,8 @@ export const saveAtOnce = (prefix: string) => {
     ), taken AS (
       DELETE FROM ${inbox} USING head WHERE chat = head.key AND ${inbox}.id = ANY (?::text[]) RETURNING 1
     ), begun AS (
-      INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, written)
-      SELECT 1, writer, title, messages, running, now, 1, now, id, nextval('${prefix}writes') FROM allowed
+      INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, bucket, written)
+      SELECT 1, writer, title, messages, running, now, 1, now, id, bucket, nextval('${prefix}writes') FROM allowed
       WHERE after = 0 AND NOT EXISTS (SELECT FROM head) ON CONFLICT (id) DO NOTHING RETURNING key
     ), continued AS (
       UPDATE ${chats} SET seq = after + 1, writer = given.writer, title = given.title, messages = given.messages,
@@ -64,9 +64,10 @@ export const saveAtOnce = (prefix: string) => {
     SELECT key FROM saved`
 
   return function* (save: EntrySave, words: ReadonlyArray<string>): Asking<number | undefined> {
-    const { id, after, writer, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } = save
+    const { id, bucket, after, writer, knownKey, fence, title, count, running, now, isStep, body, kept, knownKept } =
+      save
     const lock = [id, after, writer, knownKey ?? null, fence?.key ?? null, fence?.epoch ?? null] as const
-    const entry = [title, count, running, now, isStep, body, kept, knownKept] as const
+    const entry = [bucket, title, count, running, now, isStep, body, kept, knownKept] as const
     const [row] = yield* rowsOf(statement, ...lock, ...entry, save.takes, save.messages, words, save.known)
     return row === undefined ? undefined : numberIn(row, "key")
   }

@@ -7,6 +7,7 @@ import {
   type Addition,
   all,
   type Asking,
+  bucketColumn,
   countWaiting,
   type Dialect,
   lists,
@@ -33,6 +34,11 @@ export const postgresDialect = (schema: string): Dialect => {
     hold: "FOR UPDATE",
     share: "FOR SHARE",
     nextWrite: `nextval('${prefix}writes')`,
+    pairs: (pairs) => ({
+      sql: "(SELECT name, number::bigint FROM unnest(?::text[], ?::text[]) AS given (name, number)) AS pairs",
+      params: [pairs.map(([name]) => name), pairs.map(([, number]) => String(number))]
+    }),
+    among: (column, numbers) => ({ sql: `${column} = ANY (?::text[]::integer[])`, params: [numbers.map(String)] }),
     saveAtOnce: (save) => atOnce(save, save.said.map(wordsOf)),
     addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
       if (bodies.length === 0) return
@@ -150,7 +156,10 @@ const fences = (prefix: string): Addition => ({
 })
 
 /** All additions, in order. */
-export const postgresAdditions = (prefix: string): ReadonlyArray<Addition> => [inbox(prefix), fences(prefix)]
+export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
+  const dialect = postgresDialect(schema)
+  return [inbox(dialect.prefix), fences(dialect.prefix), bucketColumn(dialect)]
+}
 
 /** All migrations, in order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [

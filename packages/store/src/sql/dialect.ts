@@ -21,6 +21,8 @@ export interface EntrySave {
   readonly messages: ReadonlyArray<string>
   readonly known: ReadonlyArray<string>
   readonly id: string
+  /** The bucket of a new conversation. */
+  readonly bucket: number | null
   readonly after: number
   readonly writer: string
   /** The conversation that the messages belong to, as far as this program knows. */
@@ -48,6 +50,10 @@ export interface Dialect {
   readonly share: string
   /** The number of the store's next write. */
   readonly nextWrite: string
+  /** A table with a row for each pair: a text `name`, and a whole `number`. */
+  readonly pairs: (pairs: ReadonlyArray<readonly [name: string, number: number]>) => Query
+  /** A condition: the number in the column is one of these. */
+  readonly among: (column: string, numbers: ReadonlyArray<number>) => Query
   /** Adds items. */
   readonly addItems: (added: AddedItems) => Asking<void>
   /**

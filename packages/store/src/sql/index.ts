@@ -2,6 +2,7 @@
 export { lists } from "./dialect.ts"
 export type { AddedItems, Dialect, EntrySave } from "./dialect.ts"
 export { searchedText } from "./entryForm.ts"
+export { bucketColumn } from "./listing.ts"
 export { LazyDatabase } from "./lazyDatabase.ts"
 export { countWaiting } from "./inboxRows.ts"
 export { addMissing, all, migrate, newestVersion, schemaVersion } from "./migrations.ts"

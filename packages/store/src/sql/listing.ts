@@ -1,16 +1,20 @@
 /**
  * The list of conversations: by time of the last write, by prefix of the id, and by text of the messages.
  *
- * Owns: the queries of a list. Does not own the database, nor the rows.
+ * Owns: the queries of a list, and the column with the bucket of each conversation. Does not own the database, nor the other
+ * columns.
  *
  * LIST1. A list with a prefix reads only the conversations with that prefix, however many others there are; so does a
  *        search with a prefix.
  * LIST2. A list of the running conversations reads only these, however many others there are. With a prefix it reads only
  *        those with that prefix.
+ * BUCKET1. Every row that a list of a bucket could have has its bucket before the list is read. An earlier version that uses
+ *          the database beside this one adds rows without a bucket. An index has only these rows.
  */
-import type { Store } from "@troupe/chat/store"
+import { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
-import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
+import { all, type Addition } from "./migrations.ts"
+import { type Asking, numberIn, type Query, type Row, rowsOf, textIn } from "./query.ts"
 import { isDistinct } from "./storedText.ts"
 
 /** The options of a list. */
@@ -27,20 +31,21 @@ export class Listing {
   }
 
   /** The rows of a page, and one more if there is another page. */
-  *all({ prefix, search, running, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
-    if (prefix !== "") return yield* this.#withPrefix({ prefix, running, after, limit: limit + 1 })
+  *all({ prefix, search, running, buckets, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
+    if (prefix !== "") return yield* this.#withPrefix({ prefix, running, buckets, after, limit: limit + 1 })
     // A text that a database cannot store matches no conversation.
     if (!isDistinct(search)) return []
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
+    const among = this.#among(buckets)
     const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ?${running ? isRunning : ""}
-      AND ${having.sql} ORDER BY written DESC LIMIT ?`
-    return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, limit + 1)
+      AND ${having.sql}${among.sql} ORDER BY written DESC LIMIT ?`
+    return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, ...among.params, limit + 1)
   }
 
   /** The rows of all conversations with a prefix, for a search in them. */
-  *candidates({ prefix, search, running, after }: Asked): Asking<ReadonlyArray<Row>> {
+  *candidates({ prefix, search, running, buckets, after }: Asked): Asking<ReadonlyArray<Row>> {
     if (!isDistinct(search)) return []
-    return yield* this.#withPrefix({ prefix, running, after, limit: Number.MAX_SAFE_INTEGER })
+    return yield* this.#withPrefix({ prefix, running, buckets, after, limit: Number.MAX_SAFE_INTEGER })
   }
 
   /** The rows whose conversations have a message with the text. */
@@ -51,13 +56,20 @@ export class Listing {
   }
 
   /** `+written` disables the index: the ids with the prefix are found by their index, and then sorted (LIST1). */
-  *#withPrefix({ prefix, running, after, limit }: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
+  *#withPrefix({ prefix, running, buckets, after, limit }: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
     // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
-    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : ""} AND +written < ?
-      ORDER BY +written DESC LIMIT ?`
+    const among = this.#among(buckets)
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : ""}${among.sql}
+      AND +written < ? ORDER BY +written DESC LIMIT ?`
     const { from, to } = prefixRange(prefix)
-    return yield* rowsOf(list, from, to, after ?? Number.MAX_SAFE_INTEGER, limit)
+    return yield* rowsOf(list, from, to, ...among.params, after ?? Number.MAX_SAFE_INTEGER, limit)
+  }
+
+  #among(buckets: Asked["buckets"]): Query {
+    if (buckets === undefined) return { sql: "", params: [] }
+    const { sql, params } = this.#dialect.among("bucket", buckets)
+    return { sql: ` AND ${sql}`, params }
   }
 }
 
@@ -98,3 +110,36 @@ export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList 
   }))
   return rows.length > limit ? { chats, next: textIn(rows[limit - 1], "written") } : { chats }
 }
+
+/** The number of rows that are filled together. */
+const filledAtOnce = 500
+
+/** Whether there are rows without a bucket. */
+export function* areMissing({ prefix }: Dialect): Asking<boolean> {
+  return (yield* rowsOf(missing(prefix, 1))).length > 0
+}
+
+/** Fills the bucket of some rows, and returns whether there may be more. */
+export function* fillSome({ prefix, pairs }: Dialect): Asking<boolean> {
+  const rows = yield* rowsOf(missing(prefix, filledAtOnce))
+  if (rows.length === 0) return false
+  const { sql, params } = pairs(rows.map((row) => [textIn(row, "key"), Store.bucketOf(textIn(row, "id"))]))
+  yield* rowsOf(`UPDATE ${prefix}chats SET bucket = number FROM ${sql} WHERE key = CAST(name AS BIGINT)`, ...params)
+  return rows.length === filledAtOnce
+}
+
+const missing = (prefix: string, limit: number): string =>
+  `SELECT key, id FROM ${prefix}chats WHERE bucket IS NULL LIMIT ${limit}`
+
+/** Adds the column, with the bucket of every conversation, and the index of BUCKET1. */
+export const bucketColumn = (dialect: Dialect): Addition => ({
+  name: "buckets",
+  apply: function* () {
+    const chats = `${dialect.prefix}chats`
+    yield* all([
+      `ALTER TABLE ${chats} ADD COLUMN bucket INTEGER`,
+      `CREATE INDEX chats_without_bucket ON ${chats} (key) WHERE bucket IS NULL`
+    ])
+    while (yield* fillSome(dialect));
+  }
+})

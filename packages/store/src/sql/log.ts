@@ -146,8 +146,8 @@ export class Log {
     yield* this.#held(id)
   }
 
-  *claim(fence: Store.Fence): Asking<void> {
-    yield* this.#fences.claim(fence)
+  *claim(keys: ReadonlyArray<string>, epoch: number): Asking<void> {
+    yield* this.#fences.claim(keys, epoch)
   }
 
   *accept(id: string, input: Input, fence: Store.Fence | undefined): Asking<Accepted> {
@@ -164,7 +164,7 @@ export class Log {
     const begun = { ...Store.blank(id), thread: { messages: [message] } }
     const { title } = Store.summaryOf(begun, { createdAt: now, updatedAt: now })
     const summary = [0, null, readable(title), 0, 0, now, 0] as const
-    const [row] = yield* rowsOf(this.#sql.begin, ...summary, now, checkedId(id))
+    const [row] = yield* rowsOf(this.#sql.begin, ...summary, now, checkedId(id), Store.bucketOf(id))
     return row === undefined ? undefined : numberIn(row, "key")
   }
 
@@ -182,6 +182,7 @@ export class Log {
     const key = yield* saveAtOnce({
       ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
       id: checkedId(record.id),
+      bucket: after === 0 ? Store.bucketOf(record.id) : null,
       after,
       writer,
       knownKey: this.#standings.keyOf(record),
@@ -227,7 +228,8 @@ export class Log {
     yield* this.#inbox.append(chat, inbox, precondition.takes)
   }
 
-  *delete(id: string): Asking<void> {
+  *delete(id: string, fence: Store.Fence | undefined): Asking<void> {
+    yield* this.#fences.check(fence)
     yield* rowsOf(this.#sql.delete, checkedId(id))
   }
 
@@ -271,7 +273,7 @@ export class Log {
     return forked
   }
 
-  *rewind(id: string, seq: number, precondition: Store.Precondition | undefined): Asking<Standing> {
+  *rewind(id: string, seq: number, precondition: Partial<Store.Precondition> | undefined): Asking<Standing> {
     yield* this.#fences.check(precondition?.fence)
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
@@ -378,7 +380,7 @@ export class Log {
     const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
     const [row] =
       head === undefined
-        ? yield* rowsOf(sql.begin, ...summary, seq, now, checkedId(record.id))
+        ? yield* rowsOf(sql.begin, ...summary, seq, now, checkedId(record.id), Store.bucketOf(record.id))
         : yield* rowsOf(sql.goOn, ...summary, taken, head.key)
     if (row === undefined) return undefined
     const chat = numberIn(row, "key")
@@ -423,8 +425,8 @@ function* expired(sql: ReturnType<typeof statements>, { end, isKept, after }: Ex
 
 const isEntry = ({ seq }: Head, number: number): boolean => Number.isSafeInteger(number) && number > 0 && number <= seq
 
-const check = (id: string, head: Head | undefined, precondition: Store.Precondition | undefined): void => {
-  if (precondition === undefined) return
+const check = (id: string, head: Head | undefined, precondition: Partial<Store.Precondition> | undefined): void => {
+  if (precondition?.after === undefined) return
   const newest = head?.seq ?? 0
   if (newest === precondition.after || (head !== undefined && head.writer === precondition.writer)) return
   throw Store.refused("store_conflict", id, newest)
@@ -443,8 +445,8 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
     added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
     draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
-    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, written)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
+    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, bucket, written)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
       moved = seq + 1, waiting = waiting - ?, written = ${nextWrite} WHERE key = ? RETURNING key`,
     supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,

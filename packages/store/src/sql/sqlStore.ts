@@ -9,10 +9,10 @@ import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
 import { type Input, recordInPortions } from "./entryForm.ts"
-import { checkedFence } from "./fences.ts"
+import { checkedKeys } from "./fences.ts"
 import { type Accepted, withInbox } from "./inboxRows.ts"
 import { type Expired, Log } from "./log.ts"
-import { type Asked, Listing, pageOf } from "./listing.ts"
+import { areMissing, type Asked, fillSome, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
 import { type Standing, NewestRecords } from "./newestRecords.ts"
 
@@ -85,7 +85,7 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** With one statement if the database can, else in a transaction. */
-  async save(record: Conversation, precondition?: Store.Precondition): Promise<Store.Saved> {
+  async save(record: Conversation, precondition?: Store.Precondition): Promise<{ readonly seq: number }> {
     const { id } = record
     const [log, database] = [this.#log, this.#database]
     this.#open(id)
@@ -99,13 +99,13 @@ export class SqlStore implements Store.SessionStore {
     return this.#write(id, () => this.#log.accept(id, input, fence))
   }
 
-  async claim(key: string, epoch: number): Promise<void> {
-    const fence = checkedFence(key, epoch)
-    await this.#write("", () => this.#log.claim(fence))
+  async claim(key: string | ReadonlyArray<string>, epoch: number): Promise<void> {
+    const keys = checkedKeys(key, epoch)
+    await this.#write("", () => this.#log.claim(keys, epoch))
   }
 
-  async delete(id: string): Promise<void> {
-    await this.#write(id, () => this.#log.delete(id))
+  async delete(id: string, fence?: Store.Fence): Promise<void> {
+    await this.#write(id, () => this.#log.delete(id, fence))
   }
 
   async history(
@@ -124,12 +124,13 @@ export class SqlStore implements Store.SessionStore {
     return this.#add(id, () => this.#log.fork(id, to, at, fence))
   }
 
-  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<Conversation> {
+  async rewind(id: string, seq: number, precondition?: Partial<Store.Precondition>): Promise<Conversation> {
     return this.#add(id, () => this.#log.rewind(id, seq, precondition))
   }
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
     const asked = Store.listOptions(options, cursorOf)
+    if (asked.buckets !== undefined) await this.#fillBuckets()
     if (asked.search !== "" && asked.prefix !== "") return this.#searchWithPrefix(asked)
     if (asked.search !== "") await this.#index()
     return pageOf(await this.#read("", () => this.#listing.all(asked)), asked.limit)
@@ -166,6 +167,13 @@ export class SqlStore implements Store.SessionStore {
     const { index } = this.#database.dialect
     if (index === undefined) return
     while (await this.#write("", index));
+  }
+
+  /** BUCKET1 */
+  async #fillBuckets(): Promise<void> {
+    const { dialect } = this.#database
+    if (!(await this.#read("", () => areMissing(dialect)))) return
+    while (await this.#write("", () => fillSome(dialect)));
   }
 
   /** Works in portions of conversations, and yields to other tasks in between. */

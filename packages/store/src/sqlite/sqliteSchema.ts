@@ -4,6 +4,7 @@ import {
   type Addition,
   all,
   type Asking,
+  bucketColumn,
   countWaiting,
   type Dialect,
   lists,
@@ -76,6 +77,14 @@ export const sqliteDialect: Dialect = {
   hold: "",
   share: "",
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
+  pairs: (pairs) => ({
+    sql: "(SELECT value ->> 0 AS name, value ->> 1 AS number FROM json_each(?)) AS pairs",
+    params: [JSON.stringify(pairs)]
+  }),
+  among: (column, numbers) => ({
+    sql: `${column} IN (SELECT value FROM json_each(?))`,
+    params: [JSON.stringify(numbers)]
+  }),
   addItems,
   having,
   havingOf,
@@ -150,7 +159,7 @@ const fences: Addition = {
 }
 
 /** All additions, in order. */
-export const sqliteAdditions: ReadonlyArray<Addition> = [inbox, fences]
+export const sqliteAdditions: ReadonlyArray<Addition> = [inbox, fences, bucketColumn(sqliteDialect)]
 
 /** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

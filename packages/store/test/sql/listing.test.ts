@@ -27,8 +27,8 @@ const fill = async (store: Store.SessionStore): Promise<void> => {
 
 /** What others have: rows as the store writes them, in one statement for each table. */
 const rowsOfOthers = (prefix: string, series: string): ReadonlyArray<string> => [
-  `INSERT INTO ${prefix}chats (id, seq, writer, written, title, messages, running, created_at, updated_at)
-    SELECT 'other ' || n || '/chat', 1, NULL, 1000 + n, 'Hello', 1, 0, 0, 0 FROM ${series}`,
+  `INSERT INTO ${prefix}chats (id, bucket, seq, writer, written, title, messages, running, created_at, updated_at)
+    SELECT 'other ' || n || '/chat', n % 4096, 1, NULL, 1000 + n, 'Hello', 1, 0, 0, 0 FROM ${series}`,
   `INSERT INTO ${prefix}commits (chat, seq, is_step, body)
     SELECT key, 1, 1, '{}' FROM ${prefix}chats WHERE id LIKE 'other %'`,
   `INSERT INTO ${prefix}items (chat, list, position, seq, body${prefix === "" ? "" : ", words"})
@@ -137,6 +137,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     asked.clear()
     await asking(store, 1).run()
     for (const prefix of ["", "anna/"]) await store.list({ running: true, prefix })
+    await store.list({ running: true, bucket: [1, 2, 3] })
     await store.close()
     const connection = new DatabaseSync(path)
     const plans = Array.from(asked, (sql) =>
@@ -151,7 +152,14 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
       ["SEARCH chats USING INDEX sqlite_autoindex_chats_1 (id>? AND id<?)"],
       ["SEARCH items USING INDEX sqlite_autoindex_items_1 (chat=? AND list=?)"],
       ["SEARCH chats USING INDEX chats_running (written<?)"],
-      ["SEARCH chats USING INDEX chats_running_ids (id>? AND id<?)"]
+      ["SEARCH chats USING INDEX chats_running_ids (id>? AND id<?)"],
+      ["SCAN chats USING INDEX chats_without_bucket"],
+      [
+        "SEARCH chats USING INDEX chats_running (written<?)",
+        "LIST SUBQUERY 1",
+        "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        "CREATE BLOOM FILTER"
+      ]
     ])
   })
 
@@ -193,8 +201,11 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
       await store.close()
       const unlisted = await read()
       const listing = postgres(server.url, { schema })
-      for (const prefix of ["", "anna/"]) {
-        for (let at = 0; at < 10; at++) expect(await idsOf(listing, { running: true, prefix })).toEqual(["anna/runs"])
+      const bucket = [Store.bucketOf("anna/runs"), 1, 2, 3]
+      for (const options of [{}, { prefix: "anna/" }, { bucket }]) {
+        for (let at = 0; at < 10; at++) {
+          expect(await idsOf(listing, { running: true, ...options })).toEqual(["anna/runs"])
+        }
       }
       await listing.delete("anna/runs")
       await listing.close()

@@ -17,6 +17,17 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
       await refuses(`the claim of ${epoch}`, "invalid_options", () => store.claim("k", epoch))
     }
   }),
+  storeLaw(make, "several keys are claimed together, each once, and all of them or none", async (store) => {
+    const keys = Array.from({ length: 300 }, (_, index) => `k${index}`)
+    await store.claim([...keys, "k7"], 2)
+    await store.claim(keys.toReversed(), 2)
+    await store.claim([], 1)
+    for (const key of keys) await refuses(`an older claim of ${key}`, "store_fenced", () => store.claim(key, 1))
+    await store.claim("k7", 3)
+    await refuses("a claim of an older epoch of one", "store_fenced", () => store.claim(["new", ...keys], 2))
+    await store.claim("new", 0)
+    await store.claim(["new", "k7"], 3)
+  }),
   storeLaw(
     make,
     "every write that names an epoch older than the claimed one is refused, and changes nothing",
@@ -29,7 +40,9 @@ export const fenceLaws = (make: MakeStore): ReadonlyArray<Law> => [
       await store.claim("k", 2)
       const before = [await everything(store, "a"), await store.list()]
       for (const [name, write] of Object.entries(writesOf(store, old))) await refuses(name, "store_fenced", write)
+      await refuses("a rewind", "store_fenced", () => store.rewind("a", 1, { fence: old }))
       same("what the store has", [await everything(store, "a"), await store.list()], before)
+      same("a rewind with a fence alone", (await store.rewind("a", 1, { fence: { key: "k", epoch: 2 } })).version, 2)
     }
   ),
   storeLaw(
@@ -94,5 +107,6 @@ const writesOf = (
   fork: () => store.fork("a", `fork ${name}`, 1, fence),
   accept: () => store.accept("a", inputOf(`i2 ${name}`, "2"), fence),
   "another accept": () => store.accept(`b ${name}`, inputOf("i1", "1"), fence),
-  keepDraft: () => store.keepDraft("a", "late", 1, fence)
+  keepDraft: () => store.keepDraft("a", "late", 1, fence),
+  delete: () => store.delete(`b ${name}`, fence)
 })

@@ -1,5 +1,5 @@
 /** The laws of a store's list. */
-import type { Conversation } from "../../record/index.ts"
+import { bucketOf, type Conversation } from "../../record/index.ts"
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
@@ -93,6 +93,29 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/runs"])
     }
   ),
+  storeLaw(make, "a list of buckets has the conversations whose ids are in them", async (store) => {
+    const ids = ["", "a", "ä", "\u{1F600}", "conversation-42", ...Array.from({ length: 60 }, (_, at) => `chat/${at}`)]
+    await fill(store, ids.slice(1, 40))
+    for (const id of ids.slice(40)) await store.accept(id, inputOf("i1", "1"))
+    await store.fork("a", "chat/fork")
+    const bucketIn = (buckets: ReadonlyArray<number>) => (id: string) => buckets.includes(bucketOf(id))
+    const all = await idsOf(store, { limit: 100 })
+    for (const buckets of [[2_348], [226, 1_544], [4_095], [], all.slice(0, 30).map(bucketOf)]) {
+      const found = all.filter(bucketIn(buckets))
+      same(`those of ${buckets.join()}`, await idsOf(store, { bucket: buckets, limit: 100 }), found)
+      const waiting = found.filter((id) => ids.indexOf(id) >= 40)
+      same("those that run", await idsOf(store, { bucket: buckets, running: true, limit: 100 }), waiting)
+      const owned = found.filter((id) => id.startsWith("chat/"))
+      same("those of a prefix", await idsOf(store, { bucket: buckets, prefix: "chat/", limit: 100 }), owned)
+      const saved = found.filter((id) => !waiting.includes(id))
+      same("those of a search", await idsOf(store, { bucket: buckets, search: "hello", limit: 100 }), saved)
+      same("the pages", (await pages(store, { bucket: buckets, limit: 7 })).flat(), found)
+    }
+    same("those of one", await idsOf(store, { bucket: bucketOf("ä") }), ["ä"])
+    for (const bucket of [-1, 1.5, 4_096, Number.NaN, [0, 4_096]]) {
+      await refuses(`the bucket ${String(bucket)}`, "invalid_options", () => store.list({ bucket }))
+    }
+  }),
   storeLaw(make, "times are whole milliseconds, on a clock that has parts of them too", async (store, clock) => {
     await clock.advance(3.7)
     await store.save(hello)

@@ -11,6 +11,8 @@
  *        once.
  * PASS3. A chat without a process and without references is garbage-collected, and only its stored data remains. A chat
  *        whose `SessionEnd` hooks must still run is kept.
+ * ADMIT1. When as many chats have a process as may have one, another one is loaded only in the place of an idle chat, which
+ *         is unloaded. If no chat is idle, the chat is refused before anything is loaded. A chat in use is never refused.
  * PASS4. While no chat has a process there is no timer. The timer never keeps the program alive.
  *
  * When an input is sent while a chat is passivated:
@@ -98,6 +100,28 @@ export class Passivation<Living extends Kept> {
   forget(id: string): void {
     this.#held.delete(id)
     this.#resting.delete(id)
+  }
+
+  /**
+   * Whether another chat may have a process, where at most so many may; unloads the chat that is idle for longest if that
+   * makes room (ADMIT1).
+   */
+  admits(most: number): boolean {
+    if (this.#held.size < most) return true
+    const now = this.#clock.now()
+    let count = 0
+    let idle: { readonly id: string; readonly living: Living; readonly since: number } | undefined
+    for (const [id, living] of this.#held) {
+      const isStarting = this.#isReviving(id)
+      if (!isStarting && living.chat.pid === undefined) continue
+      count += 1
+      const since = isStarting ? undefined : living.chat.idleSince(now)
+      if (since !== undefined && since < (idle?.since ?? Infinity)) idle = { id, living, since }
+    }
+    if (count < most) return true
+    if (idle === undefined) return false
+    this.#passivate(idle.id, idle.living)
+    return count === most
   }
 
   /** Stops passivation. */

@@ -1,0 +1,81 @@
+/** The parts of the environment of one process of a chat: its saves, one after the other. */
+import type { Clock, System } from "@troupe/otp"
+import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
+import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
+import { CommitChain, type Home, type Place, type Saved } from "../store/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import type { LiveView } from "../view/index.ts"
+import type { ChatPid } from "./chatCommands.ts"
+import type { LiveChat } from "./liveChat.ts"
+import type { SupervisionTree } from "./supervisionTree.ts"
+import type { Engine } from "../tool/index.ts"
+import * as Store from "../store/Store.ts"
+
+/** The parts of a Troupe that a process of a chat needs. */
+interface LifeParts {
+  readonly system: System.System
+  readonly tree: SupervisionTree
+  readonly engine: Engine
+  readonly home: Home | undefined
+}
+
+export class ChatLife extends CommitChain {
+  readonly engine: Engine
+  readonly clock: Clock.Clock
+  readonly watcher: LiveView
+  readonly #chat: LiveChat
+  readonly #tree: SupervisionTree
+  readonly #home: Home | undefined
+  pid: ChatPid | undefined
+
+  constructor(
+    chat: LiveChat,
+    { engine, system, tree, home }: LifeParts,
+    record: Conversation | undefined,
+    recalled: Conversation | undefined
+  ) {
+    super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
+    this.engine = engine
+    this.clock = system.clock
+    this.watcher = chat.view
+    this.#chat = chat
+    this.#tree = tree
+    this.#home = home
+  }
+
+  /** HOME1 */
+  protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
+    const { fence } = this.#chat
+    return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place, fence }))
+  }
+
+  /** Stores an input that waits, if the store does not have it. */
+  accept(input: InboxEntry): void {
+    ignoreRejection(this.#tree.accept(this.#chat.id, input, this.#chat.fence))
+  }
+
+  /** HOME2: the process has ended when the promise resolves, so that it does not handle the error. */
+  protected failed(error: unknown): unknown {
+    if (isFenced(error) || this.#home?.mayAct(this.#chat.id) === false) return this.#chat.away()
+    if (isConflict(error)) this.#chat.conflicted(this.pid)
+    return error
+  }
+}
+
+/** Throws a `ValidationError` for a home over a store that has no fences. */
+export const checkHome = (home: Home | undefined, store: Store.Store): void => {
+  if (home === undefined || Store.isSessionStore(store)) return
+  const reason = "must_be_a store with a log, such as postgres(url), when there is a home"
+  throw new ValidationError("invalid_options", [{ field: ["store"], reason }])
+}
+
+/** How many ids are tried; with 4,096 buckets, a home of few of them finds one sooner. */
+const mostIds = 100_000
+
+/** An id for a new conversation whose home is this program; any id if there is none. */
+export const idAtHome = (home: Home | undefined, newId: () => string): string => {
+  let id = newId()
+  if (home === undefined) return id
+  for (let tried = 1; tried < mostIds && home.fenceOf(id) === undefined; tried++) id = newId()
+  return id
+}

@@ -1,0 +1,32 @@
+/**
+ * The slots in which chats are started, where their number is bounded.
+ *
+ * Owns: the number of free slots, and the starts that wait. Does not own the starts.
+ *
+ * STARTS1. At most as many chats are started at once as there are slots; the others wait in their order.
+ */
+import { Fifo } from "../async/index.ts"
+
+/** The slots of a Troupe. */
+export class StartSlots {
+  #free: number
+  readonly #waiting = new Fifo<() => void>()
+
+  /** `Infinity` is no bound. */
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Runs a start when a slot is free. */
+  async during<A>(start: () => Promise<A>): Promise<A> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await start()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}
