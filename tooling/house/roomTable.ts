@@ -63,7 +63,14 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["server"],
     ["node"]
   ],
-  "packages/cluster": [["placement"], ["inner"], ["home", "owners"], ["gateway"], ["chats"], ["node"]],
+  "packages/cluster": [
+    ["placement"],
+    ["lease", "inner"],
+    ["engine", "testing", "home", "owners"],
+    ["gateway"],
+    ["chats"],
+    ["node"]
+  ],
   "packages/react": [
     ["hooks", "observer/css"],
     ["observer/parts"],

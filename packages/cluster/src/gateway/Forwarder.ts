@@ -12,10 +12,11 @@
  */
 import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
+import { Store } from "@troupe/chat/store"
 import { HttpError } from "@troupe/server/HttpError"
 import type { Accepted, InnerClient } from "../inner/index.ts"
 import { misdirected } from "../inner/index.ts"
-import { bucketOf, ClusterError, type Placement } from "../placement/index.ts"
+import { ClusterError, type Placement } from "../placement/index.ts"
 import { type Note, noteText } from "./note.ts"
 
 /** The parts that a forwarder needs. */
@@ -79,7 +80,7 @@ export class Forwarder {
     mayRepeat: boolean
   ): Promise<Response> {
     const { placement, clock, isHome, deadlineMs } = this.#parts
-    const bucket = bucketOf(name)
+    const bucket = Store.bucketOf(name)
     const until = clock.now() + deadlineMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
       let cause: unknown

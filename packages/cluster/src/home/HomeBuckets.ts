@@ -16,7 +16,8 @@
  *   4. the fence is dropped: a chat that is started after this is refused by the Troupe.
  */
 import type { Clock } from "@troupe/otp"
-import { bucketOf, type Placement, type PlacementListener } from "../placement/index.ts"
+import { Store } from "@troupe/chat/store"
+import type { Placement, PlacementListener } from "../placement/index.ts"
 
 /** The fence of a write, as stores know it. */
 export interface BucketFence {
@@ -71,10 +72,10 @@ export class HomeBuckets implements PlacementListener {
     return this.#open.has(bucket)
   }
 
-  readonly isHome = (id: string): boolean => this.holds(bucketOf(id))
+  readonly isHome = (id: string): boolean => this.holds(Store.bucketOf(id))
 
   readonly fenceOf = (id: string): BucketFence | undefined => {
-    const bucket = bucketOf(id)
+    const bucket = Store.bucketOf(id)
     const epoch = this.#epochs.get(bucket)
     return epoch === undefined ? undefined : { key: keyOf(bucket), epoch }
   }
@@ -82,7 +83,7 @@ export class HomeBuckets implements PlacementListener {
   /** CLUSTER4 */
   readonly mayAct = (id: string): boolean => {
     const { placement, leaseMs } = this.#parts
-    const lease = placement.leaseOf(bucketOf(id))
+    const lease = placement.leaseOf(Store.bucketOf(id))
     return lease !== undefined && placement.now() - lease.confirmedAt < leaseMs * (1 - margin)
   }
 
@@ -101,7 +102,7 @@ export class HomeBuckets implements PlacementListener {
       this.#open.delete(bucket)
       if (why === "lost") this.#epochs.delete(bucket)
     }
-    await this.#parts.leave((id) => leaving.has(bucketOf(id)))
+    await this.#parts.leave((id) => leaving.has(Store.bucketOf(id)))
     for (const bucket of buckets) this.#epochs.delete(bucket)
   }
 }

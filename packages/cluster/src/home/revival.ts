@@ -10,8 +10,7 @@
  */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
-import type { Conversation, Store } from "@troupe/chat/store"
-import { bucketOf } from "../placement/index.ts"
+import { type Conversation, Store } from "@troupe/chat/store"
 
 /** The functions that a revival needs. */
 export interface RevivalParts {
@@ -54,10 +53,11 @@ export class Revival {
     do {
       const page = await this.#parts.store.list({
         running: true,
+        bucket: [...buckets],
         limit: 500,
         ...(after === undefined ? {} : { after })
       })
-      for (const { id } of page.chats) if (buckets.has(bucketOf(id)) && !this.#isStopped) this.#waiting.add(id)
+      for (const { id } of page.chats) if (!this.#isStopped) this.#waiting.add(id)
       this.#next()
       after = page.next
     } while (after !== undefined)
@@ -79,7 +79,7 @@ export class Revival {
 
   async #start(id: string): Promise<void> {
     const { store, troupe, onMoved, ready } = this.#parts
-    if (!(await ready(bucketOf(id)))) return
+    if (!(await ready(Store.bucketOf(id)))) return
     const record = await store.load(id)
     const chat = await troupe().chat(id)
     if (onMoved === "interrupt" || record === undefined) return

@@ -10,10 +10,9 @@
  *   2. the streams of forwarded requests end. Their readers connect again, and find the next home.
  *   3. the Troupe is stopped, then the listener and the connections are closed.
  */
-import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
+import { type RunningTroupe, Troupe } from "@troupe/chat"
 import { Clock, System } from "@troupe/otp"
 import { Server } from "@troupe/server"
-import type { Store } from "@troupe/chat/store"
 import { nodeClient } from "../chats/index.ts"
 import { Forwarder, httpErrorOf, noteOf, noteText } from "../gateway/index.ts"
 import { HomeBuckets, Revival } from "../home/index.ts"
@@ -45,7 +44,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     undo.push(listening.close)
     const client = new InnerClient({ secret, clock, tls })
     undo.push(() => client.close())
-    const placement = await placementOf(cluster, listening.address)
+    const placement = await placementOf({ ...cluster, leaseMs, onError }, listening.address)
     undo.push(() => placement.stop())
     const troupe: { started: RunningTroupe | undefined } = { started: undefined }
     const revival = new Revival({
@@ -59,11 +58,11 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       placement,
       clock,
       leaseMs,
-      claim: (keys, epoch) => claimAll(store, keys, epoch),
+      claim: async (keys, epoch) => void (await store.claim(keys, epoch)),
       revive: revival.revive,
       leave: (isLeaving) => startedOf(troupe.started).leave(isLeaving)
     })
-    const local = await Troupe.start({ ...options, ...homeOf(buckets) })
+    const local = await Troupe.start({ ...options, store, home: buckets })
     troupe.started = local
     undo.push(() => local.stop())
     const newId = (): string => System.uuid(local.system, "cluster")
@@ -111,21 +110,21 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
   }
 }
 
-/** The option of the Troupe that fences its writes. */
-const homeOf = (_buckets: HomeBuckets): Partial<TroupeOptions> => ({})
-
-const placementOf = async ({ placement }: ClusterNodeOptions["cluster"], address: string): Promise<Placement> => {
+/** The placement of the options, or the engine on PostgreSQL, which is loaded only here. */
+const placementOf = async (
+  { placement, url, role, leaseMs, onError }: ClusterNodeOptions["cluster"],
+  address: string
+): Promise<Placement> => {
   if (placement !== undefined) return placement(address)
-  throw new ClusterError("invalid_options", "cluster: the engine on PostgreSQL is not connected yet; give a placement")
+  if (url === undefined)
+    throw new ClusterError("invalid_options", "cluster: url must be the address of a PostgreSQL database")
+  const EffectPlacement = await import("../engine/EffectPlacement.ts")
+  return EffectPlacement.start({ url, address, role, leaseMs, report: onError })
 }
 
 const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {
   if (troupe === undefined) throw new ClusterError("stopped", "The node has not started yet")
   return troupe
-}
-
-const claimAll = async (store: Store.SessionStore, keys: ReadonlyArray<string>, epoch: number): Promise<void> => {
-  for (const key of keys) await store.claim(key, epoch)
 }
 
 /** Answers the requests of other nodes. */

@@ -1,7 +1,7 @@
 /** A placement in memory whose buckets a test moves at once, in real time. */
 import type { Lease, Placement, PlacementListener } from "../../src/placement/Placement.ts"
 import { bucketCount } from "../../src/placement/bucket.ts"
-import { bucketOf } from "../../src/placement/bucketOf.ts"
+import { Store } from "@troupe/chat/store"
 
 interface Member {
   readonly address: string
@@ -61,12 +61,12 @@ export class Placements {
 
   /** Makes a node remember an address as the home of a conversation. */
   remember(node: string, id: string, home: string): void {
-    this.#members.get(node)?.cache.set(bucketOf(id), home)
+    this.#members.get(node)?.cache.set(Store.bucketOf(id), home)
   }
 
   /** Moves the bucket of a conversation; resolves when the new home has it. */
   async move(id: string, to: string): Promise<void> {
-    const bucket = bucketOf(id)
+    const bucket = Store.bucketOf(id)
     const from = this.#members.get(this.#homes.get(bucket) ?? "")
     if (from !== undefined) await this.#take([bucket], from)
     await this.#give([bucket], to)

@@ -2,7 +2,7 @@
 import type { PlacementListener } from "../../src/index.ts"
 
 /** A call of the listener. */
-export interface Call {
+interface Call {
   readonly verb: "gained" | "released" | "lost"
   readonly buckets: ReadonlyArray<number>
   readonly epoch?: number

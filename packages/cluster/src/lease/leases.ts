@@ -18,10 +18,9 @@
  *   1. the table gives the shard to the former member.
  *   2. the answer finds another membership, or none. The shard gets no hold. The table frees it with the former member.
  */
-import { bucketsOf, shardOf } from "./bucket.ts"
+import { bucketsOf, shardOf, type Lease, type PlacementListener } from "../placement/index.ts"
 import type { Acquired, LeaseTable, Member } from "./leaseTable.ts"
 import { type Membership, Memberships, type MembershipOptions } from "./membership.ts"
-import type { Lease, PlacementListener } from "./Placement.ts"
 
 /** What the leases of a node need. */
 export interface LeasesOptions extends Omit<MembershipOptions, "table" | "self" | "lost" | "renewed"> {
@@ -126,12 +125,8 @@ export class Leases {
 
   /** Releases the shards, and resolves when they are free. LEASE3 */
   async release(shards: ReadonlyArray<number>): Promise<void> {
-    await Promise.all(
-      shards.map((shard) => {
-        const hold = this.#holds.get(shard)
-        return hold === undefined ? undefined : this.#end(hold)
-      })
-    )
+    const holds = shards.flatMap((shard) => this.#holds.get(shard) ?? [])
+    await Promise.all(holds.map((hold) => this.#end(hold)))
   }
 
   /** Takes no more shards; the other nodes are to take over those of this node, which it still has. */
@@ -188,14 +183,17 @@ export class Leases {
       hold.phase = "claiming"
       hold.claimed = claimed
     }
-    void claimed.then((isClaimed) => {
-      const present = holds.filter(({ phase }) => phase === "claiming")
-      for (const hold of present) {
-        if (isClaimed) hold.phase = "leased"
-        else this.#drop(hold)
-      }
-      if (!isClaimed && present.length > 0) void this.#free()
-    })
+    void this.#settle(holds, claimed)
+  }
+
+  async #settle(holds: ReadonlyArray<Hold>, claimed: Promise<boolean>): Promise<void> {
+    const isClaimed = await claimed
+    const present = holds.filter(({ phase }) => phase === "claiming")
+    for (const hold of present) {
+      if (isClaimed) hold.phase = "leased"
+      else this.#drop(hold)
+    }
+    if (!isClaimed && present.length > 0) void this.#free()
   }
 
   /** Ends one hold, once. LEASE2, LEASE3 */

@@ -1,6 +1,6 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { TestCluster } from "../../src/placement/TestPlacement.ts"
+import { TestCluster } from "../../src/testing/TestPlacement.ts"
 import { bucketCount, bucketsOf, shardCount } from "../../src/placement/bucket.ts"
 import { recording } from "../double/recording.ts"
 
@@ -172,7 +172,7 @@ test("a gateway is a node without buckets, and learns the home of a bucket again
   expect(gateway.leaseOf(5)).toBeUndefined()
 })
 
-test("TABLE4: a node restarted under its address has its buckets at once, and the former one loses them", async () => {
+test("LTABLE4: a node restarted under its address has its buckets at once, and the former one loses them", async () => {
   const { clock, cluster, nodes } = await started(one)
   const again = await cluster.node(one)
   const listener = recording()

@@ -34,16 +34,18 @@ export class HomeCache {
   #begin(): Promise<ReadonlyMap<number, string>> {
     const reading = this.#read()
     this.#reading = reading
-    reading.then(
-      (homes) => {
-        if (this.#reading !== reading) return
-        this.#reading = undefined
-        for (const [shard, home] of homes) this.#homes.set(shard, home)
-      },
-      () => {
-        if (this.#reading === reading) this.#reading = undefined
-      }
-    )
+    void this.#store(reading)
     return reading
+  }
+
+  async #store(reading: Promise<ReadonlyMap<number, string>>): Promise<void> {
+    try {
+      const homes = await reading
+      if (this.#reading === reading) for (const [shard, home] of homes) this.#homes.set(shard, home)
+    } catch {
+      // The callers of `homeOf` get the error.
+    } finally {
+      if (this.#reading === reading) this.#reading = undefined
+    }
   }
 }

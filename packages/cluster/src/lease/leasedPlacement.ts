@@ -1,8 +1,7 @@
 /** A placement over the leases of a node. */
-import { shardOf } from "./bucket.ts"
+import { shardOf, type Placement } from "../placement/index.ts"
 import { HomeCache } from "./homeCache.ts"
 import { Leases, type LeasesOptions } from "./leases.ts"
-import type { Placement } from "./Placement.ts"
 
 /** The leases of a node, and its placement without `stop`. */
 export interface Leased {

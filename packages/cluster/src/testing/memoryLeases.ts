@@ -1,10 +1,10 @@
 /**
  * The table of leases in memory.
  *
- * Owns: the members and the homes. It is the double of the table in PostgreSQL. TABLE1–TABLE4 are in `leaseTable.ts`.
+ * Owns: the members and the homes. It is the double of the table in PostgreSQL. LTABLE1–LTABLE4 are in `leaseTable.ts`.
  */
-import { shardCount } from "./bucket.ts"
-import type { LeaseTable, Member } from "./leaseTable.ts"
+import { shardCount } from "../placement/index.ts"
+import type { LeaseTable, Member } from "../lease/index.ts"
 
 interface Entry {
   readonly number: number

@@ -12,14 +12,10 @@
  * @module
  */
 import type { Clock } from "@troupe/otp"
-import { shardCount, shardOf } from "./bucket.ts"
-import { ClusterError } from "./ClusterError.ts"
-import { leasedPlacement } from "./leasedPlacement.ts"
-import type { Leases } from "./leases.ts"
-import type { LeaseTable } from "./leaseTable.ts"
+import { shardCount, shardOf, ClusterError, type Placement, type PlacementListener } from "../placement/index.ts"
+import { leasedPlacement, type Leases, type LeaseTable } from "../lease/index.ts"
 import { memoryLeases } from "./memoryLeases.ts"
 import { NodeClock } from "./nodeClock.ts"
-import type { Placement, PlacementListener } from "./Placement.ts"
 
 /** How often a node compares its shards with those that it is to have. */
 const placingMs = 100
