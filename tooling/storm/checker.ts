@@ -90,12 +90,11 @@ const wrongInputs = (lines: ReadonlyArray<Line>, records: Kept["records"]): Read
 /** STORM2 */
 const wrongCalls = (records: Kept["records"], journal: Kept["journal"]): ReadonlyArray<string> => {
   const stored = new Set(
-    Array.from(records.values()).flatMap(({ thread, open }) =>
-      [
-        ...thread.messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : [])),
-        ...(open?.toolCalls ?? [])
-      ].map(({ id }) => id)
-    )
+    Array.from(records.values())
+      .flatMap(({ thread }) =>
+        thread.messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
+      )
+      .map(({ id }) => id)
   )
   return [
     ...repeated(journal.map(([key]) => key)).map((key) => `STORM2: the call with the key ${key} began more than once`),

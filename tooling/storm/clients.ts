@@ -109,14 +109,15 @@ export class StormClient {
   }
 
   /** Decides on calls whose outcome is not known, and retries a turn that no node resumes. */
-  async #continue({ phase, approvals }: ChatView.ChatView): Promise<void> {
+  async #continue({ phase, status, approvals }: ChatView.ChatView): Promise<void> {
     const [waiting] = approvals
-    if (phase !== "interrupted") this.#interruptedAt = undefined
+    const isInterrupted = phase === "interrupted" || (phase === "idle" && status === "error")
+    if (!isInterrupted) this.#interruptedAt = undefined
     if (phase === "awaitingApproval" && waiting !== undefined) {
       const path = `/approvals/${encodeURIComponent(waiting.toolCall.id)}`
       const { outcome } = await this.#ask("POST", path, { type: "result", value: "looked after" })
       this.#history.add({ type: "asked", chat: this.chat, verb: "approve", outcome })
-    } else if (phase === "interrupted") {
+    } else if (isInterrupted) {
       this.#interruptedAt ??= Date.now()
       if (Date.now() - this.#interruptedAt < interruptedMs) return
       this.#interruptedAt = undefined

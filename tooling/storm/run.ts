@@ -36,9 +36,9 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
   const history = new History(join(folder, "history.jsonl"))
   const journal = join(folder, "journal.jsonl")
   const fleet = new Fleet(history, { url, leaseMs, journal, secret: `the secret of storm ${seed}` })
+  await keepLedger(url)
   try {
     await Promise.all([fleet.join("home"), fleet.join("home"), fleet.join("home"), fleet.join("gateway")])
-    await keepLedger(url)
     let isOver = false
     const clients = Array.from(
       { length: chats },
