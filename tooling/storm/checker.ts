@@ -111,12 +111,12 @@ const wrongLogs = (records: Kept["records"], ledger: Kept["ledger"]): ReadonlyAr
     const written = byChat.get(chat) ?? []
     const isWhole = written.length === version && written.every(({ seq }, index) => seq === index + 1)
     if (!isWhole) wrong.push(`STORM3: the log of ${chat} has ${written.length} entries instead of ${version}`)
-    for (const [index, { seq, epoch, writer }] of written.entries()) {
+    for (const [index, { seq, epoch = -1, writer }] of written.entries()) {
+      if (epoch < 0) wrong.push(`STORM3: the entry ${seq} of ${chat} has no epoch`)
       const before = written[index - 1]
-      if (before === undefined) continue
-      if (epoch < before.epoch)
-        wrong.push(`STORM3: the entry ${seq} of ${chat} has the epoch ${epoch} after ${before.epoch}`)
-      if (epoch === before.epoch && writer !== before.writer) {
+      const former = before?.epoch ?? -1
+      if (epoch < former) wrong.push(`STORM3: the entry ${seq} of ${chat} has the epoch ${epoch} after ${former}`)
+      if (before !== undefined && epoch === former && writer !== before.writer) {
         wrong.push(`STORM3: the entry ${seq} of ${chat} has a second writer in the epoch ${epoch}`)
       }
     }

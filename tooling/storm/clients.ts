@@ -20,7 +20,7 @@ const pauseMs = 200
 const interruptedMs = 2_000
 
 /** How long one input may take in all. */
-const patienceMs = 120_000
+const patienceMs = 60_000
 
 interface Ended {
   readonly isOver: () => boolean
@@ -90,22 +90,27 @@ export class StormClient {
     await this.#until(async () => {
       const { outcome } = await this.#ask("POST", "/messages", { input: text, id })
       this.#history.add({ type: "sent", chat, id, outcome })
+      if (outcome === "awaiting_approval") await this.#look()
       return isAcknowledged(outcome)
     })
   }
 
   async #answered({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
     await this.#until(async () => {
-      const { outcome, body } = await this.#ask("GET", "")
-      if (outcome !== "ok") return false
-      const view = body as ChatView.ChatView
-      if (view.messages.some((message) => message.role === "assistant" && isAnswer(message, text))) {
-        this.#history.add({ type: "answered", chat: this.chat, id })
-        return true
-      }
-      await this.#continue(view)
-      return false
+      const view = await this.#look()
+      const isAnswered = view?.messages.some((message) => message.role === "assistant" && isAnswer(message, text))
+      if (isAnswered === true) this.#history.add({ type: "answered", chat: this.chat, id })
+      return isAnswered === true
     })
+  }
+
+  /** Reads the view through a random node, and does what the chat waits for. */
+  async #look(): Promise<ChatView.ChatView | undefined> {
+    const { outcome, body } = await this.#ask("GET", "")
+    if (outcome !== "ok") return undefined
+    const view = body as ChatView.ChatView
+    await this.#continue(view)
+    return view
   }
 
   /** Decides on calls whose outcome is not known, and retries a turn that no node resumes. */

@@ -10,7 +10,8 @@ export interface Written {
   readonly chat: string
   readonly seq: number
   readonly writer: string
-  readonly epoch: number
+  /** The claimed epoch of the bucket; `undefined` if no epoch was claimed. */
+  readonly epoch: number | undefined
 }
 
 /** Creates the tables of the store, with the trigger. */
@@ -22,7 +23,7 @@ export const keepLedger = async (url: string): Promise<void> => {
     `CREATE TABLE public.storm_ledger (chat TEXT NOT NULL, seq BIGINT NOT NULL, writer TEXT, epoch BIGINT)`,
     `CREATE FUNCTION public.storm_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        INSERT INTO public.storm_ledger (chat, seq, writer, epoch)
-         SELECT id, NEW.seq, writer, (SELECT epoch FROM troupe.fences WHERE fences.key = 'bucket:' || bucket)
+         SELECT id, NEW.seq, writer, (SELECT epoch FROM troupe.fences WHERE fences.key = '"bucket:' || bucket || '"')
          FROM troupe.chats WHERE chats.key = NEW.chat;
        RETURN NULL;
      END $$`,
@@ -37,6 +38,6 @@ export const ledgerOf = async (url: string): Promise<ReadonlyArray<Written>> => 
     chat: String(chat).replace("storm/", ""),
     seq: Number(seq),
     writer: String(writer),
-    epoch: Number(epoch)
+    epoch: epoch === null ? undefined : Number(epoch)
   }))
 }
