@@ -46,15 +46,15 @@ export class History {
   }
 
   lines(): ReadonlyArray<Line> {
-    return linesOf<Line>(this.path)
+    return linesOf(this.path) as ReadonlyArray<Line>
   }
 }
 
 /** The lines of a file of JSON lines. */
-export const linesOf = <A>(path: string): ReadonlyArray<A> =>
+export const linesOf = (path: string): ReadonlyArray<unknown> =>
   existsSync(path)
     ? readFileSync(path, "utf8")
         .split("\n")
         .slice(0, -1)
-        .map((line) => JSON.parse(line) as A)
+        .map((line) => JSON.parse(line) as unknown)
     : []

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Conversation } from "@troupe/chat/store"
 import { postgres } from "@troupe/store"
 import { chanceOf } from "../soak/chance.ts"
-import { checked, recoveries } from "./checker.ts"
+import { checked, type Kept, recoveries } from "./checker.ts"
 import { StormClient } from "./clients.ts"
 import { storm } from "./faults.ts"
 import { Fleet } from "./fleet.ts"
@@ -52,7 +52,7 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
     for (const leave of leaving) leave()
     await Promise.all(fleet.running.map((node) => fleet.term(node)))
     const lines = history.lines()
-    const calls = linesOf<readonly [string, string]>(journal)
+    const calls = linesOf(journal) as Kept["journal"]
     const kept = { records: await recordsOf(url, clients), ledger: await ledgerOf(url), journal: calls }
     const recoveredMs = Math.max(0, ...recoveries(beforeTheEnd(lines)).values())
     return { wrong: checked(beforeTheEnd(lines), kept, { leaseMs }), lines, faults, calls: calls.length, recoveredMs }
