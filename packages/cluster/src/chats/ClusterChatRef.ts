@@ -53,7 +53,7 @@ export class ClusterChatRef implements ChatRef {
     const { schema, whenBusy, id = this.#parts.client.newId() } = options
     const message = typeof input === "string" || Array.isArray(input) ? Message.user(input) : input
     const form = schema === undefined ? undefined : StructuredOutput.format("object", schema).schema
-    const body = { message: Codec.toJson("Message", message as Message.Message).data, schema: form, whenBusy, id }
+    const body = { message: Codec.toJson("Message", message).data, schema: form, whenBusy, id }
     return this.#turn<A>(`${this.#host}/messages`, body, id, schema)
   }
 

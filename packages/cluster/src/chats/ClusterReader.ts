@@ -8,7 +8,7 @@
  */
 import type { ChatRef } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
-import { Event } from "@troupe/chat/events"
+import type { Event } from "@troupe/chat/events"
 import { Codec } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"

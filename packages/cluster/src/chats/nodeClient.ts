@@ -15,7 +15,7 @@ export interface NodeClient {
 }
 
 /** A stream: the headers of its answer, and its events. */
-export interface Opened {
+interface Opened {
   readonly headers: Headers
   readonly frames: AsyncGenerator<SentFrame, void>
 }

@@ -5,11 +5,12 @@
  *
  * CLUSTER10. A node that is not the home of the conversation answers a forwarded request with 421, never with the state of
  *            another home. Its sender forgets the home that it remembered, and looks it up again until its deadline.
- * PASS1. A request is sent again only if it was not processed (421, or the node was not reached), or if it is a `GET`. Of any
+ * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), or if it is a `GET`. Of any
  *        other request without an answer the client gets `home_silent`: it may have been processed.
  *
  * @module
  */
+import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
 import { Store } from "@troupe/chat/store"
@@ -51,7 +52,7 @@ export class Forwarder {
   /**
    * Sends a request to the home of its last conversation.
    *
-   * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (PASS1).
+   * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (HOP1).
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
     const { server, method, url, headers, body, signal, owner, may, via, streams } = request

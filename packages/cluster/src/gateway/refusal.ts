@@ -7,7 +7,7 @@ export const httpErrorOf = (json: unknown): HttpError => {
   const code = fieldOf(error, "code")
   const retryAfterMs = fieldOf(error, "retryAfterMs")
   return new HttpError(HttpError.isCode(code) ? code : "internal", String(fieldOf(error, "message")), {
-    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {})
+    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined
   })
 }
 

@@ -15,15 +15,10 @@
  *   3. the chats of the bucket are ended, also those that are being started.
  *   4. the fence is dropped: a chat that is started after this is refused by the Troupe.
  */
-import type { Clock } from "@troupe/otp"
+import type { TroupeOptions } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
+import type { Clock } from "@troupe/otp"
 import type { Placement, PlacementListener } from "../placement/index.ts"
-
-/** The fence of a write, as stores know it. */
-export interface BucketFence {
-  readonly key: string
-  readonly epoch: number
-}
 
 /** The functions that the buckets of a node need. */
 export interface HomeParts {
@@ -44,7 +39,7 @@ const margin = 0.2
 /** How often a bucket whose lease is not known yet is looked at. */
 const lookMs = 5
 
-export class HomeBuckets implements PlacementListener {
+export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions["home"]> {
   readonly #parts: HomeParts
   readonly #epochs = new Map<number, number>()
   readonly #open = new Set<number>()
@@ -74,7 +69,7 @@ export class HomeBuckets implements PlacementListener {
 
   readonly isHome = (id: string): boolean => this.holds(Store.bucketOf(id))
 
-  readonly fenceOf = (id: string): BucketFence | undefined => {
+  readonly fenceOf = (id: string): Store.Fence | undefined => {
     const bucket = Store.bucketOf(id)
     const epoch = this.#epochs.get(bucket)
     return epoch === undefined ? undefined : { key: keyOf(bucket), epoch }

@@ -13,7 +13,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 
 /** The number of the protocol between nodes. Nodes with different numbers refuse each other's requests. */
-export const protocol = 1
+const protocol = 1
 
 /** How far the time of a request may be from this node's time, in milliseconds. */
 export const freshMs = 30_000

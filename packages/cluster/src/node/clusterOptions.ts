@@ -12,7 +12,7 @@ import { ClusterError, type Placement } from "../placement/index.ts"
  * with `"interrupt"` it waits for `retry`.
  */
 export interface ClusterOptions {
-  /** The database of the placement, that of the store: `postgres://…`. It is needed unless there is a `placement`. */
+  /** The database of the placement, as `postgres://…`. Required unless `placement` is given. */
   readonly url?: string | undefined
   /** Where this node listens for other nodes: `10.0.0.7:7700`. It must not be reachable from outside. */
   readonly listen: string

@@ -58,11 +58,11 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       placement,
       clock,
       leaseMs,
-      claim: async (keys, epoch) => void (await store.claim(keys, epoch)),
+      claim: async (keys, epoch) => store.claim(keys, epoch),
       revive: revival.revive,
       leave: (isLeaving) => startedOf(troupe.started).leave(isLeaving)
     })
-    const local = await Troupe.start({ ...options, store, home: buckets })
+    const local = await Troupe.start({ ...options, home: buckets })
     troupe.started = local
     undo.push(() => local.stop())
     const newId = (): string => System.uuid(local.system, "cluster")
@@ -110,16 +110,14 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
   }
 }
 
-/** The placement of the options, or the engine on PostgreSQL, which is loaded only here. */
-const placementOf = async (
-  { placement, url, role, leaseMs, onError }: ClusterNodeOptions["cluster"],
-  address: string
-): Promise<Placement> => {
+/** The placement of the options, or the engine on PostgreSQL, which is loaded now (CLUSTER14). */
+const placementOf = async (cluster: ClusterNodeOptions["cluster"], address: string): Promise<Placement> => {
+  const { placement, url, role, leaseMs, onError: report } = cluster
   if (placement !== undefined) return placement(address)
   if (url === undefined)
-    throw new ClusterError("invalid_options", "cluster: url must be the address of a PostgreSQL database")
-  const EffectPlacement = await import("../engine/EffectPlacement.ts")
-  return EffectPlacement.start({ url, address, role, leaseMs, report: onError })
+    throw new ClusterError("invalid_options", "cluster: url must be that of the PostgreSQL database")
+  const { start } = await import("../engine/EffectPlacement.ts")
+  return start({ url, address, role, leaseMs, report })
 }
 
 const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {

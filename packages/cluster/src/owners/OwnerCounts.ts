@@ -28,7 +28,7 @@ export type OwnerAsk =
   | { readonly type: "release"; readonly grants: ReadonlyArray<Grant> }
 
 /** Grants that are not renewed for this long are dropped, in milliseconds. */
-export const keptMs = 15_000
+const keptMs = 15_000
 
 const minuteMs = 60_000
 

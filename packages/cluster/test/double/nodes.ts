@@ -1,88 +1,53 @@
-/** Nodes of a cluster in one process, over loopback, on one store. */
-import { Fake, type TroupeOptions } from "@troupe/chat"
-import { Store } from "@troupe/chat/store"
-import { Server } from "@troupe/server"
-import { listen } from "@troupe/server/Node"
-import { onTestFinished } from "vitest"
-import type { ClusterOptions, ClusterTroupe } from "../../src/node/Cluster.ts"
-import * as Cluster from "../../src/node/Cluster.ts"
-import { type Proxy, proxy } from "./proxy.ts"
-import { Placements } from "./placements.ts"
+/** Nodes in processes of their own, and what they wrote. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 
-export const secret = "the secret of all the nodes"
+/** A line of a node. */
+interface Line {
+  readonly at: number
+  readonly verb: "started" | "gained" | "released" | "lost" | "failed" | "woke" | "stopped"
+  readonly buckets?: ReadonlyArray<number>
+  readonly epoch?: number
+  readonly ms?: number
+  readonly leases?: number
+  readonly message?: string
+}
 
-export interface TestNode {
-  readonly troupe: ClusterTroupe
-  readonly server: Server.Server
-  /** The base URL for clients. */
+/** A running node. */
+export interface NodeProcess {
+  readonly child: ChildProcess
+  readonly lines: Array<Line>
+  /** The buckets that it has, by its lines, with their epochs. */
+  readonly buckets: Map<number, number>
+  readonly signal: (signal: NodeJS.Signals) => void
+  readonly exited: Promise<void>
+}
+
+const program = fileURLToPath(new URL("placementNode.ts", import.meta.url))
+
+/** Starts a node. */
+export const startNode = (options: {
   readonly url: string
-  readonly stop: () => Promise<void>
-  /** Stops and cuts the traffic of other nodes to this one. */
-  readonly proxy: Proxy
-}
-
-export interface TestNodes {
-  readonly placements: Placements
-  readonly store: Store.SessionStore
-  readonly node: (options?: NodeOptions) => Promise<TestNode>
-}
-
-export interface NodeOptions {
-  readonly troupe?: Partial<TroupeOptions>
-  readonly server?: Partial<Server.ServerOptions>
-  readonly cluster?: Partial<ClusterOptions>
-}
-
-/** The owner is `anna`; the chat `c` is the Troupe's `anna/c`. */
-export const nodes = (adapter: TroupeOptions["adapter"] = hello()): TestNodes => {
-  const placements = new Placements()
-  const store = Store.memory()
-  const node: TestNodes["node"] = async ({ troupe: more = {}, server: serverMore = {}, cluster = {} } = {}) => {
-    const between = await proxy()
-    const troupe = await Cluster.start({
-      adapter,
-      store,
-      ...more,
-      cluster: {
-        listen: "127.0.0.1:0",
-        address: between.address,
-        secret,
-        leaseMs: 1_000,
-        placement: placements.join(cluster.role),
-        ...cluster
-      }
-    })
-    between.lead(troupe.bound)
-    const server = Server.make({
-      troupe,
-      authorize: () => ({ owner: "anna", may: { approve: true } }),
-      limits: { requestsPerMinute: 1_000_000 },
-      ...serverMore
-    })
-    const { url, close } = await listen(server, { graceMs: 500 })
-    let stopping: Promise<void> | undefined
-    const stop = (): Promise<void> =>
-      (stopping ??= (async () => {
-        await close()
-        await troupe.stop()
-      })())
-    onTestFinished(stop)
-    return { troupe, server, url, stop, proxy: between }
-  }
-  return { placements, store, node }
-}
-
-export const hello = (): TroupeOptions["adapter"] =>
-  Fake.make({ script: [{ text: "Hi " }, { text: "there" }, { finish: "stop" }] })
-
-export const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-  fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body)
+  readonly schema: string
+  readonly address: string
+  readonly leaseMs: number
+}): NodeProcess => {
+  const { url, schema, address, leaseMs } = options
+  const child = spawn(process.execPath, [program, url, schema, address, String(leaseMs)], {
+    stdio: ["ignore", "pipe", "inherit"]
   })
-
-/** Turns of the event loop, until something holds. */
-export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise<void>((resolve) => void setImmediate(resolve))
+  const lines: Array<Line> = []
+  const buckets = new Map<number, number>()
+  createInterface({ input: child.stdout }).on("line", (text) => {
+    const line = JSON.parse(text) as Line
+    lines.push(line)
+    for (const bucket of line.buckets ?? []) {
+      if (line.verb === "gained") buckets.set(bucket, line.epoch ?? 0)
+      else buckets.delete(bucket)
+    }
+  })
+  const { promise: exited, resolve } = Promise.withResolvers<void>()
+  child.once("close", () => resolve())
+  return { child, lines, buckets, exited, signal: (signal) => void child.kill(signal) }
 }

@@ -169,6 +169,6 @@ describe("deadlines", () => {
     const reader = answer.body?.getReader()
     await reader?.read()
     await reader?.cancel()
-    await aborted.promise
+    expect(await aborted.promise).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { Fake, tool } from "@troupe/chat"
 import type { SessionError } from "@troupe/chat/errors"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
-import { nodes, until } from "../double/nodes.ts"
+import { nodes, until } from "../double/clusterNodes.ts"
 
 const once = [{ text: "Once " }, { hang: true }] as const
 

@@ -3,13 +3,13 @@ import { Store } from "@troupe/chat/store"
 import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
-import { hello, nodes, post, secret, until } from "../double/nodes.ts"
+import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
 const codeOf = async (answer: Response): Promise<string> =>
   `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
 
 describe("a frozen home", () => {
-  it("PASS1: a message gets home_silent at the deadline, and is not sent again", async () => {
+  it("HOP1: a message gets home_silent at the deadline, and is not sent again", async () => {
     const { node, store, placements } = nodes()
     const [home, other] = [await node(), await node()]
     await placements.move("anna", other.troupe.address)
@@ -22,7 +22,7 @@ describe("a frozen home", () => {
     expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
   })
 
-  it("PASS1: a message with an id that is sent again finds the next home, once that has the bucket", async () => {
+  it("HOP1: a message with an id that is sent again finds the next home, once that has the bucket", async () => {
     const { node, placements } = nodes()
     const [home, other] = [await node(), await node()]
     await placements.move("anna", other.troupe.address)
@@ -50,7 +50,9 @@ describe("the limits of owners", () => {
     const { node } = nodes()
     const all = [await node({ server, cluster }), await node({ server, cluster }), await node({ server, cluster })]
     const answers = await Promise.all(Array.from({ length: 9 }, (_, index) => fetch(`${all[index % 3]?.url}/chats`)))
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429])
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      200, 200, 200, 200, 200, 429, 429, 429, 429
+    ])
   })
 
   it("CLUSTER13: the streams and the chats of an owner are counted once", async () => {
@@ -103,6 +105,7 @@ describe("a node", () => {
     home.proxy.cut()
     other.proxy.cut()
     await until(() => resources() <= before)
+    expect(resources()).toBeLessThanOrEqual(before)
   })
 
   it("CLUSTER14: without `cluster` it is the Troupe of one machine", async () => {

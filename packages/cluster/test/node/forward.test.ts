@@ -1,7 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Client } from "@troupe/server"
 import { describe, expect, it } from "vitest"
-import { nodes, post } from "../double/nodes.ts"
+import { nodes, post } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
 

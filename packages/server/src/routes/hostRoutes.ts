@@ -2,7 +2,7 @@
 import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import { Codec } from "@troupe/chat/store"
 import { Permissions } from "@troupe/chat/tools"
-import { Message } from "@troupe/chat/messages"
+import type { Message } from "@troupe/chat/messages"
 import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
 import * as z from "zod"
 import { events, frame, json, lastFrame, turnReply } from "./responses.ts"

@@ -116,7 +116,7 @@ const build = (
   options: ServerOptions,
   routes: ReadonlyArray<Route>,
   name: string,
-  checkId: ((id: string) => string) | undefined = undefined
+  checkId?: (id: string) => string
 ): Server => {
   const { authorize, basePath = "", hosts, onError } = options
   const clustered = "local" in options.troupe ? options.troupe : undefined

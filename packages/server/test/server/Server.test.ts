@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { HttpError } from "../../src/errors/HttpError.ts"
 import { handModel } from "../double/handModel.ts"
-import { codeOf, endless, framesIn, reading, served, until } from "../double/served.ts"
+import { codeOf, endless, framesIn, reading, served, turn, until } from "../double/served.ts"
 import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 const events = { accept: "text/event-stream" }
@@ -83,6 +83,8 @@ describe("a message", () => {
     expect(await say("m1", {})).toContain("delivered")
     expect(await say("m2", {})).toContain("pending")
     const waiting = [say("m2"), say("m2")]
+    // Both read before their turn begins.
+    await turn()
     model.text("upon")
     model.finish("stop", "Once upon")
     await model.whenOpened(2)
