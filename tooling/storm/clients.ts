@@ -66,14 +66,16 @@ export class StormClient {
       fetch: (url, init) => fetch(url.replace("http://storm", this.#base()), init),
       random: this.#chance
     }).chat(this.chat)
-    let from = 0
+    let known: ReadonlyArray<string> = []
     let partial = ""
     const changed = (): void => {
       const { messages, partial: reply } = link.getState().view
-      if (messages.length > from) {
-        const texts = messages.slice(from).map(Message.text)
-        this.#history.add({ type: "read", chat: this.chat, from, texts, partial })
-        from = messages.length
+      const texts = messages.map(Message.text)
+      const from = texts.findIndex((text, index) => known[index] !== text)
+      if (from !== -1 || texts.length < known.length) {
+        const first = from === -1 ? texts.length : from
+        this.#history.add({ type: "read", chat: this.chat, from: first, texts: texts.slice(first), partial })
+        known = texts
       }
       partial = reply.text
     }
@@ -98,9 +100,9 @@ export class StormClient {
   async #answered({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
     await this.#until(async () => {
       const view = await this.#look()
-      const isAnswered = view?.messages.some((message) => message.role === "assistant" && isAnswer(message, text))
-      if (isAnswered === true) this.#history.add({ type: "answered", chat: this.chat, id })
-      return isAnswered === true
+      if (view === undefined || !isAnswered(view, text)) return false
+      this.#history.add({ type: "answered", chat: this.chat, id })
+      return true
     })
   }
 
@@ -164,4 +166,10 @@ export class StormClient {
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => outcome === "delivered" || outcome === "pending"
 
-const isAnswer = (message: Message.Message, input: string): boolean => Message.text(message).endsWith(answerTo(input))
+/** Whether a view has the answer to an input, and the turn is over: only then is the answer stored. */
+const isAnswered = ({ messages, phase }: ChatView.ChatView, input: string): boolean => {
+  const at = messages.findIndex(
+    (message) => message.role === "assistant" && Message.text(message).endsWith(answerTo(input))
+  )
+  return at !== -1 && (phase === "idle" || at < messages.length - 1)
+}

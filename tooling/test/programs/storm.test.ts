@@ -60,8 +60,9 @@ const sent = (name: string): ReadonlyArray<Event> => [
 ]
 
 test("the checker finds nothing in a history that the database has", () => {
+  const undone = { type: "read", chat: "c", from: 0, texts: ["one", "not stored"], partial: "not" } as const
   const read = { type: "read", chat: "c", from: 1, texts: [answerTo("one")], partial: "The ans" } as const
-  const lines = linesOf({ type: "node", node: "n", event: "kill" }, ...sent("one"), read)
+  const lines = linesOf({ type: "node", node: "n", event: "kill" }, ...sent("one"), undone, read)
   expect(checked(lines, keptOf(["one"]), { leaseMs: 1_000 })).toEqual([])
 })
 
@@ -70,7 +71,7 @@ test("the checker finds what is lost, doubled, read differently, late, and witho
     ...sent("one"),
     ...sent("two"),
     { type: "send", chat: "c", id: "three", text: "three" },
-    { type: "read", chat: "c", from: 1, texts: ["another"], partial: "other" },
+    { type: "read", chat: "c", from: 1, texts: ["another", "more", "and more", "most", "the end"], partial: "other" },
     { type: "node", node: "n", event: "ended", detail: "1" },
     { type: "node", node: "n", event: "kill" }
   )
@@ -98,8 +99,9 @@ test("the checker finds what is lost, doubled, read differently, late, and witho
     "STORM3: the entry 4 of c has the epoch 1 after 2",
     "STORM3: the entry 5 of c has no epoch",
     "STORM3: the entry 5 of c has the epoch -1 after 1",
-    "STORM4: a reader of c has another message 1",
-    'STORM4: a reader of c has "other", which is not stored',
+    'STORM4: a reader of c has "other", which no message begins with',
+    "STORM4: a reader of c has another message 0",
+    "STORM4: a reader of c has more than is stored",
     'STORM5: the answer to "one" is more than once in c',
     "STORM5: the answer to two is not in c",
     "STORM6: three has no answer",

@@ -13,7 +13,6 @@
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
-import { Store } from "@troupe/chat/store"
 import { HttpError } from "@troupe/server/HttpError"
 import type { Accepted, InnerClient } from "../inner/index.ts"
 import { misdirected } from "../inner/index.ts"

@@ -44,7 +44,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     undo.push(listening.close)
     const client = new InnerClient({ secret, clock, tls })
     undo.push(() => client.close())
-    const placement = await placementOf({ ...cluster, leaseMs, onError }, listening.address)
+    const placement = await placementOf(cluster, listening.address)
     undo.push(() => placement.stop())
     const troupe: { started: RunningTroupe | undefined } = { started: undefined }
     const revival = new Revival({

@@ -4,7 +4,7 @@ import { queries } from "../../../store/test/double/queries.ts"
 import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
 import { start } from "../../src/engine/EffectPlacement.ts"
 import { bucketCount, protocol } from "../../src/placement/bucket.ts"
-import { type NodeProcess, startNode } from "../double/nodeProcesses.ts"
+import { type NodeProcess, startNode } from "../double/nodes.ts"
 import { freshSchema } from "../double/postgresTable.ts"
 import { recording } from "../double/recording.ts"
 
