@@ -29,6 +29,8 @@ export interface HomeParts {
   readonly claim: (keys: ReadonlyArray<string>, epoch: number) => Promise<void>
   /** Starts what ran in these buckets; called when they are open. */
   readonly revive: (buckets: ReadonlySet<number>) => void
+  /** Whether a chat of an open bucket is still to be started by `revive`. */
+  readonly isPending: (id: string) => boolean
   /** Ends the chats for which the function returns true, and resolves when they have left. */
   readonly leave: (isLeaving: (id: string) => boolean) => Promise<void>
 }
@@ -67,7 +69,8 @@ export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions
     return this.#open.has(bucket)
   }
 
-  readonly isHome = (id: string): boolean => this.holds(Store.bucketOf(id))
+  /** CLUSTER8: a chat that is still to be started answers no request yet. */
+  readonly isHome = (id: string): boolean => this.holds(Store.bucketOf(id)) && !this.#parts.isPending(id)
 
   readonly fenceOf = (id: string): Store.Fence | undefined => {
     const bucket = Store.bucketOf(id)

@@ -4,7 +4,7 @@
  * Owns: the chats that are to be started. Does not own the chats.
  *
  * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, though nobody
- *           asks for it.
+ *           asks for it. Until then other requests for it wait, because a new input would abandon the interrupted turn.
  * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never with a call whose outcome is not known. The
  *           store counts the retries.
  */
@@ -30,8 +30,10 @@ const mostRetries = 2
 export class Revival {
   readonly #parts: RevivalParts
   readonly #waiting = new Set<string>()
+  readonly #starting = new Set<string>()
+  /** The buckets that are being listed, and how many times. */
+  readonly #listing = new Map<number, number>()
   #isStopped = false
-  #running = 0
 
   constructor(parts: RevivalParts) {
     this.#parts = parts
@@ -39,13 +41,28 @@ export class Revival {
 
   /** Starts what ran in these buckets. */
   readonly revive = (buckets: ReadonlySet<number>): void => {
-    void this.#find(buckets).catch(this.#parts.report)
+    for (const bucket of buckets) this.#count(bucket, 1)
+    void this.#find(buckets)
+      .catch(this.#parts.report)
+      .finally(() => {
+        for (const bucket of buckets) this.#count(bucket, -1)
+      })
   }
+
+  /** Whether the chat has not been started yet, or it is not known yet whether it ran. */
+  readonly isPending = (id: string): boolean =>
+    this.#waiting.has(id) || this.#starting.has(id) || this.#listing.has(Store.bucketOf(id))
 
   /** Starts nothing more. */
   stop(): void {
     this.#isStopped = true
     this.#waiting.clear()
+  }
+
+  #count(bucket: number, change: number): void {
+    const count = (this.#listing.get(bucket) ?? 0) + change
+    if (count === 0) this.#listing.delete(bucket)
+    else this.#listing.set(bucket, count)
   }
 
   async #find(buckets: ReadonlySet<number>): Promise<void> {
@@ -65,13 +82,15 @@ export class Revival {
 
   #next(): void {
     for (const id of this.#waiting) {
-      if (this.#running >= atOnce) return
+      if (this.#starting.size >= atOnce) return
+      // A bucket may be lost and gained again while its chat is being started.
+      if (this.#starting.has(id)) continue
       this.#waiting.delete(id)
-      this.#running += 1
+      this.#starting.add(id)
       void this.#start(id)
         .catch(this.#parts.report)
         .finally(() => {
-          this.#running -= 1
+          this.#starting.delete(id)
           this.#next()
         })
     }

@@ -60,6 +60,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       leaseMs,
       claim: async (keys, epoch) => store.claim(keys, epoch),
       revive: revival.revive,
+      isPending: revival.isPending,
       leave: (isLeaving) => startedOf(troupe.started).leave(isLeaving)
     })
     const local = await Troupe.start({ ...options, home: buckets })
