@@ -6,6 +6,7 @@ import { Store } from "@troupe/chat/store"
 import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
+import type { ChatView } from "@troupe/chat/view"
 import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
 /** A placement that is never started, because the options are refused first. */
@@ -92,6 +93,39 @@ describe("a node", () => {
     await home.stop()
     expect((await turn.result()).finalResponse?.outputText).toBe("Again")
     expect(home.troupe.isAlive("c")).toBe(false)
+  })
+
+  it("CLUSTER8: that gains a chat in the middle of a turn resumes the turn before it takes a new input", async () => {
+    const scripts = [
+      [{ text: "Once " }, { hang: true as const }],
+      [{ text: "Again" }, { finish: "stop" as const }],
+      [{ text: "Second" }, { finish: "stop" as const }]
+    ]
+    const { node, store } = nodes(Fake.make({ scripts }))
+    const listed = Promise.withResolvers<void>()
+    const list: typeof store.list = async (options) => {
+      if (options?.running === true) await listed.promise
+      return store.list(options)
+    }
+    const home = await node()
+    const other = await node({
+      troupe: { store: new Proxy(store, { get: (_, name) => (name === "list" ? list : Reflect.get(store, name)) }) }
+    })
+    await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
+    await home.stop()
+    let isAnswered = false
+    const asked = post(`${other.url}/chats/c/messages`, { input: "And?", id: "m2" }).finally(() => (isAnswered = true))
+    for (let turns = 0; turns < 5_000 && !isAnswered; turns++)
+      await new Promise<void>((next) => void setImmediate(next))
+    listed.resolve()
+    expect((await asked).status).toBe(202)
+    let texts: ReadonlyArray<unknown> = []
+    await until(async () => {
+      const { messages, phase } = (await (await fetch(`${other.url}/chats/c`)).json()) as ChatView.ChatView
+      texts = messages.map(({ content }) => content)
+      return phase === "idle"
+    })
+    expect(texts).toEqual(["Hello", "Again", "And?", "Second"])
   })
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {

@@ -1,0 +1,178 @@
+/**
+ * Compares the history of a storm with the database.
+ *
+ * STORM1. An acknowledged input is in its conversation once, in the thread or in the inbox; no input is there twice.
+ * STORM2. A call that writes began at most once, and its call is stored whenever it began.
+ * STORM3. The log of every conversation has no gap. Its epochs never fall, and each epoch has one writer.
+ * STORM4. The newest texts of each reader are the stored ones, and a streamed text is the beginning of its message.
+ * STORM5. An answer that a client has seen is stored, and no answer is there twice.
+ * STORM6. Within the lease and five seconds after the last fault, every chat has answered an input.
+ * STORM7. A node ends only by a signal, and ends by itself after SIGTERM.
+ */
+import { Message } from "@troupe/chat/messages"
+import type { Conversation } from "@troupe/chat/store"
+import { isAcknowledged } from "./clients.ts"
+import type { Line } from "./history.ts"
+import type { Written } from "./ledger.ts"
+
+/** The database at the end, and the effects of the tool. */
+export interface Kept {
+  readonly records: ReadonlyMap<string, Conversation>
+  readonly ledger: ReadonlyArray<Written>
+  readonly journal: ReadonlyArray<readonly [key: string, call: string]>
+}
+
+type Of<Type extends Line["type"]> = Extract<Line, { readonly type: Type }>
+
+const ofType = <Type extends Line["type"]>(lines: ReadonlyArray<Line>, type: Type): ReadonlyArray<Of<Type>> =>
+  lines.filter((line): line is Of<Type> => line.type === type)
+
+/** How long a chat may take to answer after the last fault, beside the lease, in milliseconds. */
+const answerMs = 5_000
+
+/** The faults that the history and the database show. */
+export const checked = (
+  lines: ReadonlyArray<Line>,
+  { records, ledger, journal }: Kept,
+  { leaseMs }: { readonly leaseMs: number }
+): ReadonlyArray<string> => [
+  ...wrongInputs(lines, records),
+  ...wrongCalls(records, journal),
+  ...wrongLogs(records, ledger),
+  ...wrongReads(lines, records),
+  ...wrongAnswers(lines, records),
+  ...late(lines, leaseMs),
+  ...wrongEnds(lines)
+]
+
+/** The chats, and when each first answered after the last fault, in milliseconds after it. */
+export const recoveries = (lines: ReadonlyArray<Line>): ReadonlyMap<string, number> => {
+  const last = lastFault(lines)
+  const chats = new Map(ofType(lines, "send").map(({ chat }) => [chat, Infinity]))
+  for (const { chat, at } of ofType(lines, "answered")) {
+    if (at >= last) chats.set(chat, Math.min(at - last, chats.get(chat) ?? Infinity))
+  }
+  return chats
+}
+
+const faults: ReadonlySet<string> = new Set(["started", "kill", "term", "stop", "cont"])
+
+const lastFault = (lines: ReadonlyArray<Line>): number =>
+  Math.max(0, ...ofType(lines, "node").map(({ at, event }) => (faults.has(event) ? at : 0)))
+
+const repeated = (all: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(all.filter((one, at) => all.indexOf(one) !== at))
+]
+
+const textsOf = ({ thread }: Conversation, role: "user" | "assistant"): ReadonlyArray<string> =>
+  thread.messages.filter((message) => message.role === role).map(Message.text)
+
+/** STORM1 */
+const wrongInputs = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
+  const acknowledged = new Set(
+    ofType(lines, "sent").flatMap(({ id, outcome }) => (isAcknowledged(outcome) ? [id] : []))
+  )
+  const inputs = new Map(
+    Array.from(records, ([chat, record]) => {
+      const waiting = (record.inbox ?? []).map(({ message }) => Message.text(message))
+      return [chat, [...textsOf(record, "user"), ...waiting]] as const
+    })
+  )
+  const doubled = Array.from(inputs, ([chat, texts]) =>
+    repeated(texts).map((text) => `STORM1: "${text}" is more than once in ${chat}`)
+  )
+  const lost = ofType(lines, "send").filter(
+    ({ chat, id, text }) => acknowledged.has(id) && inputs.get(chat)?.includes(text) !== true
+  )
+  return [...doubled.flat(), ...lost.map(({ chat, text }) => `STORM1: "${text}" is not in ${chat}`)]
+}
+
+/** STORM2 */
+const wrongCalls = (records: Kept["records"], journal: Kept["journal"]): ReadonlyArray<string> => {
+  const stored = new Set(
+    Array.from(records.values())
+      .flatMap(({ thread }) =>
+        thread.messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
+      )
+      .map(({ id }) => id)
+  )
+  return [
+    ...repeated(journal.map(([key]) => key)).map((key) => `STORM2: the call with the key ${key} began more than once`),
+    ...repeated(journal.map(([, call]) => call)).map((call) => `STORM2: the call "${call}" began more than once`),
+    ...journal.flatMap(([, call]) => (stored.has(call) ? [] : [`STORM2: "${call}" began, and is not stored`]))
+  ]
+}
+
+/** STORM3 */
+const wrongLogs = (records: Kept["records"], ledger: Kept["ledger"]): ReadonlyArray<string> => {
+  const wrong: Array<string> = []
+  const byChat = Map.groupBy(ledger, ({ chat }) => chat)
+  for (const [chat, { version = 0 }] of records) {
+    const written = byChat.get(chat) ?? []
+    const isWhole = written.length === version && written.every(({ seq }, index) => seq === index + 1)
+    if (!isWhole) wrong.push(`STORM3: the log of ${chat} has ${written.length} entries instead of ${version}`)
+    for (const [index, { seq, epoch = -1, writer }] of written.entries()) {
+      if (epoch < 0) wrong.push(`STORM3: the entry ${seq} of ${chat} has no epoch`)
+      const before = written[index - 1]
+      const former = before?.epoch ?? -1
+      if (epoch < former) wrong.push(`STORM3: the entry ${seq} of ${chat} has the epoch ${epoch} after ${former}`)
+      if (before !== undefined && epoch === former && writer !== before.writer) {
+        wrong.push(`STORM3: the entry ${seq} of ${chat} has a second writer in the epoch ${epoch}`)
+      }
+    }
+  }
+  return wrong
+}
+
+/** STORM4: a reader may have more than is stored until its next snapshot, so its newest texts count. */
+const wrongReads = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
+  const read = new Map<string, ReadonlyArray<string>>()
+  const wrong: Array<string> = []
+  for (const { chat, from, texts, partial } of ofType(lines, "read")) {
+    read.set(chat, [...(read.get(chat) ?? []).slice(0, from), ...texts])
+    if (partial !== "" && texts.length > 0 && !texts.some((text) => text.startsWith(partial))) {
+      wrong.push(`STORM4: a reader of ${chat} has "${partial}", which no message begins with`)
+    }
+  }
+  for (const [chat, texts] of read) {
+    const stored = (records.get(chat)?.thread.messages ?? []).map(Message.text)
+    const different = stored.findIndex((text, index) => texts[index] !== text)
+    if (different !== -1) wrong.push(`STORM4: a reader of ${chat} has another message ${different}`)
+    if (texts.length > stored.length) wrong.push(`STORM4: a reader of ${chat} has more than is stored`)
+  }
+  return wrong
+}
+
+/** STORM5 */
+const wrongAnswers = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
+  const texts = new Map(ofType(lines, "send").map(({ id, text }) => [id, text]))
+  const answersIn = (chat: string): ReadonlyArray<string> => {
+    const record = records.get(chat)
+    return record === undefined
+      ? []
+      : textsOf(record, "assistant").flatMap((text) => /The answer to (.*)\.$/.exec(text)?.[1] ?? [])
+  }
+  const doubled = Array.from(records.keys(), (chat) =>
+    repeated(answersIn(chat)).map((text) => `STORM5: the answer to "${text}" is more than once in ${chat}`)
+  )
+  const lost = ofType(lines, "answered").filter(({ chat, id }) => !answersIn(chat).includes(texts.get(id) ?? ""))
+  return [...doubled.flat(), ...lost.map(({ chat, id }) => `STORM5: the answer to ${id} is not in ${chat}`)]
+}
+
+/** STORM6 */
+const late = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string> => {
+  const answered = new Set(ofType(lines, "answered").map(({ id }) => id))
+  const silent = ofType(lines, "send").filter(({ id }) => !answered.has(id))
+  return [
+    ...silent.map(({ id }) => `STORM6: ${id} has no answer`),
+    ...Array.from(recoveries(lines)).flatMap(([chat, ms]) =>
+      ms <= leaseMs + answerMs ? [] : [`STORM6: ${chat} answered ${ms} ms after the last fault`]
+    )
+  ]
+}
+
+/** STORM7 */
+const wrongEnds = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
+  ofType(lines, "node").flatMap(({ node, event, detail }) =>
+    event === "ended" ? [`STORM7: ${node} ended: ${detail ?? ""}`] : []
+  )

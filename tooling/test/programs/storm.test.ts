@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { user } from "@troupe/chat"
+import { Message, Usage } from "@troupe/chat/messages"
+import type { Conversation } from "@troupe/chat/store"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { checked, type Kept } from "../../storm/checker.ts"
+import type { Event, Line } from "../../storm/history.ts"
+import { runStorm } from "../../storm/run.ts"
+import { answerTo } from "../../storm/script.ts"
+
+let server: PostgresServer
+const folder = mkdtempSync(join(tmpdir(), "troupe-storm-"))
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test(
+  "a cluster under faults loses nothing, doubles nothing, and answers after the last fault",
+  { timeout: 180_000 },
+  async () => {
+    const options = { url: server.url, folder, seed: 7, minutes: 1 / 4, leaseMs: 3_000, chats: 4 }
+    const { wrong, lines, faults } = await runStorm(options)
+    expect(wrong).toEqual([])
+    expect(faults.size).toBeGreaterThan(0)
+    expect(lines.filter(({ type }) => type === "answered").length).toBeGreaterThan(4)
+  }
+)
+
+const recordOf = (id: string, inputs: ReadonlyArray<string>): Conversation => ({
+  id,
+  thread: { messages: inputs.flatMap((text) => [user(text), Message.assistant(answerTo(text))]) },
+  usage: Usage.empty,
+  running: false,
+  pendingToolCalls: [],
+  version: 2
+})
+
+/** The events, a second apart. */
+const linesOf = (...events: ReadonlyArray<Event>): ReadonlyArray<Line> =>
+  events.map((event, index) => ({ at: 1_000 * index, ...event }))
+
+const keptOf = (inputs: ReadonlyArray<string>, more: Partial<Kept> = {}): Kept => ({
+  records: new Map([["c", recordOf("c", inputs)]]),
+  ledger: [1, 2].map((seq) => ({ chat: "c", seq, writer: "w", epoch: 1 })),
+  journal: [],
+  ...more
+})
+
+const sent = (name: string): ReadonlyArray<Event> => [
+  { type: "send", chat: "c", id: name, text: name },
+  { type: "sent", chat: "c", id: name, outcome: "pending" },
+  { type: "answered", chat: "c", id: name }
+]
+
+test("the checker finds nothing in a history that the database has", () => {
+  const undone = { type: "read", chat: "c", from: 0, texts: ["one", "not stored"], partial: "not" } as const
+  const read = { type: "read", chat: "c", from: 1, texts: [answerTo("one")], partial: "The ans" } as const
+  const lines = linesOf({ type: "node", node: "n", event: "kill" }, ...sent("one"), undone, read)
+  expect(checked(lines, keptOf(["one"]), { leaseMs: 1_000 })).toEqual([])
+})
+
+test("the checker finds what is lost, doubled, read differently, late, and without an epoch of its own", () => {
+  const lines = linesOf(
+    ...sent("one"),
+    ...sent("two"),
+    { type: "send", chat: "c", id: "three", text: "three" },
+    { type: "read", chat: "c", from: 1, texts: ["another", "more", "and more", "most", "the end"], partial: "other" },
+    { type: "node", node: "n", event: "ended", detail: "1" },
+    { type: "node", node: "n", event: "kill" }
+  )
+  const kept = keptOf(["one", "one"], {
+    ledger: [
+      { chat: "c", seq: 1, writer: "w", epoch: 2 },
+      { chat: "c", seq: 3, writer: "v", epoch: 2 },
+      { chat: "c", seq: 4, writer: "v", epoch: 1 },
+      { chat: "c", seq: 5, writer: "v", epoch: undefined }
+    ],
+    journal: [
+      ["k", "call"],
+      ["k", "call"]
+    ]
+  })
+  expect(checked(lines, kept, { leaseMs: 1_000 })).toEqual([
+    'STORM1: "one" is more than once in c',
+    'STORM1: "two" is not in c',
+    "STORM2: the call with the key k began more than once",
+    'STORM2: the call "call" began more than once',
+    'STORM2: "call" began, and is not stored',
+    'STORM2: "call" began, and is not stored',
+    "STORM3: the log of c has 4 entries instead of 2",
+    "STORM3: the entry 3 of c has a second writer in the epoch 2",
+    "STORM3: the entry 4 of c has the epoch 1 after 2",
+    "STORM3: the entry 5 of c has no epoch",
+    "STORM3: the entry 5 of c has the epoch -1 after 1",
+    'STORM4: a reader of c has "other", which no message begins with',
+    "STORM4: a reader of c has another message 0",
+    "STORM4: a reader of c has more than is stored",
+    'STORM5: the answer to "one" is more than once in c',
+    "STORM5: the answer to two is not in c",
+    "STORM6: three has no answer",
+    "STORM6: c answered Infinity ms after the last fault",
+    "STORM7: n ended: 1"
+  ])
+})
