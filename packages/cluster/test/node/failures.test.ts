@@ -115,8 +115,8 @@ describe("a node", () => {
     await home.stop()
     let isAnswered = false
     const asked = post(`${other.url}/chats/c/messages`, { input: "And?", id: "m2" }).finally(() => (isAnswered = true))
-    for (let turns = 0; turns < 5_000 && !isAnswered; turns++)
-      await new Promise<void>((next) => void setImmediate(next))
+    let turns = 0
+    await until(() => isAnswered || ++turns > 5_000)
     listed.resolve()
     expect((await asked).status).toBe(202)
     let texts: ReadonlyArray<unknown> = []
