@@ -149,15 +149,16 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
   readonly home?: Home | undefined
   /**
    * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. A further input is refused
-   * with `inbox_full`, and is not stored.
+   * with `inbox_full`, and is not stored. Each accepted input copies the list of those that wait, 8 bytes for each: with
+   * more than some thousands this costs more than the input.
    */
   readonly maxWaitingInputs?: number | undefined
   /**
    * How many bytes the waiting inputs of one chat may have in total, as JSON in UTF-8. Default: 393,216; `Infinity` is no
    * bound.
    *
-   * **Details**: each accepted input stores all waiting inputs again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
-   * most half the bound for each input. An input larger than the bound is accepted only when no turn runs.
+   * **Details**: an input larger than the bound is accepted only when no turn runs. In a store with a log, each accepted
+   * input is a row of its own; another store keeps all waiting inputs in the record, and stores them again.
    */
   readonly maxWaitingBytes?: number | undefined
   /** Called for every crash, with a readable report. Default: no call. */
