@@ -25,7 +25,7 @@ const answersOf = ({ promised }: Crashed): number =>
 describe("a program that is killed at any moment", () => {
   test.each([
     ["SQLite", () => join(folder, "chats.db"), 8],
-    ["PostgreSQL", () => server.url, 5]
+    ["PostgreSQL", () => server.url, 8]
   ] as const)(
     "loses nothing of what %s had acknowledged, and doubles nothing",
     { timeout: 120_000 },

@@ -1,37 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { expect, test } from "vitest"
 import { checked, type Kept } from "../../storm/checker.ts"
 import type { Event, Line } from "../../storm/history.ts"
-import { runStorm } from "../../storm/run.ts"
 import { answerTo } from "../../storm/script.ts"
-
-let server: PostgresServer
-const folder = mkdtempSync(join(tmpdir(), "troupe-storm-"))
-beforeAll(async () => {
-  server = await startPostgres()
-})
-afterAll(async () => {
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-test(
-  "a cluster under faults loses nothing, doubles nothing, and answers after the last fault",
-  { timeout: 180_000 },
-  async () => {
-    const options = { url: server.url, folder, seed: 7, minutes: 1 / 4, leaseMs: 3_000, chats: 4 }
-    const { wrong, lines, faults } = await runStorm(options)
-    expect(wrong).toEqual([])
-    expect(faults.size).toBeGreaterThan(0)
-    expect(lines.filter(({ type }) => type === "answered").length).toBeGreaterThan(4)
-  }
-)
 
 const recordOf = (id: string, inputs: ReadonlyArray<string>): Conversation => ({
   id,
