@@ -7,9 +7,9 @@ import * as Client from "../../src/client/Client.ts"
 import * as Server from "../../src/server/Server.ts"
 import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
-/** Turns of the event loop until something holds. */
+/** Turns of the event loop until something holds, for at most ten seconds: text reaches a view by a timer of the host. */
 export const until = async (holds: () => boolean): Promise<void> => {
-  for (let hop = 0; hop < 5_000; hop++) {
+  for (const end = performance.now() + 10_000; performance.now() < end;) {
     if (holds()) return
     await new Promise<void>((resolve) => void setImmediate(resolve))
   }
