@@ -46,11 +46,12 @@ import {
   type Unexpected,
   type ServerOptions
 } from "./serverOptions.ts"
-import { everyRoute, hostRoutes } from "../routes/index.ts"
+import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
 
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
+export type { NodeStatus } from "../link/index.ts"
 export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "../http/index.ts"
 
 /** A request handler. `close` ends its open streams and runs. */
@@ -123,7 +124,7 @@ const build = (
   const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(routes, basePath)
+  const find = makeRouter(clustered === undefined ? routes : [...routes, ...nodeRoutes], basePath)
   const owners = new Owners(
     limits,
     () => clock.now(),
@@ -141,6 +142,7 @@ const build = (
   const shown = options.exposeToolErrors === true ? allShown : withoutToolErrors
   const home = {
     troupe,
+    cluster: clustered,
     streams,
     limits,
     shown,
