@@ -5,13 +5,14 @@
  * placement has, nor the connections.
  *
  * NODES1. Without a reader nothing is requested and no timer runs. At most one request to each node is open.
- * NODES2. A list is returned after at most twice `patienceMs`, whatever the nodes and the placement do. A node that has not
+ * NODES2. A list is returned after at most three times `patienceMs`, whatever the nodes and the placement do. A node that has not
  *         answered for `silentMs`, or that was not reached, is `silent` until it answers.
  * NODES3. A node that is no member any more is `gone`, and listed for `goneMs`. A list has at most `mostNodes`, and the members
  *         come before those that are gone.
  *
  * @module
  */
+import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
 import type { InnerClient } from "../inner/index.ts"
@@ -19,11 +20,11 @@ import type { Placement } from "../placement/index.ts"
 import { noteText } from "./note.ts"
 
 /** The part of a status that a node states about itself. */
-export type OwnStatus = Required<Omit<Server.NodeStatus, "node">>
+export type OwnStatus = Required<Omit<Server.NodeStatus, "node" | "hasChat">>
 
 /** The parts that a list needs. */
 export interface NodeListParts {
-  readonly placement: Pick<Placement, "address" | "nodes">
+  readonly placement: Pick<Placement, "address" | "nodes" | "homeOf">
   readonly client: Pick<InnerClient, "request">
   readonly clock: Clock.Clock
   /** The status of this node. */
@@ -60,11 +61,15 @@ export class NodeList {
     return this.#parts.own()
   }
 
-  /** The nodes, by their addresses. NODES2 */
-  readonly read = async (): Promise<ReadonlyArray<Server.NodeStatus>> => {
+  /** The nodes, by their addresses. With the id of a chat, its home is marked, as far as this node knows it. NODES2 */
+  readonly read = async (id?: string): Promise<ReadonlyArray<Server.NodeStatus>> => {
     await this.#within(this.#refreshed())
     await this.#within(Promise.all(this.#listed().map((entry) => this.#answered(entry))))
-    return this.#listed().map((entry) => this.#statusOf(entry))
+    const home = id === undefined ? undefined : await this.#within(this.#homeOf(id))
+    return this.#listed().map((entry) => ({
+      ...this.#statusOf(entry),
+      ...(entry.node === home && { hasChat: true })
+    }))
   }
 
   /** Whether a node is a member, as far as is known within `patienceMs`. */
@@ -88,6 +93,15 @@ export class NodeList {
     const isLate = asking !== undefined && clock.now() - asking.began >= silentMs
     const state = goneAt !== undefined ? "gone" : isSilent || isLate ? "silent" : (known?.state ?? "alive")
     return { ...known, node, state }
+  }
+
+  /** The home that the requests of a chat are sent to. A request to a former home corrects it. */
+  async #homeOf(id: string): Promise<string | undefined> {
+    try {
+      return await this.#parts.placement.homeOf(Store.bucketOf(id))
+    } catch {
+      return undefined
+    }
   }
 
   /** Reads the members. When the placement fails, those that are known stay. */
@@ -139,12 +153,12 @@ export class NodeList {
     }
   }
 
-  async #within(work: Promise<unknown>): Promise<void> {
+  async #within<A>(work: Promise<A>): Promise<A | undefined> {
     const { clock } = this.#parts
     let timer: unknown
-    const late = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, patienceMs)))
+    const late = new Promise<undefined>((resolve) => (timer = clock.setTimeout(() => resolve(undefined), patienceMs)))
     try {
-      await Promise.race([work, late])
+      return await Promise.race([work, late])
     } finally {
       clock.clearTimeout(timer)
     }

@@ -197,15 +197,13 @@ describe("the observer's link of a client", () => {
     const { observer } = Client.connect({ url: gateway.url })
     const at = observer.node?.(other.troupe.address)
     if (at === undefined) throw new Error("the link has no nodes")
+    const list = observer.nodes?.("c")
     expect(observer.node?.(other.troupe.address)).toBe(at)
-    const leave = [
-      observer.nodes?.subscribe(() => {}),
-      at.tree.subscribe(() => {}),
-      at.process(before).subscribe(() => {})
-    ]
-    const stateOf = () => observer.nodes?.getState()?.find(({ node }) => node === other.troupe.address)?.state
+    const leave = [list?.subscribe(() => {}), at.tree.subscribe(() => {}), at.process(before).subscribe(() => {})]
+    const stateOf = () => list?.getState()?.find(({ node }) => node === other.troupe.address)?.state
     await until(() => stateOf() === "alive" && at.tree.getState()?.node === other.troupe.address)
     await until(() => at.process(before).getState()?.chat === "c")
+    expect(list?.getState()?.filter(({ hasChat }) => hasChat)).toMatchObject([{ node: other.troupe.address }])
     await at.kill(before)
     await until(() => String(chat.pid) !== before)
     await until(() => JSON.stringify(at.tree.getState()).includes(`"${String(chat.pid)}"`))

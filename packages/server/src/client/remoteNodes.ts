@@ -23,14 +23,17 @@ const longestMs = 10_000
 
 export class RemoteNodes implements Watched<Nodes> {
   readonly #remote: Remote
+  readonly #path: string
   readonly #listeners = new Listeners()
   #left: AbortController | undefined
   #state: Nodes | undefined
   #text = ""
   #error: Error | undefined
 
-  constructor(remote: Remote) {
+  /** `query` names the chat whose home is marked. */
+  constructor(remote: Remote, query: string) {
     this.#remote = remote
+    this.#path = `/observer/nodes${query}`
   }
 
   readonly getState = (): Nodes | undefined => this.#state
@@ -68,7 +71,7 @@ export class RemoteNodes implements Watched<Nodes> {
       longestMs
     )
     try {
-      const answer = await ask("GET", "/observer/nodes", undefined, AbortSignal.any([left, late.signal]))
+      const answer = await ask("GET", this.#path, undefined, AbortSignal.any([left, late.signal]))
       if (!left.aborted) this.#take(answer as { readonly nodes: Nodes }, undefined)
       return undefined
     } catch (cause) {

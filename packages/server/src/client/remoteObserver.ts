@@ -15,9 +15,13 @@ import type { Remote } from "./remote.ts"
 /** The link to the observer of a server. */
 export const remoteObserver = (remote: Remote): ObserverLink => {
   const nodes = new WeakCache<Observation.Observation>()
+  const lists = new WeakCache<RemoteNodes>()
   return {
     ...observationAt(remote, ""),
-    nodes: new RemoteNodes(remote),
+    nodes: (chat) => {
+      const query = chat === undefined ? "" : `?chat=${encodeURIComponent(chat)}`
+      return lists.get(query, () => new RemoteNodes(remote, query))
+    },
     node: (address) => nodes.get(address, () => observationAt(remote, `?node=${encodeURIComponent(address)}`))
   }
 }

@@ -87,7 +87,8 @@ export interface SharedLimits {
  * - `admit`: counts a request of an owner, once in the cluster. `admitChat` counts a chat that this node is about to start,
  *   while it is alive. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
  * - `nodes`: how many nodes there are
- * - `nodeList`: the nodes, for the observer. Resolves within half a second, also when nodes are silent. Never rejects
+ * - `nodeList`: the nodes, for the observer. With the id of a chat, its home is marked. Resolves within a second, also when
+ *   nodes are silent. Never rejects
  */
 export interface Clustered {
   readonly local: RunningTroupe
@@ -98,5 +99,5 @@ export interface Clustered {
   readonly admit: ((owner: string, limits: SharedLimits) => Promise<Seat>) | undefined
   readonly admitChat: ((owner: string, id: string, limits: SharedLimits) => Promise<void>) | undefined
   readonly nodes: () => number
-  readonly nodeList: () => Promise<ReadonlyArray<NodeStatus>>
+  readonly nodeList: (id?: string) => Promise<ReadonlyArray<NodeStatus>>
 }

@@ -63,6 +63,7 @@ export type Watched<A> = Observation.Watched<A>
  * - `state`: `draining` while it hands its conversations over; `silent` when it gives no answer; `gone` when it has left the
  *   cluster, or its lease has ended
  * - `buckets`, `epoch`, `chats`: how many buckets it holds, their highest epoch, and how many chats are live there
+ * - `hasChat`: whether it is the home of the chat of the list
  *
  * **Details**: of a `silent` or `gone` node the figures are the last known ones. Without any, the fields are missing.
  */
@@ -73,6 +74,7 @@ export interface NodeStatus {
   readonly buckets?: number | undefined
   readonly epoch?: number | undefined
   readonly chats?: number | undefined
+  readonly hasChat?: boolean | undefined
 }
 
 /**
@@ -83,7 +85,8 @@ export interface NodeStatus {
  * a cluster, `nodes` has no state, and its error is `not_found`.
  */
 export interface ObserverLink extends Observation.Observation {
-  readonly nodes?: Watched<ReadonlyArray<NodeStatus>> | undefined
+  /** With a chat, the list marks its home. Returns the same object for the same chat while it is observed. */
+  readonly nodes?: ((chat?: string) => Watched<ReadonlyArray<NodeStatus>>) | undefined
   /** Returns the same object for the same address while it is observed. */
   readonly node?: ((address: string) => Observation.Observation) | undefined
 }

@@ -72,12 +72,16 @@ const noProcess = (): HttpError =>
   new HttpError("not_found", "No process lives under this pid; the tree has those that do")
 
 /** The caller's chat of this name, or else the Troupe's. For a name that may be another owner's, the Troupe's first. */
+const innerOf = async (name: string, call: Call): Promise<string> => {
+  const own = `${call.chats.prefix}${name}`
+  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
+  return isOther ? name : own
+}
+
 const timeline = async (call: Call): Promise<Response> => {
   const { timeline: timelineOf } = observationFor(call)
   const name = call.params["chat"] ?? ""
-  const own = `${call.chats.prefix}${name}`
-  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
-  return streamOf(call, timelineOf(isOther ? name : own), (state) => ({ ...state, chat: name }))
+  return streamOf(call, timelineOf(await innerOf(name, call)), (state) => ({ ...state, chat: name }))
 }
 
 const kill = async (call: Call): Promise<Response> => {
@@ -90,9 +94,11 @@ const kill = async (call: Call): Promise<Response> => {
   return Response.json({ ok: true })
 }
 
-const nodes = async ({ may, cluster }: Call): Promise<Response> => {
-  check(may, "observe")
-  return Response.json({ nodes: (await cluster?.nodeList()) ?? [] })
+const nodes = async (call: Call): Promise<Response> => {
+  check(call.may, "observe")
+  const chat = call.url.searchParams.get("chat")
+  const id = chat === null ? undefined : await innerOf(chat, call)
+  return Response.json({ nodes: (await call.cluster?.nodeList(id)) ?? [] })
 }
 
 const route = (method: Route["method"], path: string, handle: Route["handle"], type: string): Route => ({

@@ -22,7 +22,7 @@ const asking = () => {
       ])
     }
   })
-  const { nodes } = observer
+  const nodes = observer.nodes?.("c/1")
   if (nodes === undefined) throw new Error("the link has no nodes")
   return { clock, asked, answers, nodes, observer }
 }
@@ -43,6 +43,7 @@ test("RNODES1, RNODES3: the nodes are requested each second while there is a sub
   expect([first, changes]).toEqual([[one], 1])
   await clock.advance(1_000)
   expect([asked.length, nodes.getState() === first, changes]).toEqual([2, true, 1])
+  expect(asked.map(({ url }) => url)).toEqual(Array.from(asked, () => "http://localhost/observer/nodes?chat=c%2F1"))
   await clock.advance(1_000)
   expect(nodes.getState()).toMatchObject([{ state: "draining" }])
   for (const left of leave) left()
