@@ -133,10 +133,10 @@ export class NodeList {
   }
 
   /** Asks a member for its status, unless a request is open (NODES1). */
-  #answered(entry: Entry): Promise<void> | undefined {
-    if (entry.goneAt !== undefined || entry.node === this.#parts.placement.address) return undefined
+  async #answered(entry: Entry): Promise<void> {
+    if (entry.goneAt !== undefined || entry.node === this.#parts.placement.address) return
     entry.asking ??= { began: this.#parts.clock.now(), answer: this.#ask(entry) }
-    return entry.asking.answer
+    await entry.asking.answer
   }
 
   /** Never rejects: the failure is the state `silent`. */

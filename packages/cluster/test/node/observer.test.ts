@@ -22,6 +22,10 @@ const listAt = async ({ url }: TestNode): Promise<ReadonlyArray<Server.NodeStatu
 const statusOf = async (at: TestNode, { troupe }: TestNode): Promise<Server.NodeStatus | undefined> =>
   (await listAt(at)).find(({ node }) => node === troupe.address)
 
+/** Waits for the first answer of each node to a node. */
+const known = (at: TestNode): Promise<void> =>
+  until(async () => (await listAt(at)).every(({ chats }) => chats !== undefined))
+
 const path = (at: TestNode, rest: string, { troupe }: TestNode): string =>
   `${at.url}/observer/${rest}?node=${encodeURIComponent(troupe.address)}`
 
@@ -52,6 +56,7 @@ describe("the list of nodes", () => {
   it("has each node, with its role, its buckets, their highest epoch and its chats, the same at every node", async () => {
     const { home, other, gateway, ...all } = await three(hanging())
     await running(all, other, "c")
+    await Promise.all([home, other, gateway].map(known))
     const lists = await Promise.all([home, other, gateway].map(listAt))
     expect(lists[1]).toEqual(lists[0])
     expect(lists[2]).toEqual(lists[0])
@@ -80,8 +85,10 @@ describe("the list of nodes", () => {
     })
     const other = await all.node(operator)
     await all.placements.move("anna", other.troupe.address)
+    await known(other)
     expect((await statusOf(other, leaving))?.state).toBe("alive")
     const stopped = leaving.troupe.stop()
+    await until(async () => (await statusOf(other, leaving))?.state === "draining")
     expect(await statusOf(other, leaving)).toMatchObject({ state: "draining", buckets: 4_095 })
     handover.resolve()
     await stopped
@@ -90,9 +97,9 @@ describe("the list of nodes", () => {
 
   it("NODES2: a dead node is `silent` at once, a frozen one after two seconds, and no list waits for either", async () => {
     const { home, other, gateway } = await three()
-    await listAt(other)
+    await known(other)
     gateway.proxy.cut()
-    expect((await statusOf(other, gateway))?.state).toBe("silent")
+    await until(async () => (await statusOf(other, gateway))?.state === "silent")
     home.proxy.freeze()
     const began = performance.now()
     const states: Array<string | undefined> = []
@@ -151,7 +158,7 @@ describe("an observer's request", () => {
 
   it("HOP2: for a silent node gets `node_silent` at the deadline of two seconds, a kill too", async () => {
     const { home, gateway } = await three()
-    await listAt(gateway)
+    await known(gateway)
     home.proxy.freeze()
     const began = performance.now()
     const answers = await Promise.all([
@@ -182,7 +189,7 @@ describe("an observer's request", () => {
 
   it("FORWARD6: is answered when the node that counts its owner's requests is silent", async () => {
     const { other, gateway } = await three()
-    await listAt(gateway)
+    await known(gateway)
     other.proxy.freeze()
     expect(await codeOf(await fetch(`${gateway.url}/chats`))).toBe("503 moved")
     expect(await listAt(gateway)).toHaveLength(3)
