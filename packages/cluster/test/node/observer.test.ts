@@ -1,5 +1,5 @@
 import { Fake } from "@troupe/chat"
-import { Client, type Server } from "@troupe/server"
+import { Client, Server } from "@troupe/server"
 import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { nodes, post, type TestNode, type TestNodes, until } from "../double/clusterNodes.ts"
@@ -140,6 +140,37 @@ describe("an observer's request", () => {
     await until(() => String(chats[1].pid) !== before[1])
     expect(String(chats[0].pid)).toBe(before[0])
     expect(await codeOf(await post(path(gateway, "processes/%3C0.999.0%3E/kill", other), {}))).toBe("404 not_found")
+  })
+
+  it("FORWARD5: that is forwarded to a node other than the named one is refused there, and its route does not run", async () => {
+    const { home, other } = await three()
+    const { local, address, isHome, forward, nodes: count, nodeList } = home.troupe
+    const mounts: Array<Server.Mounted> = []
+    const { close } = Server.make({
+      ...operator.server,
+      troupe: {
+        local,
+        address,
+        isHome,
+        forward,
+        nodes: count,
+        nodeList,
+        admit: undefined,
+        admitChat: undefined,
+        mount: (_, mounted) => void mounts.push(mounted)
+      }
+    })
+    onTestFinished(close)
+    const may = { mode: undefined, approve: false, observe: true, rewind: true, delete: true }
+    const askFor = (node: string) =>
+      mounts[0]?.handle(new Request(path(home, "processes/%3C0.999.0%3E", other)), {
+        owner: "anna",
+        may,
+        via: [],
+        node,
+        streams: true
+      })
+    await expect(askFor(other.troupe.address)).rejects.toMatchObject({ code: "misdirected" })
   })
 
   it("OBSERVE3, OBSERVE5: of a caller who may not observe is refused where it arrives, and reaches no other node", async () => {
