@@ -134,9 +134,9 @@ describe("the screen", () => {
 
   test("shows the observed one of more nodes than fit", () => {
     const nodes = Array.from({ length: 100 }, (_, at) => ({ node: `n${at}`, state: "alive" as const }))
-    for (const { node } of nodes) {
-      const lines = observerLines(scene({ nodes, node }), { rows: 24, columns: 100 }, plainPaint)
-      expect(lines.filter((line) => line.startsWith("●"))).toEqual([`● ${node} alive`])
+    for (const { node: shown } of nodes) {
+      const lines = observerLines(scene({ nodes, node: shown }), { rows: 24, columns: 100 }, plainPaint)
+      expect(lines.filter((line) => line.startsWith("●"))).toEqual([`● ${shown} alive`])
     }
   })
 

@@ -14,13 +14,13 @@
  */
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
-import type { Server } from "@troupe/server"
+import type { NodeStatus } from "@troupe/server/ChatLink"
 import type { InnerClient } from "../inner/index.ts"
 import type { Placement } from "../placement/index.ts"
 import { noteText } from "./note.ts"
 
 /** The part of a status that a node states about itself. */
-export type OwnStatus = Required<Omit<Server.NodeStatus, "node" | "hasChat">>
+export type OwnStatus = Required<Omit<NodeStatus, "node" | "hasChat">>
 
 /** The parts that a list needs. */
 export interface NodeListParts {
@@ -62,7 +62,7 @@ export class NodeList {
   }
 
   /** The nodes, by their addresses. With the id of a chat, its home is marked, as far as this node knows it. NODES2 */
-  readonly read = async (id?: string): Promise<ReadonlyArray<Server.NodeStatus>> => {
+  readonly read = async (id?: string): Promise<ReadonlyArray<NodeStatus>> => {
     await this.#within(this.#refreshed())
     await this.#within(Promise.all(this.#listed().map((entry) => this.#answered(entry))))
     const home = id === undefined ? undefined : await this.#within(this.#homeOf(id))
@@ -87,7 +87,7 @@ export class NodeList {
       .toSorted((one, other) => (one.node < other.node ? -1 : 1))
   }
 
-  #statusOf({ node, known, isSilent, asking, goneAt }: Entry): Server.NodeStatus {
+  #statusOf({ node, known, isSilent, asking, goneAt }: Entry): NodeStatus {
     const { placement, clock } = this.#parts
     if (node === placement.address) return { node, ...this.own() }
     const isLate = asking !== undefined && clock.now() - asking.began >= silentMs

@@ -1,5 +1,5 @@
 import { Fake } from "@troupe/chat"
-import { Client, Server } from "@troupe/server"
+import { type ChatLink, Client, Server } from "@troupe/server"
 import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { nodes, post, type TestNode, type TestNodes, until } from "../double/clusterNodes.ts"
@@ -16,10 +16,10 @@ const three = async (adapter?: Parameters<typeof nodes>[0]) => {
   return { ...all, home, other, gateway }
 }
 
-const listAt = async ({ url }: TestNode): Promise<ReadonlyArray<Server.NodeStatus>> =>
-  ((await (await fetch(`${url}/observer/nodes`)).json()) as { nodes: ReadonlyArray<Server.NodeStatus> }).nodes
+const listAt = async ({ url }: TestNode): Promise<ReadonlyArray<ChatLink.NodeStatus>> =>
+  ((await (await fetch(`${url}/observer/nodes`)).json()) as { nodes: ReadonlyArray<ChatLink.NodeStatus> }).nodes
 
-const statusOf = async (at: TestNode, { troupe }: TestNode): Promise<Server.NodeStatus | undefined> =>
+const statusOf = async (at: TestNode, { troupe }: TestNode): Promise<ChatLink.NodeStatus | undefined> =>
   (await listAt(at)).find(({ node }) => node === troupe.address)
 
 /** Waits for the first answer of each node to a node. */

@@ -51,7 +51,6 @@ import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
-export type { NodeStatus } from "../link/index.ts"
 export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "../http/index.ts"
 
 /** A request handler. `close` ends its open streams and runs. */
