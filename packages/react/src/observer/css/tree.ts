@@ -59,6 +59,8 @@ export const treeCss = `
   background: var(--tro-card);
   cursor: pointer;
 }
+.tro-frame[data-narrow] > .tro-nodes { flex-wrap: nowrap; }
+.tro-frame[data-narrow] > .tro-nodes > li { flex: none; }
 .tro-nodes > li:hover { background: var(--tro-hover); }
 .tro-nodes > li[aria-selected="true"] { background: var(--tro-accent-soft); border-color: var(--tro-accent); }
 .tro-nodes strong { font-weight: 600; overflow-wrap: anywhere; }
