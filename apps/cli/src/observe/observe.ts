@@ -25,11 +25,12 @@ export interface ObserveSurroundings {
  * **Errors**: rejects with a `CliError` when no server answers at first, and when the server refuses.
  */
 export const observe = async (
-  { url, headers, once }: ObserveOptions,
+  { url, headers, once, node }: ObserveOptions,
   surroundings: ObserveSurroundings
 ): Promise<void> => {
   const { input, output, paint, signal } = surroundings
-  const { observer } = connect({ url, headers })
+  const link = connect({ url, headers }).observer
+  const observer = node === undefined ? link : { ...link, ...link.node?.(node) }
   const refused = new AbortController()
   let refusal: Error | undefined
   const leave = observer.tree.subscribe(() => {

@@ -1,10 +1,12 @@
 /**
- * The observer without a terminal: prints the tree, then a line for each change.
+ * The observer without a terminal: prints the tree and the nodes of a cluster, then a line for each change.
  *
  * @module
  */
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
+import { NodeChoice } from "./nodeChoice.ts"
+import { nodeText } from "./nodeLines.ts"
 import { type ProcessRow, rowsOf } from "./observedRows.ts"
 import { visible } from "../output/index.ts"
 
@@ -19,18 +21,29 @@ export interface ReportSurroundings {
 }
 
 /** Reports until the signal is aborted. */
-export const runReport = ({ observer: { tree }, write, once, signal }: ReportSurroundings): Promise<void> =>
+export const runReport = ({ observer, write, once, signal }: ReportSurroundings): Promise<void> =>
   new Promise((resolve) => {
+    const { tree } = observer
     let before: Observation.Observed | undefined
+    let nodesBefore: ReadonlyArray<string> = []
+    const reportNodes = (): void => {
+      const now = choice.nodes.map(nodeText)
+      for (const line of now.filter((text) => !nodesBefore.includes(text))) write(`node ${line}`)
+      nodesBefore = now
+      if (once) end()
+    }
+    const choice = new NodeChoice(observer, reportNodes)
     const report = (): void => {
       const now = tree.getState()
       if (now === undefined || now === before) return
       const lines = before === undefined ? treeText(now) : changes(before, now)
       before = now
       for (const line of lines) write(line)
-      if (once) end()
+      choice.reached(now.node)
+      if (once && now.node === undefined) end()
     }
     const end = (): void => {
+      choice.leave()
       signal.removeEventListener("abort", end)
       leave()
       resolve()

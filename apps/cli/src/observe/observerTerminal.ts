@@ -4,8 +4,9 @@
  * **Owns** the terminal's alternate screen, the selection, and the watched values. Does not own the link or the system
  * behind it.
  *
- * - OBST1. Only the tree, the selected process and the timeline of its chat are watched.
- * - OBST2. A kill requires a confirmation, which applies to the process in the question, whatever is selected by then.
+ * - OBST1. Only the nodes, the tree of the observed one, the selected process and the timeline of its chat are watched.
+ * - OBST2. A kill requires a confirmation, which applies to the process and the node in the question, whatever is selected by
+ *   then.
  * - OBST3. Every exit (`q`, Ctrl-C, a signal, a refusal) restores the terminal and ends all watches.
  *
  * @module
@@ -13,6 +14,7 @@
 import { emitKeypressEvents } from "node:readline"
 import type { ObserverLink, Watched } from "@troupe/server/ChatLink"
 import { type Chosen, chosenRow, rowsOf } from "./observedRows.ts"
+import { NodeChoice } from "./nodeChoice.ts"
 import { observerLines } from "./observerView.ts"
 import type { Paint, TerminalOutput } from "../output/index.ts"
 
@@ -42,26 +44,45 @@ const leaveScreen = "\u001b[?25h\u001b[?1049l"
 export const runObserver = ({ observer, url, input, output, paint, signal }: ObserverSurroundings): Promise<void> =>
   new Promise((resolve) => {
     let chosen: Chosen | undefined
-    let asked: { readonly id: string; readonly label: string } | undefined
+    let asked:
+      | { readonly id: string; readonly label: string; readonly where: string; readonly at: ObserverLink }
+      | undefined
     let said: string | undefined
     let drawing = false
     let over = false
-    const process = new Slot(observer.process, () => draw())
-    const timeline = new Slot(observer.timeline, () => draw())
+    const choice = new NodeChoice(observer, () => draw())
+    const tree = new Slot(
+      () => choice.at.tree,
+      () => draw()
+    )
+    const process = new Slot(
+      (id) => choice.at.process(id),
+      () => draw()
+    )
+    const timeline = new Slot(
+      (id) => choice.at.timeline(id),
+      () => draw()
+    )
 
     const scene = () => {
-      const observed = observer.tree.getState()
+      tree.watch(choice.chosen ?? "")
+      const observed = tree.state
+      choice.reached(observed?.node)
       const rows = rowsOf(observed?.tree ?? [])
       const at = chosenRow(rows, chosen)
       const row = rows[at]
       if (row !== undefined) chosen = { id: row.node.id, path: row.path }
       process.watch(row?.node.id)
       timeline.watch(row?.node.chat)
-      const error = observer.tree.getError?.()
+      const error = tree.error
       const question =
-        asked === undefined ? undefined : `Kill ${asked.label} ${asked.id}? y kills, any other key does not`
+        asked === undefined
+          ? undefined
+          : `Kill ${asked.label} ${asked.id}${asked.where}? y kills, any other key does not`
       return {
         url,
+        nodes: choice.nodes,
+        node: choice.node,
         observed,
         rows,
         chosen: at,
@@ -86,8 +107,8 @@ export const runObserver = ({ observer, url, input, output, paint, signal }: Obs
       if (row !== undefined) chosen = { id: row.node.id, path: row.path }
     }
 
-    const kill = (id: string): void => {
-      observer.kill(id).catch((error: unknown) => {
+    const kill = ({ id, at }: { readonly id: string; readonly at: ObserverLink }): void => {
+      at.kill(id).catch((error: unknown) => {
         said = error instanceof Error ? error.message : String(error)
         draw()
       })
@@ -102,23 +123,33 @@ export const runObserver = ({ observer, url, input, output, paint, signal }: Obs
       end: Number.POSITIVE_INFINITY
     }
 
+    const stepNode = (by: 1 | -1): void => {
+      choice.step(by)
+      chosen = undefined
+      for (const slot of [process, timeline]) slot.watch(undefined)
+    }
+
     const pressed = (_text: string | undefined, { name = "", ctrl = false }: Key): void => {
       said = undefined
       if (name === "q" || (ctrl && (name === "c" || name === "d"))) return leave()
       if (asked !== undefined) {
-        if (name === "y") kill(asked.id)
+        if (name === "y") kill(asked)
         asked = undefined
       } else if (name === "k") {
-        const { rows, chosen: at } = scene()
-        asked = rows[at]?.node
-      } else move(moves[name] ?? 0)
+        const { rows, chosen: index } = scene()
+        const { node } = rows[index] ?? {}
+        const where = choice.nodes.length > 1 ? ` at ${choice.node ?? ""}` : ""
+        asked = node && { id: node.id, label: node.label, where, at: choice.at }
+      } else if (name === "left" || name === "right") stepNode(name === "left" ? -1 : 1)
+      else move(moves[name] ?? 0)
       draw()
     }
 
     const leave = (): void => {
       if (over) return
       over = true
-      leaveTree()
+      choice.leave()
+      tree.watch(undefined)
       process.watch(undefined)
       timeline.watch(undefined)
       signal.removeEventListener("abort", leave)
@@ -139,7 +170,6 @@ export const runObserver = ({ observer, url, input, output, paint, signal }: Obs
     input.resume()
     output.on("resize", draw)
     signal.addEventListener("abort", leave, { once: true })
-    const leaveTree = observer.tree.subscribe(draw)
     if (signal.aborted) leave()
     else draw()
   })
@@ -159,6 +189,10 @@ class Slot<A> {
 
   get state(): A | undefined {
     return this.#watched?.getState()
+  }
+
+  get error(): Error | undefined {
+    return this.#watched?.getError?.()
   }
 
   watch(id: string | undefined): void {

@@ -4,6 +4,8 @@
  * @module
  */
 import type { Observation } from "@troupe/chat/observe"
+import type { NodeStatus } from "@troupe/server/ChatLink"
+import { nodeLines } from "./nodeLines.ts"
 import type { ProcessRow } from "./observedRows.ts"
 import { type Paint, shortened, visible } from "../output/index.ts"
 import { timelineBars } from "./timelineBars.ts"
@@ -11,6 +13,9 @@ import { timelineBars } from "./timelineBars.ts"
 /** The observed data, and the user's selection. */
 export interface ObserverScene {
   readonly url: string
+  /** The nodes of the cluster, and the observed one. */
+  readonly nodes: ReadonlyArray<NodeStatus>
+  readonly node: string | undefined
   readonly observed: Observation.Observed | undefined
   readonly rows: ReadonlyArray<ProcessRow>
   /** The selected row. */
@@ -28,16 +33,23 @@ export const observerLines = (
   paint: Paint
 ): ReadonlyArray<string> => {
   const head = headLine(scene, columns, paint)
-  const foot = scene.notice === undefined ? keys(columns, paint) : paint.warn(shortened(scene.notice, columns))
-  const room = Math.max(0, rows - 2)
+  const isMany = scene.nodes.length > 1
+  const foot = scene.notice === undefined ? keys(columns, isMany, paint) : paint.warn(shortened(scene.notice, columns))
+  const space = Math.max(0, rows - 2)
+  const size = { room: Math.min(mostNodes, Math.floor(space / 4)), columns }
+  const nodes = isMany ? nodeLines(scene.nodes, scene.node, size, paint) : []
+  const room = space - nodes.length
   const below = detailLines(scene, columns, Math.floor(room / 2), paint)
   const tree = treeLines(scene, columns, room - below.length, paint)
   const blank = Array.from({ length: Math.max(0, room - below.length - tree.length) }, () => "")
-  return [head, ...tree, ...blank, ...below, foot].slice(0, rows)
+  return [head, ...nodes, ...tree, ...blank, ...below, foot].slice(0, rows)
 }
 
-const keys = (columns: number, paint: Paint): string =>
-  paint.quiet(shortened("↑ ↓ choose · PgUp PgDn Home End · k kill · q leave", columns))
+/** The most lines of nodes. */
+const mostNodes = 8
+
+const keys = (columns: number, isMany: boolean, paint: Paint): string =>
+  paint.quiet(shortened(`↑ ↓ choose · PgUp PgDn Home End ·${isMany ? " ← → node ·" : ""} k kill · q leave`, columns))
 
 const headLine = ({ url, observed }: ObserverScene, columns: number, paint: Paint): string => {
   if (observed === undefined) return paint.quiet(shortened(`Troupe · ${url} · connecting …`, columns))

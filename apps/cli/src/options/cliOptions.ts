@@ -27,6 +27,8 @@ export interface ObserveOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Prints the tree and ends. */
   readonly once: boolean
+  /** The address of the node of a cluster that is observed first. Default: the node that the URL reaches. */
+  readonly node?: string | undefined
 }
 
 /** A parsed command line: options, or only a text to print. */
@@ -75,12 +77,17 @@ const parseObserve = (words: ReadonlyArray<string>): CommandLine => {
     .argument("[url]", "where the server's paths begin", "http://127.0.0.1:5173/troupe")
     .option("-H, --header <name: value>", "sent with each request; may be said more than once", collected, [])
     .option("--once", "print the tree and end", false)
+    .option("-n, --node <address>", "the node of a cluster that is observed first")
   const text = parsed(command, words)
   if (text !== undefined) return { type: "text", text }
-  const { header, once } = command.opts<{ readonly header: ReadonlyArray<string>; readonly once: boolean }>()
+  const { header, once, node } = command.opts<{
+    readonly header: ReadonlyArray<string>
+    readonly once: boolean
+    readonly node?: string
+  }>()
   const [url = ""] = command.processedArgs as ReadonlyArray<string>
   if (!isHttpUrl(url)) throw new CliError(`observe needs an http(s) URL, not "${url}"`)
-  return { type: "observe", options: { url, headers: Object.fromEntries(header.map(readHeader)), once } }
+  return { type: "observe", options: { url, headers: Object.fromEntries(header.map(readHeader)), once, node } }
 }
 
 const collected = (value: string, before: ReadonlyArray<string>): ReadonlyArray<string> => [...before, value]

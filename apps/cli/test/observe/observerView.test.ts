@@ -42,6 +42,8 @@ const observed: Observation.Observed = {
 
 const scene = (more: Partial<ObserverScene> = {}): ObserverScene => ({
   url: "http://127.0.0.1:1",
+  nodes: [],
+  node: undefined,
   observed,
   rows: rowsOf(tree),
   chosen: 0,
@@ -113,10 +115,37 @@ describe("the screen", () => {
     expect(lines.at(-1)).toContain("k kill")
   })
 
+  test("has a line for each node of a cluster, and marks the observed one", () => {
+    const nodes: ObserverScene["nodes"] = [
+      { node: "10.0.0.1:7700", state: "alive", role: "home", buckets: 2_048, epoch: 7, chats: 3 },
+      { node: "10.0.0.2:7700", state: "draining", role: "home", buckets: 12, epoch: 9, chats: 1 },
+      { node: "10.0.0.3:7700\u001b[2J", state: "silent" }
+    ]
+    const lines = observerLines(scene({ nodes, node: "10.0.0.2:7700" }), { rows: 24, columns: 100 }, plainPaint)
+    expect(lines.slice(1, 4)).toEqual([
+      "  10.0.0.1:7700 alive, home, 2048 buckets, epoch 7, 3 chats",
+      "● 10.0.0.2:7700 draining, home, 12 buckets, epoch 9, 1 chats",
+      "  10.0.0.3:7700 silent"
+    ])
+    expect(lines.at(-1)).toContain("← → node")
+    const alone = observerLines(scene({ nodes: nodes.slice(0, 1) }), { rows: 24, columns: 100 }, plainPaint)
+    expect(alone.join()).not.toContain("10.0.0.1")
+  })
+
+  test("shows the observed one of more nodes than fit", () => {
+    const nodes = Array.from({ length: 100 }, (_, at) => ({ node: `n${at}`, state: "alive" as const }))
+    for (const { node: shown } of nodes) {
+      const lines = observerLines(scene({ nodes, node: shown }), { rows: 24, columns: 100 }, plainPaint)
+      expect(lines.filter((line) => line.startsWith("●"))).toEqual([`● ${shown} alive`])
+    }
+  })
+
   test("is never larger than the terminal, whatever its size", () => {
+    const nodes = Array.from({ length: 9 }, (_, at) => ({ node: `n${at}`, state: "gone" as const }))
     for (let rows = 0; rows < 30; rows++) {
       for (const columns of [20, 40, 79, 200]) {
-        const lines = observerLines(scene({ detail, timeline, chosen: 5 }), { rows, columns }, plainPaint)
+        const full = scene({ detail, timeline, chosen: 5, nodes, node: "n5" })
+        const lines = observerLines(full, { rows, columns }, plainPaint)
         expect(lines.length).toBeLessThanOrEqual(rows)
         if (columns >= 79)
           expect(Math.max(0, ...lines.slice(1).map((line) => line.length))).toBeLessThanOrEqual(columns)

@@ -292,6 +292,11 @@ export class RunningTroupe {
     return this.#tree.whereis(id) !== undefined
   }
 
+  /** How many chats have a process, or are being started. */
+  get liveChats(): number {
+    return this.#living.held.size
+  }
+
   /** The handlers in this Troupe's system that still run after their call ended. */
   zombies(): ReadonlyArray<Zombies.Zombie> {
     return Zombies.list(this.system)

@@ -21,9 +21,11 @@ export interface ProcessNode {
 /**
  * The process tree at one time; times are milliseconds on the system's clock.
  *
- * **Details**: crashes, restarts and dead letters are counted since the system was made; zombies are those of now.
+ * **Details**: crashes, restarts and dead letters are counted since the system was made; zombies are those of now. Behind a
+ * server of a cluster, `node` is the address of the node whose processes these are.
  */
 export interface Observed {
+  readonly node?: string | undefined
   readonly at: number
   /** The number of running processes; `tree` may have fewer. */
   readonly processes: number

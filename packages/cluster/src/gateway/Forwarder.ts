@@ -1,5 +1,5 @@
 /**
- * Requests on their way to the home of their conversation.
+ * Requests on their way to the home of their conversation, or to the node that they name.
  *
  * Owns: the servers of this node that answer forwarded requests. Does not own the placement, nor the connections.
  *
@@ -7,6 +7,9 @@
  *            another home. Its sender forgets the home that it remembered, and looks it up again until its deadline.
  * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), or if it is a `GET`. Of any
  *        other request without an answer the client gets `home_silent`: it may have been processed.
+ * HOP2. A request that names a node is sent to that node, once. When the cluster has no such node, or the node is not reached,
+ *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
+ *       the client gets `node_silent`.
  *
  * @module
  */
@@ -17,6 +20,7 @@ import { HttpError } from "@troupe/server/HttpError"
 import type { Accepted, InnerClient } from "../inner/index.ts"
 import { misdirected } from "../inner/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
+import type { NodeList } from "./NodeList.ts"
 import { type Note, noteText } from "./note.ts"
 
 /** The parts that a forwarder needs. */
@@ -25,6 +29,7 @@ export interface ForwarderParts {
   readonly client: Pick<InnerClient, "request">
   readonly clock: Clock.Clock
   readonly isHome: (id: string) => boolean
+  readonly nodes: Pick<NodeList, "has">
   /** How long a home is looked for, in milliseconds. */
   readonly deadlineMs: number
 }
@@ -49,24 +54,34 @@ export class Forwarder {
   }
 
   /**
-   * Sends a request to the home of its last conversation.
+   * Sends a request to its node, or to the home of its last conversation.
    *
-   * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (HOP1).
+   * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (HOP1), `node_unreached`,
+   * `node_silent` (HOP2).
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
-    const { server, method, url, headers, body, signal, owner, may, via, streams } = request
-    const note: Note = { type: "forward", server, url, headers, owner, may, via, streams }
+    const { server, method, url, headers, body, signal, owner, may, via, node, streams } = request
+    const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams }
     const { pathname, search } = new URL(url)
-    return this.toHome(
-      via.at(-1) ?? "",
-      signal,
-      (to) => {
-        if (to === undefined) return this.#here(note, { method, body, signal })
-        const path = pathname + search
-        return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
-      },
-      method === "GET"
-    )
+    const ask = (to: string | undefined): Promise<Response> => {
+      if (to === undefined) return this.#here(note, { method, body, signal })
+      const path = pathname + search
+      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
+    }
+    return node === undefined
+      ? this.toHome(via.at(-1) ?? "", signal, ask, method === "GET")
+      : this.#toNode(node, () => ask(node))
+  }
+
+  /** HOP2 */
+  async #toNode(node: string, ask: () => Promise<Response>): Promise<Response> {
+    if (!(await this.#parts.nodes.has(node))) throw unreached(undefined)
+    try {
+      return await ask()
+    } catch (cause) {
+      if (!(cause instanceof ClusterError) || cause.reason === "stopped") throw cause
+      throw cause.reason === "silent" ? silent(cause) : unreached(cause)
+    }
   }
 
   /**
@@ -112,7 +127,7 @@ export class Forwarder {
   }
 
   #here(
-    { server, url, headers, owner, may, via, streams }: Extract<Note, { readonly type: "forward" }>,
+    { server, url, headers, owner, may, via, node, streams }: Extract<Note, { readonly type: "forward" }>,
     { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
   ): Promise<Response> {
     const mounted = this.#servers.get(server)
@@ -124,7 +139,7 @@ export class Forwarder {
     }
     const hasBody = method !== "GET" && method !== "HEAD" && body !== undefined && body.byteLength > 0
     const request = new Request(url, hasBody ? { ...init, body } : init)
-    return mounted.handle(request, { owner, may, via, streams })
+    return mounted.handle(request, { owner, may, via, node, streams })
   }
 }
 
@@ -153,6 +168,22 @@ const refusalOf = (cause: unknown): unknown => {
 
 const noHome = (cause: unknown): HttpError =>
   new HttpError("moved", "The conversation has no server at the moment; ask again", { cause, retryAfterMs: 1_000 })
+
+const unreached = (cause: unknown): HttpError =>
+  new HttpError(
+    "node_unreached",
+    "The cluster has no such node at the moment, or it was not reached; nothing was done",
+    {
+      cause,
+      retryAfterMs: 1_000
+    }
+  )
+
+const silent = (cause: unknown): HttpError =>
+  new HttpError("node_silent", "The node gave no answer; whether it processed the request is not known", {
+    cause,
+    retryAfterMs: 1_000
+  })
 
 const noServer = (): HttpError =>
   new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")

@@ -1,4 +1,5 @@
 /** The part of a node that forwards requests to their home. */
 export { Forwarder } from "./Forwarder.ts"
+export { NodeList } from "./NodeList.ts"
 export { noteOf, noteText } from "./note.ts"
 export { httpErrorOf } from "./refusal.ts"

@@ -1,7 +1,7 @@
 /** The signed note of a request between nodes: who asks, and for what. */
 import type { Server } from "@troupe/server"
 
-/** A forwarded request of a client, or a request about the limits of owners. */
+/** A forwarded request of a client, a request about the limits of owners, or one for the status of a node. */
 export type Note =
   | ({
       readonly type: "forward"
@@ -10,6 +10,7 @@ export type Note =
       readonly headers: Server.ForwardedRequest["headers"]
     } & Server.ForwardedBy)
   | { readonly type: "owners"; readonly owner: string }
+  | { readonly type: "status" }
 
 /** The text of a note, for a header. */
 export const noteText = (note: Note): string => Buffer.from(JSON.stringify(note)).toString("base64url")

@@ -53,6 +53,13 @@ export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions
     return this.#open.size
   }
 
+  /** The highest epoch of the open buckets; 0 without any. */
+  get epoch(): number {
+    let highest = 0
+    for (const bucket of this.#open) highest = Math.max(highest, this.#epochs.get(bucket) ?? 0)
+    return highest
+  }
+
   /** Whether requests for this bucket are answered here. */
   holds(bucket: number): boolean {
     return this.#open.has(bucket) && this.#parts.placement.leaseOf(bucket) !== undefined

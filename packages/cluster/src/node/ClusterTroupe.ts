@@ -19,7 +19,6 @@ import { ClusterChatRef, type ClusterChatParts } from "../chats/index.ts"
 export interface ClusterTroupeParts {
   readonly clustered: Server.Clustered
   readonly chats: ClusterChatParts
-  readonly address: string
   readonly bound: string
   readonly newId: () => string
   readonly stop: () => Promise<void>
@@ -40,6 +39,7 @@ export class ClusterTroupe implements Server.Clustered {
   readonly admit: Server.Clustered["admit"]
   readonly admitChat: Server.Clustered["admitChat"]
   readonly nodes: Server.Clustered["nodes"]
+  readonly nodeList: Server.Clustered["nodeList"]
 
   /** Created by `Cluster.start`. */
   constructor(parts: ClusterTroupeParts) {
@@ -52,11 +52,12 @@ export class ClusterTroupe implements Server.Clustered {
     this.admit = clustered.admit
     this.admitChat = clustered.admitChat
     this.nodes = clustered.nodes
+    this.nodeList = clustered.nodeList
   }
 
   /** The address of this node for other nodes. */
   get address(): string {
-    return this.#parts.address
+    return this.#parts.clustered.address
   }
 
   /** The address that this node listens on. */

@@ -17,7 +17,7 @@ import { type RunningTroupe, Troupe } from "@troupe/chat"
 import { Clock, System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { nodeClient } from "../chats/index.ts"
-import { Forwarder, httpErrorOf, noteOf, noteText } from "../gateway/index.ts"
+import { Forwarder, httpErrorOf, NodeList, noteOf, noteText } from "../gateway/index.ts"
 import { HomeBuckets, Revival } from "../home/index.ts"
 import { type Accepted, InnerClient, listenInner, misdirected, SignatureCheck } from "../inner/index.ts"
 import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
@@ -70,25 +70,39 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     undo.push(() => local.stop())
     const newId = (): string => System.uuid(local.system, "cluster")
     const isHome = (id: string): boolean => buckets.isHome(id) && !revival.isDue(id)
-    const forwarder = new Forwarder({ placement, client, clock, isHome, deadlineMs })
+    let stopping: Promise<void> | undefined
+    const nodes = new NodeList({
+      placement,
+      client,
+      clock,
+      own: () => ({
+        role: cluster.role ?? "home",
+        state: stopping === undefined ? "alive" : "draining",
+        buckets: buckets.size,
+        epoch: buckets.epoch,
+        chats: local.liveChats
+      })
+    })
+    const forwarder = new Forwarder({ placement, client, clock, isHome, nodes, deadlineMs })
     undo.push(() => forwarder.close())
     const counts = new OwnerCounts(clock)
     const askOwner = ownerAsking({ forwarder, client, counts })
     const grants = new OwnerGrants(clock, askOwner, (id) => local.isAlive(id), newId)
     undo.push(() => grants.stop())
-    handler.handle = handling({ forwarder, buckets, counts })
+    handler.handle = handling({ forwarder, nodes, buckets, counts })
     const clustered: Server.Clustered = {
       local,
+      address: listening.address,
       isHome,
       forward: forwarder.forward,
       mount: forwarder.mount,
       admit: grants.admit,
       admitChat: grants.admitChat,
-      nodes: nodeCount(placement, clock)
+      nodes: nodeCount(placement, clock),
+      nodeList: nodes.read
     }
     const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
     const unsubscribe = placement.subscribe(buckets)
-    let stopping: Promise<void> | undefined
     const stop = async (): Promise<void> => {
       revival.stop()
       await within(clock, drainMs, placement.stop())
@@ -108,7 +122,6 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
         deadlineMs,
         isResumed: onMoved === "resume"
       },
-      address: listening.address,
       bound: listening.bound,
       newId,
       stop: () => (stopping ??= stop())
@@ -134,12 +147,20 @@ const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {
   return troupe
 }
 
+interface Handling {
+  readonly forwarder: Forwarder
+  readonly nodes: NodeList
+  readonly buckets: HomeBuckets
+  readonly counts: OwnerCounts
+}
+
 /** Answers the requests of other nodes. */
 const handling =
-  ({ forwarder, buckets, counts }: { forwarder: Forwarder; buckets: HomeBuckets; counts: OwnerCounts }) =>
+  ({ forwarder, nodes, buckets, counts }: Handling) =>
   async (accepted: Accepted): Promise<Response> => {
     const note = noteOf(accepted.note)
     if (note.type === "forward") return forwarder.answer(note, accepted)
+    if (note.type === "status") return Response.json(nodes.own())
     const ask = JSON.parse(new TextDecoder().decode(accepted.body)) as OwnerAsk
     return buckets.isHome(note.owner) ? Response.json(counts.ask(ask)) : misdirected()
   }

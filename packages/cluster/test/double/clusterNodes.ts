@@ -11,7 +11,7 @@ import { Placements } from "./placements.ts"
 
 export const secret = "the secret of all the nodes"
 
-interface TestNode {
+export interface TestNode {
   readonly troupe: ClusterTroupe
   readonly server: Server.Server
   /** The base URL for clients. */

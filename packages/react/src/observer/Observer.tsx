@@ -21,7 +21,16 @@ import type { AnyStateMachine } from "xstate"
 import { type Prices, TurnTimeline, UsageMeters } from "./timeline/index.ts"
 import { EventLog } from "./log/index.ts"
 import { count, type Part, Surface, Tabs, useSize, useWatched } from "./parts/index.ts"
-import { type Lost, lostIn, nodesOf, ProcessPane, ProcessTree, successorOf } from "./tree/index.ts"
+import {
+  type Lost,
+  lostIn,
+  NodeList,
+  nodesOf,
+  ProcessPane,
+  ProcessTree,
+  successorOf,
+  useShownNode
+} from "./tree/index.ts"
 import { StateChart } from "./chart/index.ts"
 import { useSnapshot } from "../hooks/index.ts"
 
@@ -55,7 +64,7 @@ const narrow = 620
 
 /**
  * The live supervision tree, the selected process and its statechart; for a chat also the timeline of its turn, its tokens
- * and its log.
+ * and its log. For a cluster also its nodes, one of which is shown.
  *
  * **When to use**: beside a chat during development. In production behind your own authorization, since it shows all chats
  * and kills processes.
@@ -63,8 +72,8 @@ const narrow = 620
 export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps) => {
   const frame = useRef<HTMLDivElement>(null)
   const size = useSize(frame)
-  const observed = useWatched(link.tree)
-  const { selected, select, watch, highlighted, successor } = useSelection(observed?.tree, chat?.id)
+  const { at, observed, node, nodes, choose } = useShownNode(link, chat?.id)
+  const { selected, select, watch, highlighted, successor } = useSelection(at, observed?.tree, chat?.id)
   const [tab, setTab] = useState("processes")
   const isNarrow = size !== undefined && size.width < narrow
 
@@ -76,7 +85,7 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
     {
       id: "processes",
       title: "Processes",
-      content: <ProcessTree link={link} selected={selected} onSelect={chosen} highlighted={highlighted} />
+      content: <ProcessTree link={at} selected={selected} onSelect={chosen} highlighted={highlighted} />
     },
     {
       id: "process",
@@ -85,18 +94,18 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
         selected === undefined ? (
           <p className="tro-empty">Select a process.</p>
         ) : (
-          <ProcessPane link={link} id={selected} onSelect={chosen} onKill={watch} successor={successor} />
+          <ProcessPane link={at} id={selected} onSelect={chosen} onKill={watch} successor={successor} />
         )
     },
     {
       id: "chart",
       title: "Chart",
-      content: <LiveChart link={link} id={selected} chat={chat?.id} tree={observed?.tree} machines={machines} />
+      content: <LiveChart link={at} id={selected} chat={chat?.id} tree={observed?.tree} machines={machines} />
     },
     ...(chat === undefined
       ? []
       : [
-          { id: "turn", title: "Turn", content: <TurnTimeline link={link} chat={chat.id} /> },
+          { id: "turn", title: "Turn", content: <TurnTimeline link={at} chat={chat.id} /> },
           { id: "log", title: "Log", content: <EventLog key={chat.id} chat={chat} onFork={onFork} /> }
         ])
   ]
@@ -108,6 +117,7 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
         data-narrow={isNarrow || undefined}
         data-chat={chat !== undefined || undefined}
       >
+        {node !== undefined && nodes.length > 1 && <NodeList nodes={nodes} shown={node} onChoose={choose} />}
         <header className="tro-summary">
           <Counters observed={observed} />
           {chat !== undefined && <ChatMeters chat={chat} prices={prices} />}
@@ -130,6 +140,8 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
 }
 
 interface Selection {
+  /** The observation that has the process. */
+  readonly at: ObserverLink | undefined
   readonly selected: string | undefined
   /** The place of the selected process when it was last seen, and its tree. */
   readonly seen: Lost | undefined
@@ -139,6 +151,7 @@ interface Selection {
 }
 
 const nobodySelected: Selection = {
+  at: undefined,
   selected: undefined,
   seen: undefined,
   tree: undefined,
@@ -148,10 +161,12 @@ const nobodySelected: Selection = {
 
 /**
  * The selected process: the reader's choice; before that the chat's process, or the first chat's; after a kill the
- * successor (OBS2).
+ * successor (OBS2). Another node begins without a choice.
  */
-const useSelection = (tree: Observation.Observed["tree"] | undefined, chat: string | undefined) => {
-  const [state, setState] = useState(nobodySelected)
+const useSelection = (at: ObserverLink, tree: Observation.Observed["tree"] | undefined, chat: string | undefined) => {
+  const [kept, setKept] = useState(nobodySelected)
+  const state = kept.at === at ? kept : nobodySelected
+  const setState = (next: Selection) => setKept({ ...next, at })
   const nodes = useMemo(() => nodesOf(tree ?? []), [tree])
   const selected =
     state.selected ?? nodes.find((node) => node.chat !== undefined && node.chat === (chat ?? node.chat))?.id

@@ -9,6 +9,7 @@ import type { ChatLink } from "@troupe/server"
 /** Something that is watched, and can be changed. */
 export class Watchable<A> implements Observation.Watched<A> {
   #state: A | undefined
+  #error: Error | undefined
   readonly #watchers = new Set<() => void>()
 
   constructor(state?: A) {
@@ -24,6 +25,14 @@ export class Watchable<A> implements Observation.Watched<A> {
   readonly subscribe = (changed: () => void): (() => void) => {
     this.#watchers.add(changed)
     return () => void this.#watchers.delete(changed)
+  }
+
+  readonly getError = (): Error | undefined => this.#error
+
+  /** What is watched is not reached any more. */
+  fail(error: Error): void {
+    this.#error = error
+    for (const changed of this.#watchers) changed()
   }
 
   put(state: A): void {

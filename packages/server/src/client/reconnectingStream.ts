@@ -15,6 +15,7 @@
  *   2. the follower leaves: the signal is aborted, which ends the request.
  *   3. whatever the request returns, the follower's end is checked before a callback is called.
  */
+import type { Clock } from "@troupe/otp"
 import { asError, ConnectionError, HttpError } from "../errors/index.ts"
 import type { LinkStatus } from "../link/index.ts"
 import { httpErrorOf, isRecord, type Remote } from "./remote.ts"
@@ -133,20 +134,23 @@ class Life {
     const { clock, random } = this.#remote
     const bound = Math.min(longestMs, shortestMs * 2 ** this.#tries)
     this.#tries += 1
-    const { signal } = this.#left
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clock.clearTimeout(timer)
-        signal.removeEventListener("abort", done)
-        resolve()
-      }
-      const timer = clock.setTimeout(done, Math.max(leastMs, bound / 2 + (random() * bound) / 2))
-      signal.addEventListener("abort", done, { once: true })
-    })
+    return pause(clock, Math.max(leastMs, bound / 2 + (random() * bound) / 2), this.#left.signal)
   }
 }
 
+/** Resolves after some time, or when the signal is aborted. */
+export const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clock.clearTimeout(timer)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = clock.setTimeout(done, ms)
+    signal.addEventListener("abort", done, { once: true })
+  })
+
 /** A refusal of the request itself is final; a refusal of its time may not be. */
-const isFinal = (error: Error): boolean =>
+export const isFinal = (error: Error): boolean =>
   error instanceof Closed ||
   (error instanceof HttpError && error.status < 500 && error.status !== 429 && error.status !== 408)

@@ -13,7 +13,7 @@ export interface Remote {
   /** A number from 0 to 1, which spreads the time between two tries. */
   readonly random: () => number
   /** Sends a request, and returns the answer's JSON. */
-  readonly ask: (method: string, path: string, body?: unknown) => Promise<unknown>
+  readonly ask: (method: string, path: string, body?: unknown, signal?: AbortSignal) => Promise<unknown>
   /** Requests a stream of events. */
   readonly open: (path: string, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 }
@@ -48,8 +48,8 @@ export const makeRemote = ({ url, fetch, headers, clock, random }: RemoteOptions
   return {
     clock,
     random,
-    ask: async (method, path, body) => {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    ask: async (method, path, body, signal) => {
+      const sent = { ...(body === undefined ? {} : { body: JSON.stringify(body) }), ...(signal && { signal }) }
       const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" }
       const response = await request(path, { method, ...sent }, { accept: "application/json", ...type })
       try {

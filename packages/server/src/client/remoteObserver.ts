@@ -8,20 +8,36 @@
  */
 import type { Observation } from "@troupe/chat/observe"
 import { WeakCache, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
+import { RemoteNodes } from "./remoteNodes.ts"
 import { follow } from "./reconnectingStream.ts"
 import type { Remote } from "./remote.ts"
 
 /** The link to the observer of a server. */
 export const remoteObserver = (remote: Remote): ObserverLink => {
+  const nodes = new WeakCache<Observation.Observation>()
+  const lists = new WeakCache<RemoteNodes>()
+  return {
+    ...observationAt(remote, ""),
+    nodes: (chat) => {
+      const query = chat === undefined ? "" : `?chat=${encodeURIComponent(chat)}`
+      return lists.get(query, () => new RemoteNodes(remote, query))
+    },
+    node: (address) => nodes.get(address, () => observationAt(remote, `?node=${encodeURIComponent(address)}`))
+  }
+}
+
+/** The observation of the node that the query names, or of the node that the client has reached. */
+const observationAt = (remote: Remote, query: string): Observation.Observation => {
   const processes = new WeakCache<Watched<Observation.ProcessDetail>>()
   const timelines = new WeakCache<Watched<Observation.Timeline>>()
   return {
-    tree: new RemoteWatched(remote, "/observer/tree"),
+    tree: new RemoteWatched(remote, `/observer/tree${query}`),
     process: (id) =>
-      processes.get(id, () => new RemoteWatched(remote, `/observer/processes/${encodeURIComponent(id)}`)),
+      processes.get(id, () => new RemoteWatched(remote, `/observer/processes/${encodeURIComponent(id)}${query}`)),
     timeline: (chat) =>
-      timelines.get(chat, () => new RemoteWatched(remote, `/observer/timeline/${encodeURIComponent(chat)}`)),
-    kill: async (id) => void (await remote.ask("POST", `/observer/processes/${encodeURIComponent(id)}/kill`, {}))
+      timelines.get(chat, () => new RemoteWatched(remote, `/observer/timeline/${encodeURIComponent(chat)}${query}`)),
+    kill: async (id) =>
+      void (await remote.ask("POST", `/observer/processes/${encodeURIComponent(id)}/kill${query}`, {}))
   }
 }
 

@@ -55,12 +55,14 @@ const statuses = {
   chat_died: 503,
   closing: 503,
   moved: 503,
+  node_unreached: 503,
   overloaded: 503,
   store_closed: 503,
   store_failed: 503,
   store_fenced: 503,
   troupe_stopped: 503,
-  home_silent: 504
+  home_silent: 504,
+  node_silent: 504
 } as const
 
 /** Why a request was refused. */

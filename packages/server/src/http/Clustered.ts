@@ -5,6 +5,7 @@
  */
 import type { RunningTroupe } from "@troupe/chat"
 import type { Permitted } from "../access/index.ts"
+import type { NodeStatus } from "../link/index.ts"
 
 /** Thrown when a route names a chat whose home is another node. The request is forwarded there. */
 export class Elsewhere {
@@ -16,10 +17,20 @@ export class Elsewhere {
   }
 }
 
+/** Thrown when a request names another node of the cluster. The request is forwarded to that node. */
+export class AtNode {
+  readonly address: string
+
+  constructor(address: string) {
+    this.address = address
+  }
+}
+
 /**
  * The caller of a forwarded request, as the first node authenticated it.
  *
  * - `via`: the Troupe's ids of the chats for whose homes the request was forwarded. The last one's home is to answer.
+ * - `node`: the address of the node that is to answer, if the request names one
  * - `streams`: whether the request may open a stream
  * - `may`: the permissions, with their defaults
  */
@@ -27,6 +38,7 @@ export interface ForwardedBy {
   readonly owner: string
   readonly may: Permitted
   readonly via: ReadonlyArray<string>
+  readonly node?: string | undefined
   readonly streams: boolean
 }
 
@@ -42,7 +54,7 @@ export interface ForwardedRequest extends ForwardedBy {
 
 /**
  * A server of this node, for requests that other nodes forward. `handle` answers with an `HttpError` (`misdirected`) when
- * this node is not the home. `close` ends its streams.
+ * this node is not the home, or not the named node. `close` ends its streams.
  */
 export interface Mounted {
   readonly handle: (request: Request, by: ForwardedBy) => Promise<Response>
@@ -69,18 +81,23 @@ export interface SharedLimits {
  *
  * - `local`: the Troupe of this node
  * - `isHome`: whether this node is the home of the chat now
- * - `forward`: sends a request to the home of its last id, and resolves with the answer
+ * - `address`: the address of this node for other nodes
+ * - `forward`: sends a request to its node, or to the home of its last id, and resolves with the answer
  * - `mount`: makes a server answer forwarded requests, until another one takes its name
  * - `admit`: counts a request of an owner, once in the cluster. `admitChat` counts a chat that this node is about to start,
  *   while it is alive. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
  * - `nodes`: how many nodes there are
+ * - `nodeList`: the nodes, for the observer. With the id of a chat, its home is marked. Resolves within a second, also when
+ *   nodes are silent. Never rejects
  */
 export interface Clustered {
   readonly local: RunningTroupe
+  readonly address: string
   readonly isHome: (id: string) => boolean
   readonly forward: (request: ForwardedRequest) => Promise<Response>
   readonly mount: (name: string, mounted: Mounted) => void
   readonly admit: ((owner: string, limits: SharedLimits) => Promise<Seat>) | undefined
   readonly admitChat: ((owner: string, id: string, limits: SharedLimits) => Promise<void>) | undefined
   readonly nodes: () => number
+  readonly nodeList: (id?: string) => Promise<ReadonlyArray<NodeStatus>>
 }

@@ -1,6 +1,6 @@
 /** Requests and responses: routes, bodies, streams and chunks. */
 export { accepts } from "./acceptHeader.ts"
-export { Elsewhere } from "./Clustered.ts"
+export { AtNode, Elsewhere } from "./Clustered.ts"
 export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "./Clustered.ts"
 export { pieceBytes } from "./chunks.ts"
 export { refusalOf, responseOfRefusal, retryAfter } from "./failure.ts"

@@ -3,6 +3,7 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
+import type { Clustered } from "./Clustered.ts"
 import type { TurnRead, TurnReaders } from "./turnReaders.ts"
 
 /** The chats of one owner. The ids of other owners' chats lead to no chat. */
@@ -48,6 +49,8 @@ export interface Call {
   readonly owner: string
   readonly may: Permitted
   readonly troupe: RunningTroupe
+  /** The cluster of this program, if it is a node of one. */
+  readonly cluster: Pick<Clustered, "address" | "nodeList"> | undefined
   readonly chats: OwnedChats
   /**
    * The body, read within the limit, parsed and checked. Of the messages in its list `history`, those before the last one
@@ -80,13 +83,15 @@ export interface Call {
 }
 
 /**
- * `path` has parameters like `/chats/:id/cancel`. `produces` are the media types it can answer with; without it, the
+ * `path` has parameters like `/chats/:id/cancel`. A route that `observes` is answered without its count in the cluster when
+ * the node that counts is silent, so that an observer sees which node that is. `produces` are the media types it can answer with; without it, the
  * `accept` header is ignored. `refused` makes the response of a refusal; without it, this is the server's own JSON.
  */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE"
   readonly path: string
   readonly produces?: ReadonlyArray<string>
+  readonly observes?: boolean
   readonly refused?: (error: HttpError) => Response
   readonly handle: (call: Call) => Promise<Response>
 }

@@ -16,6 +16,7 @@ import type { TurnReaders } from "./turnReaders.ts"
 /** The values that all calls of a server share. */
 export interface CallHome {
   readonly troupe: RunningTroupe
+  readonly cluster: Call["cluster"]
   readonly streams: OpenStreams
   readonly limits: { readonly bodyBytes: number; readonly historyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
@@ -113,6 +114,7 @@ export const makeCall = (
     owner: name,
     may,
     troupe,
+    cluster: home.cluster,
     chats: ownedChats(home, usage, name, via, kept),
     body: (schema, history) => {
       const { headers } = request

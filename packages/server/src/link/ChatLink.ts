@@ -55,8 +55,41 @@ export interface ChatLink {
 /** An observed value. */
 export type Watched<A> = Observation.Watched<A>
 
-/** The observer: `Observation.make` locally, and the same interface behind a server. */
-export type ObserverLink = Observation.Observation
+/**
+ * A node of a cluster.
+ *
+ * - `node`: its address for other nodes
+ * - `role`: a `gateway` is the home of no conversation
+ * - `state`: `draining` while it hands its conversations over; `silent` when it gives no answer; `gone` when it has left the
+ *   cluster, or its lease has ended
+ * - `buckets`, `epoch`, `chats`: how many buckets it holds, their highest epoch, and how many chats are live there
+ * - `hasChat`: whether it is the home of the chat of the list
+ *
+ * **Details**: of a `silent` or `gone` node the figures are the last known ones. Without any, the fields are missing.
+ */
+export interface NodeStatus {
+  readonly node: string
+  readonly state: "alive" | "draining" | "silent" | "gone"
+  readonly role?: "home" | "gateway" | undefined
+  readonly buckets?: number | undefined
+  readonly epoch?: number | undefined
+  readonly chats?: number | undefined
+  readonly hasChat?: boolean | undefined
+}
+
+/**
+ * The observer: `Observation.make` locally, and the same interface behind a server.
+ *
+ * **Details**: behind a server, `nodes` are the nodes of its cluster, by their addresses, and `node` returns the observation
+ * of one of them. The observation itself is that of the node that the client has reached; its tree names this node. Without
+ * a cluster, `nodes` has no state, and its error is `not_found`.
+ */
+export interface ObserverLink extends Observation.Observation {
+  /** With a chat, the list marks its home. Returns the same object for the same chat while it is observed. */
+  readonly nodes?: ((chat?: string) => Watched<ReadonlyArray<NodeStatus>>) | undefined
+  /** Returns the same object for the same address while it is observed. */
+  readonly node?: ((address: string) => Observation.Observation) | undefined
+}
 
 /** A system, local or remote. */
 export interface TroupeLink {

@@ -4,6 +4,8 @@
  * OBSERVE3. Only callers with `may: { observe: true }` see or kill a process through these routes.
  * OBSERVE4. A chat's name is the caller's own id for the caller's chats, and the Troupe's id for others. Where the caller's
  *           id could be an id of the Troupe, the Troupe's id is used for it too. No two chats have the same name.
+ * OBSERVE5. In a cluster, a request with `?node=` is answered by the node of this address, and any other by the node that
+ *           the client has reached. The permission is checked before the request is forwarded.
  */
 import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
@@ -13,16 +15,19 @@ import type { Watched } from "../link/index.ts"
 import { HttpError } from "../errors/index.ts"
 import { check } from "../access/index.ts"
 import { events, json, lastFrame } from "./responses.ts"
-import type { Call, Route } from "../http/index.ts"
+import { AtNode, type Call, type Route } from "../http/index.ts"
 import { watchedFrames } from "./observerFrames.ts"
 
 const observations = new WeakMap<RunningTroupe, Observation.Observation>()
 
 /**
- * One observation for each Troupe, shared by all callers. Throws an `HttpError` (403) for a caller without permission.
+ * One observation for each Troupe, shared by all callers. Throws an `HttpError` (403) for a caller without permission, and
+ * `AtNode` when the request names another node (OBSERVE5).
  */
-const observationFor = ({ may, troupe }: Call): Observation.Observation => {
+const observationFor = ({ may, troupe, cluster, url }: Call): Observation.Observation => {
   check(may, "observe")
+  const node = url.searchParams.get("node") ?? cluster?.address
+  if (cluster !== undefined && node !== undefined && node !== cluster.address) throw new AtNode(node)
   const known = observations.get(troupe) ?? Observation.make(troupe)
   observations.set(troupe, known)
   return known
@@ -48,8 +53,11 @@ const isOthers = (name: string, { troupe }: Call): boolean => name.includes("/")
 const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
   nodes.map((node) => named({ ...node, children: namedAll(node.children, call) }, call))
 
-const tree = async (call: Call): Promise<Response> =>
-  streamOf(call, observationFor(call).tree, (state) => ({ ...state, tree: namedAll(state.tree, call) }))
+const tree = async (call: Call): Promise<Response> => {
+  const { cluster } = call
+  const own = cluster === undefined ? {} : { node: cluster.address }
+  return streamOf(call, observationFor(call).tree, (state) => ({ ...state, ...own, tree: namedAll(state.tree, call) }))
+}
 
 const process = async (call: Call): Promise<Response> => {
   const watched = observationFor(call).process(call.params["pid"] ?? "")
@@ -64,12 +72,16 @@ const noProcess = (): HttpError =>
   new HttpError("not_found", "No process lives under this pid; the tree has those that do")
 
 /** The caller's chat of this name, or else the Troupe's. For a name that may be another owner's, the Troupe's first. */
+const innerOf = async (name: string, call: Call): Promise<string> => {
+  const own = `${call.chats.prefix}${name}`
+  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
+  return isOther ? name : own
+}
+
 const timeline = async (call: Call): Promise<Response> => {
   const { timeline: timelineOf } = observationFor(call)
   const name = call.params["chat"] ?? ""
-  const own = `${call.chats.prefix}${name}`
-  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
-  return streamOf(call, timelineOf(isOther ? name : own), (state) => ({ ...state, chat: name }))
+  return streamOf(call, timelineOf(await innerOf(name, call)), (state) => ({ ...state, chat: name }))
 }
 
 const kill = async (call: Call): Promise<Response> => {
@@ -82,9 +94,27 @@ const kill = async (call: Call): Promise<Response> => {
   return Response.json({ ok: true })
 }
 
+const nodes = async (call: Call): Promise<Response> => {
+  check(call.may, "observe")
+  const chat = call.url.searchParams.get("chat")
+  const id = chat === null ? undefined : await innerOf(chat, call)
+  return Response.json({ nodes: (await call.cluster?.nodeList(id)) ?? [] })
+}
+
+const route = (method: Route["method"], path: string, handle: Route["handle"], type: string): Route => ({
+  method,
+  path: `/observer/${path}`,
+  handle,
+  produces: [type],
+  observes: true
+})
+
 export const observerRoutes: ReadonlyArray<Route> = [
-  { method: "GET", path: "/observer/tree", handle: tree, produces: [events] },
-  { method: "GET", path: "/observer/processes/:pid", handle: process, produces: [events] },
-  { method: "GET", path: "/observer/timeline/:chat", handle: timeline, produces: [events] },
-  { method: "POST", path: "/observer/processes/:pid/kill", handle: kill, produces: [json] }
+  route("GET", "tree", tree, events),
+  route("GET", "processes/:pid", process, events),
+  route("GET", "timeline/:chat", timeline, events),
+  route("POST", "processes/:pid/kill", kill, json)
 ]
+
+/** The routes of a server whose program is a node of a cluster. */
+export const nodeRoutes: ReadonlyArray<Route> = [route("GET", "nodes", nodes, json)]

@@ -46,7 +46,7 @@ import {
   type Unexpected,
   type ServerOptions
 } from "./serverOptions.ts"
-import { everyRoute, hostRoutes } from "../routes/index.ts"
+import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
 
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
@@ -123,7 +123,7 @@ const build = (
   const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(routes, basePath)
+  const find = makeRouter(clustered === undefined ? routes : [...routes, ...nodeRoutes], basePath)
   const owners = new Owners(
     limits,
     () => clock.now(),
@@ -141,6 +141,7 @@ const build = (
   const shown = options.exposeToolErrors === true ? allShown : withoutToolErrors
   const home = {
     troupe,
+    cluster: clustered,
     streams,
     limits,
     shown,

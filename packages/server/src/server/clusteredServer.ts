@@ -7,10 +7,15 @@
  *           and its owner's limits are counted, at the node that the client has reached, exactly once.
  * FORWARD2. A node that is not the home answers a forwarded request with 421, and its route does not run.
  * FORWARD3. Answers are passed on as they are. When the client leaves, the home's stream is cut.
+ * FORWARD5. A request that names a node is answered by that node and by no other. Its client is authenticated, and its
+ *           permission is checked, at the node that the client has reached; the note that is signed has both.
+ * FORWARD6. When the node that counts an owner's limits is silent, an observer's request is answered uncounted after
+ *           `patienceMs`.
  * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
  *           has left the cluster.
  */
 import {
+  AtNode,
   type CallHome,
   type Clustered,
   Elsewhere,
@@ -55,6 +60,9 @@ export interface Caller {
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
 
+/** How long an observer's request waits until it is counted, in milliseconds. */
+const patienceMs = 500
+
 export class ClusteredServer {
   readonly #parts: ClusteredHome
   readonly #closing = new AbortController()
@@ -71,8 +79,7 @@ export class ClusteredServer {
 
   /** Answers a request of a client of this node. */
   async answer(asked: Asked, caller: Caller): Promise<Response> {
-    const { clustered, limits } = this.#parts
-    const seat = await clustered.admit?.(caller.owner, limits)
+    const seat = await this.#admitted(asked, caller)
     try {
       const by = { ...caller, via: [], streams: seat?.streams ?? true }
       const response = await this.#run(asked, by, this.#parts.home, seat)
@@ -90,11 +97,12 @@ export class ClusteredServer {
     return this.#run(asked, by, this.#forwarded)
   }
 
-  /** Throws an `HttpError` (421) when this node is not the home of a forwarded request. */
-  checkHome({ via }: ForwardedBy): void {
+  /** Throws an `HttpError` (421) when this node is not the home or the node of a forwarded request. */
+  checkHome({ via, node }: ForwardedBy): void {
+    const { address, isHome } = this.#parts.clustered
     const id = via.at(-1)
-    if (id === undefined || this.#parts.clustered.isHome(id)) return
-    throw new HttpError("misdirected", "Another node is the home of this conversation")
+    if (node === undefined ? id === undefined || isHome(id) : node === address) return
+    throw new HttpError("misdirected", "Another node is to answer this request")
   }
 
   /** Ends the streams and runs of forwarded requests. */
@@ -103,6 +111,28 @@ export class ClusteredServer {
     const ending = Array.from(this.#ends, (end) => end())
     this.#streams.close()
     await Promise.allSettled(ending)
+  }
+
+  /** Counts a request. FORWARD6 */
+  async #admitted({ route }: Asked, { owner, may }: Caller): Promise<Seat | undefined> {
+    const { clustered, limits, home } = this.#parts
+    const admitting = clustered.admit?.(owner, limits)
+    if (admitting === undefined || route.observes !== true || !may.observe) return admitting
+    const { clock } = home.troupe.system
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const timer = clock.setTimeout(() => {
+      resolve(undefined)
+      // A seat that comes late is not used, and a refusal that comes late refuses nobody.
+      admitting.then(
+        (seat) => seat.end(),
+        () => {}
+      )
+    }, patienceMs)
+    try {
+      return await Promise.race([admitting, late])
+    } finally {
+      clock.clearTimeout(timer)
+    }
   }
 
   async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
@@ -130,11 +160,12 @@ export class ClusteredServer {
     try {
       return await counted(await route.handle(call))
     } catch (error) {
-      if (!(error instanceof Elsewhere)) throw error
+      const isElsewhere = error instanceof Elsewhere
+      if (!isElsewhere && !(error instanceof AtNode)) throw error
       if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
       return await clustered.forward({
         ...by,
-        via: [...via, error.id],
+        ...(isElsewhere ? { via: [...via, error.id] } : { node: error.address }),
         server: name,
         method: request.method,
         url: url.href,

@@ -91,6 +91,16 @@ describe("the observer", () => {
     expect((await fetch(new Request("http://localhost/observer/tree"))).status).toBe(status)
   })
 
+  test("OBSERVE5 of one machine has no nodes: its paths and its frames are those without a cluster", async () => {
+    await say("c1")
+    const refused = await ask("GET", "/observer/nodes")
+    const unknown = await ask("GET", "/observer/nothing")
+    expect([refused.status, await refused.text()]).toEqual([404, await unknown.text()])
+    const states = statesOf(await ask("GET", "/observer/tree?node=10.0.0.7:7700"))
+    expect(Object.keys(await states.next<Observation.Observed>())).not.toContain("node")
+    await states.leave()
+  })
+
   test("OBSERVE4 shows the processes of all owners' chats, the caller's own by their own ids", async () => {
     await say("c1", "anna")
     await say("c1", "bob")

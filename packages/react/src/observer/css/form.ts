@@ -51,6 +51,7 @@ p.tro-failure { padding: 8px 16px; }
 .tro-badge[data-tone="accent"] { background: var(--tro-accent-soft); color: var(--tro-accent); }
 .tro-badge[data-tone="good"] { background: var(--tro-good-soft); color: var(--tro-good); }
 .tro-badge[data-tone="warn"] { background: var(--tro-warn-soft); color: var(--tro-warn); }
+.tro-badge[data-tone="bad"] { background: var(--tro-bad-soft); color: var(--tro-bad); }
 .tro-pill {
   flex: none;
   padding: 2px 10px;

@@ -49,6 +49,23 @@ export const treeCss = `
 .tro-status:is([data-status="running"], [data-status="busy"]) { color: var(--tro-good); }
 .tro-status[data-status="suspended"] { color: var(--tro-warn); }
 .tro-memory { flex: none; min-inline-size: 52px; text-align: end; color: var(--tro-muted); font-size: 12px; }
+.troupe-observer .tro-nodes { flex: none; display: flex; flex-wrap: wrap; gap: 8px; max-block-size: 168px; overflow: auto; padding: 2px; }
+.tro-nodes > li {
+  display: flex;
+  flex-direction: column;
+  padding: 6px 12px;
+  border: 1px solid var(--tro-line);
+  border-radius: var(--tro-radius);
+  background: var(--tro-card);
+  cursor: pointer;
+}
+.tro-frame[data-narrow] > .tro-nodes { flex-wrap: nowrap; }
+.tro-frame[data-narrow] > .tro-nodes > li { flex: none; }
+.tro-nodes > li:hover { background: var(--tro-hover); }
+.tro-nodes > li[aria-selected="true"] { background: var(--tro-accent-soft); border-color: var(--tro-accent); }
+.tro-nodes strong { font-weight: 600; overflow-wrap: anywhere; }
+.tro-node-facts { color: var(--tro-muted); font-size: 12px; }
+.tro-nodes > li[aria-selected="true"] .tro-node-facts { color: var(--tro-text); }
 @media (pointer: coarse) { .tro-row { min-block-size: 40px; } }
 @media (prefers-reduced-motion: reduce) {
   .troupe-observer *, .troupe-observer *::before { animation-duration: 1ms !important; animation-iteration-count: 1 !important; }

@@ -1,5 +1,6 @@
 /** Shows the parts of the observer one at a time, where there is no room for all. */
 import { type KeyboardEvent, type ReactNode, useId, useRef } from "react"
+import { keyedChoice } from "./choiceKeys.ts"
 
 /** A part with its name. */
 export interface Part {
@@ -21,17 +22,15 @@ export const Tabs = ({ parts, chosen, onChoose }: TabsProps) => {
   const part = parts.find(({ id }) => id === chosen) ?? parts[0]
   if (part === undefined) return undefined
   const keyPressed = (event: KeyboardEvent) => {
-    const at = parts.indexOf(part)
-    const next = {
-      ArrowRight: parts[(at + 1) % parts.length],
-      ArrowLeft: parts.at(at - 1),
-      Home: parts[0],
-      End: parts.at(-1)
-    }[event.key]
+    const next = keyedChoice(
+      event,
+      parts.map(({ id }) => id),
+      part.id
+    )
     if (next === undefined) return
     event.preventDefault()
-    onChoose(next.id)
-    list.current?.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus()
+    onChoose(next)
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus()
   }
   return (
     <>

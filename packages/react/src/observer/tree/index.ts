@@ -1,4 +1,6 @@
 /** The supervision tree and the detail of a process. */
+export { NodeList } from "./nodeList.tsx"
+export { useShownNode } from "./shownNode.ts"
 export { ProcessPane } from "./processPane.tsx"
 export type { ProcessPaneProps } from "./processPane.tsx"
 export { ProcessTree } from "./processTree.tsx"
