@@ -92,7 +92,9 @@ export class Fleet {
     }
     const node = this.#nodes.find(({ number }) => number === command.node)
     if (node === undefined) return `There is no node ${command.node}.`
-    if (!actionsOf(node.state).includes(command.type)) return `${nameOf(node)} is ${node.state}.`
+    if (!actionsOf(node.state).includes(command.type)) {
+      return `${nameOf(node)} ${node.state === "ended" ? "has ended" : `is ${node.state}`}.`
+    }
     return this.#act(node, command.type)
   }
 

@@ -1,14 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from "react"
-import { actionsOf, keysHelp, nameOf, type NodeState, press, wordOf } from "../control/index.ts"
+import { actionsOf, keysHelp, nameOf, press, wordOf } from "../control/index.ts"
 import { type Nodes, useNodes } from "./nodes.ts"
-
-const words: Readonly<Record<NodeState, string>> = {
-  starting: "starts …",
-  running: "runs",
-  frozen: "frozen",
-  draining: "drains …",
-  ended: "dead"
-}
 
 /** Calls the commands of the keys, unless the user types into a field, or with another key held. */
 const useKeys = ({ nodes, send }: Nodes, isOn: boolean): void => {
@@ -47,7 +39,7 @@ export const Cluster = ({ url, chat }: { readonly url: string; readonly chat: st
             <li key={number} data-node={number} data-state={state} data-here={isHere}>
               <p>
                 <span className="dot" aria-hidden="true" /> <strong>{name}</strong> <kbd>{number}</kbd>{" "}
-                <span>{words[state]}</span>
+                <span>{state}</span>
                 {isHere ? <mark>this chat</mark> : null}
               </p>
               <p className="held">

@@ -93,7 +93,8 @@ test(
 
     const foreign = { method: "POST", headers: { origin: "https://example.com" } }
     expect((await fetch(`${control}/nodes`, foreign)).status).toBe(403)
-    expect((await fetch(`${control}/nodes/${home}/kill`, { method: "POST" })).status).toBe(409)
+    const again = await fetch(`${control}/nodes/${home}/kill`, { method: "POST" })
+    expect([again.status, await again.json()]).toEqual([409, { error: `Home ${home} has ended.` }])
 
     const pids = (await nodes()).flatMap(({ pid }) => pid ?? [])
     expect(pids.filter(isRunning)).toHaveLength(3)
