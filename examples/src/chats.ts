@@ -6,7 +6,8 @@
 import { Fake, Troupe } from "@troupe/chat"
 import { Server, singleton } from "@troupe/server"
 
-const adapter = Fake.make({
+/** A model that needs no key. */
+export const adapter = Fake.make({
   respond: ({ messages }) =>
     messages.at(-1)?.content === "Wait"
       ? [{ text: "Once" }, { hang: true }]

@@ -18,18 +18,25 @@ interface Page {
   readonly type: string
 }
 
-/** Reads a folder of files, and answers requests for them; `undefined` for any other path. */
-export const pagesOf = async (folder: string): Promise<(request: Request) => Response | undefined> => {
+/**
+ * Reads a folder of files, and answers requests for them; `undefined` for any other path.
+ *
+ * **Details**: `control` is the address of another server that the page may use; its name in the page is `troupe-control`.
+ */
+export const pagesOf = async (
+  folder: string,
+  control?: string
+): Promise<(request: Request) => Response | undefined> => {
   const pages = new Map<string, Page>()
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const file = join(entry.parentPath, entry.name)
     const path = `/${relative(folder, file).split(sep).join("/")}`
-    pages.set(path, {
-      bytes: new Uint8Array(await readFile(file)),
-      type: types[extname(file)] ?? "application/octet-stream"
-    })
+    const type = types[extname(file)] ?? "application/octet-stream"
+    const bytes = new Uint8Array(await readFile(file))
+    pages.set(path, { bytes: control !== undefined && extname(file) === ".html" ? named(bytes, control) : bytes, type })
   }
+  const connects = control === undefined ? "" : ` connect-src 'self' ${control};`
   return (request) => {
     const { pathname } = new URL(request.url)
     const page = pages.get(pathname === "/" ? "/index.html" : pathname)
@@ -39,9 +46,14 @@ export const pagesOf = async (folder: string): Promise<(request: Request) => Res
         "content-type": page.type,
         "cache-control": "no-cache",
         "x-content-type-options": "nosniff",
-        "content-security-policy":
-          "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
+        "content-security-policy": `default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:;${connects} frame-ancestors 'none'`
       }
     })
   }
+}
+
+/** A page with the address of the other server in its head. */
+const named = (bytes: Uint8Array, control: string): Uint8Array<ArrayBuffer> => {
+  const page = new TextDecoder().decode(bytes)
+  return new TextEncoder().encode(page.replace("</head>", `<meta name="troupe-control" content="${control}" /></head>`))
 }

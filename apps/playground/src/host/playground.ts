@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { type RunningTroupe, Troupe } from "@troupe/chat"
+import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import type { Store } from "@troupe/chat/store"
 import { Server } from "@troupe/server"
-import { listen } from "@troupe/server/Node"
+import { type Listening, listen } from "@troupe/server/Node"
 import { pagesOf } from "./pages.ts"
 import { tools } from "./tools.ts"
 
@@ -28,26 +28,38 @@ export interface Playground {
   readonly close: () => Promise<void>
 }
 
-/** Starts it on the loopback interface. Everybody on this machine may use it: it has one owner, who may observe. */
-export const startPlayground = async (options: PlaygroundOptions): Promise<Playground> => {
-  const pages = options.pages === undefined ? undefined : await pagesOf(options.pages)
-  const troupe = await Troupe.start({
-    name: "playground",
-    adapter: options.adapter,
-    tools,
-    store: options.store,
-    drainMs: 500,
-    permissions: { mode: "acceptEdits", ask: () => ({ type: "suspend" }) }
-  })
+/** The options of the playground's Troupe, with any model and store. */
+export const conversations: Omit<TroupeOptions, "adapter" | "store"> = {
+  name: "playground",
+  tools,
+  drainMs: 500,
+  permissions: { mode: "acceptEdits", ask: () => ({ type: "suspend" }) }
+}
+
+/** A Troupe to serve, and how. `control` is the address of the page's other server, which controls the nodes of a cluster. */
+export interface ServedTroupe extends Pick<PlaygroundOptions, "port" | "pages" | "origins"> {
+  readonly troupe: Server.ServerOptions["troupe"]
+  readonly control?: string | undefined
+}
+
+/** Serves a Troupe on the loopback interface. Everybody on this machine may use it: it has one owner, who may observe. */
+export const servePlayground = async (options: ServedTroupe): Promise<Listening> => {
+  const pages = options.pages === undefined ? undefined : await pagesOf(options.pages, options.control)
   const server = Server.make({
-    troupe,
+    troupe: options.troupe,
     authorize: () => ({ owner: "you", may: { approve: true, observe: true } }),
     exposeToolErrors: true,
     basePath: "/troupe",
     origins: options.origins ?? []
   })
   const fetch = async (request: Request): Promise<Response> => pages?.(request) ?? server.fetch(request)
-  const listening = await listen({ ...server, fetch }, { port: options.port ?? 0 })
+  return listen({ ...server, fetch }, { port: options.port ?? 0 })
+}
+
+/** Starts a Troupe and its server. */
+export const startPlayground = async ({ adapter, store, ...served }: PlaygroundOptions): Promise<Playground> => {
+  const troupe = await Troupe.start({ ...conversations, adapter, store })
+  const listening = await servePlayground({ ...served, troupe })
   return {
     url: listening.url,
     troupe,

@@ -2,7 +2,9 @@ import { useTroupe } from "@troupe/react"
 import { Observer } from "@troupe/react/Observer"
 import { type ReactNode, useEffect, useState } from "react"
 import { Chats } from "./Chats.tsx"
+import { Cluster } from "./Cluster.tsx"
 import { Conversation } from "./Conversation.tsx"
+import { control } from "./nodes.ts"
 import { hrefOf, newId, usePlace } from "./place.ts"
 import { ThemeButton } from "./ThemeButton.tsx"
 
@@ -29,9 +31,10 @@ export const App = (): ReactNode => {
     <div className="app" data-room={room}>
       <header className="top">
         <p className="brand">
-          Troupe <span>playground</span>
+          Troupe <span>{control === undefined ? "playground" : "cluster"}</span>
         </p>
         <ThemeButton />
+        {control === undefined ? null : <Cluster url={control} chat={id} />}
       </header>
       <nav className="rooms" aria-label="Rooms">
         {rooms.map(([name, label]) => (

@@ -11,6 +11,9 @@ import { launch } from "./findBrowser.ts"
 
 const folder = join(import.meta.dirname, "../..")
 
+/** The page, which is built before the tests. */
+export const builtPages = join(folder, "dist/page")
+
 /** Where the pictures go. */
 const pictures = join(folder, "dist/pictures")
 
@@ -63,7 +66,7 @@ export const openPlayground = async (
   const playground = await startPlayground({
     adapter: options.pauseAt === undefined ? model : pausing(model, options.pauseAt, gate.promise),
     store: options.store ?? Store.memory(),
-    pages: join(folder, "dist/page")
+    pages: builtPages
   })
   return Object.assign(playground, { goOn: () => gate.resolve() })
 }

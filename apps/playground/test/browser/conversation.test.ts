@@ -1,7 +1,8 @@
 import { Store } from "@troupe/chat/store"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { inBrowser, openBrowser, openPage, openPlayground, picture, type TestPlayground } from "./browser.ts"
+import { say, settles, story } from "./talk.ts"
 
 let browser: Browser
 const open: Array<TestPlayground> = []
@@ -11,18 +12,6 @@ const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promis
   open.push(playground)
   return playground
 }
-
-/** Says something, and waits until the chat has taken it. */
-const say = async (page: Page, text: string): Promise<void> => {
-  await page.locator(".composer textarea").fill(text)
-  await page.keyboard.press("Enter")
-  await page.locator(".message.user").getByText(text).last().waitFor()
-}
-
-const settles = (page: Page, phase = "idle"): Promise<void> =>
-  page.locator(`.status[data-phase="${phase}"][data-connection="open"]`).waitFor()
-
-const story = /^Once there was a lighthouse keeper.*somebody is expected\.$/su
 
 describe("a conversation in the browser", inBrowser, () => {
   beforeAll(async () => {

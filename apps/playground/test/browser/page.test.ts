@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Playground } from "../../src/host/playground.ts"
 import { inBrowser, openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+import { excessWidth, problems } from "./talk.ts"
 
 let browser: Browser
 let playground: Playground
@@ -12,11 +12,6 @@ const converse = async (page: Page): Promise<void> => {
   await page.keyboard.press("Enter")
   await page.locator(".message").getByText("Here is what came of it").waitFor()
   await page.locator('.status[data-phase="idle"]').waitFor()
-}
-
-const problems = async (page: Page): Promise<ReadonlyArray<string>> => {
-  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa"]).analyze()
-  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`))
 }
 
 describe("the page", inBrowser, () => {
@@ -51,10 +46,7 @@ describe("the page", inBrowser, () => {
     for (const room of ["Chats", "Chat", "Observer"]) {
       await page.getByRole("button", { name: room, exact: true }).click()
       await picture(page, `phone-${room.toLowerCase()}`)
-      const wider = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth
-      )
-      expect({ room, wider }).toEqual({ room, wider: 0 })
+      expect({ room, wider: await excessWidth(page) }).toEqual({ room, wider: 0 })
     }
     expect(await problems(page)).toEqual([])
     expect(faults).toEqual([])

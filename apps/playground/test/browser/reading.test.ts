@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { inBrowser, openBrowser, openPage, openPlayground, type TestPlayground } from "./browser.ts"
+import { settles } from "./talk.ts"
 
 let browser: Browser
 let playground: TestPlayground
@@ -9,9 +10,6 @@ const say = async (page: Page, text: string): Promise<void> => {
   await page.locator(".composer textarea").fill(text)
   await page.keyboard.press("Enter")
 }
-
-const settles = (page: Page, phase = "idle"): Promise<void> =>
-  page.locator(`.status[data-phase="${phase}"][data-connection="open"]`).waitFor()
 
 const answered = async (page: Page, text: string): Promise<void> => {
   const before = await page.locator(".message.assistant:not(.partial)").count()
