@@ -21,6 +21,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   mode_refused:
     "You may not set a permission mode this loose; the server's `authorize` permits it with may: { mode }, which is the host's mode by default",
   nothing_to_retry: "Nothing was said yet in this conversation; send something",
+  unpaired_tool_calls:
+    "A tool call has no result right after it, or a result has no call; send each call with its result, or leave both out",
   unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
   tool_call_not_running: "No such call runs, or no longer",
   chat_stopped: "The conversation was stopped; ask again",

@@ -113,6 +113,21 @@ test.each(["approval:p2", "question:p1", "p1", ""])(
   }
 )
 
+test("AGUIRUN3 an answer in a conversation that waits for nothing is refused, and the refusal says so", async () => {
+  const { ask } = await waiting({ approve: true })
+  await ask("POST", "/ag-ui", agUiAnswer(true))
+  const answer = agUiAnswer(true)
+  const resume = [{ ...answer.resume[0], interruptId: "approval:p2" }]
+  const response = await ask("POST", "/ag-ui", { ...answer, resume })
+  expect(response.status).toBe(409)
+  expect(await response.json()).toMatchObject({
+    error: {
+      message: expect.stringContaining("waits for no answer"),
+      issues: [{ field: ["resume", 0, "interruptId"], reason: "nothing is pending; leave it out" }]
+    }
+  })
+})
+
 describe("MAY1 a call that runs", () => {
   test.each([
     [undefined, 403, 1],

@@ -151,6 +151,24 @@ describe("HttpAgent of @ag-ui/client", () => {
     expect(agent.messages.at(-1)).toMatchObject({ id: "u1.reply.2", content: "In Oslo" })
   })
 
+  it("a tool of the client's whose parameters are of no object is refused, and nothing begins", async () => {
+    const { post, troupe } = await serving(
+      { adapter: Fake.make({ script: [{ finish: "stop" }] }) },
+      { clientTools: true }
+    )
+    const response = await post("/ag-ui", {
+      threadId: "c",
+      runId: "r1",
+      messages: [{ id: "u1", role: "user", content: "Hi" }],
+      tools: [{ name: "where", description: "", parameters: { type: "string" } }]
+    })
+    expect([response.status, await response.text()]).toEqual([
+      422,
+      expect.stringContaining("needs as its `parameters` a JSON schema of an object")
+    ])
+    expect((await troupe.list()).chats).toEqual([])
+  })
+
   it("a call that waits for a decision interrupts the run, and resume decides", async () => {
     const { url } = await serving({
       adapter: Fake.make({
