@@ -35,6 +35,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   troupe_stopped: "The server is closing; try again soon"
 }
 
+const unknownOutcome = "Whether this was stored is not known; send it again under the same id, and it is stored once"
+
 const retryLater: ReadonlySet<string> = new Set([
   "chat_died",
   "inbox_full",
@@ -63,11 +65,9 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
     return new HttpError("invalid_input", "What was given as a result has no JSON form", { cause: error })
   }
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
-    const { reason } = error
-    return refused(reason, {
-      cause: error,
-      ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {})
-    })
+    const { reason, metadata } = error
+    const fields = { cause: error, ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {}) }
+    return metadata["outcome"] === "unknown" ? new HttpError(reason, unknownOutcome, fields) : refused(reason, fields)
   }
   return undefined
 }
