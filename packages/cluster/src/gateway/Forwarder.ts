@@ -164,7 +164,7 @@ const refusalOf = (cause: unknown): unknown => {
   return new HttpError(
     "home_silent",
     "The conversation's server gave no answer; whether it processed the request is not known. Send a message again under the same id",
-    { cause, retryAfterMs: 1_000 }
+    { cause, retryAfterMs: 1_000, headers: HttpError.noResend }
   )
 }
 

@@ -67,7 +67,9 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
     const { reason, metadata } = error
     const fields = { cause: error, ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {}) }
-    return metadata["outcome"] === "unknown" ? new HttpError(reason, unknownOutcome, fields) : refused(reason, fields)
+    return metadata["outcome"] === "unknown"
+      ? new HttpError(reason, unknownOutcome, { ...fields, headers: HttpError.noResend })
+      : refused(reason, fields)
   }
   return undefined
 }

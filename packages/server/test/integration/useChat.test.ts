@@ -366,6 +366,28 @@ describe("useChat of @ai-sdk/react", () => {
     expect(await load(url)).toEqual(before)
   })
 
+  it("has one turn for a message of unknown outcome that it posts again, whether or not the server had it", async () => {
+    for (const isServed of [true, false]) {
+      const { url } = await serving({ adapter: counting(2) })
+      let isFirst = true
+      const silentFirst: typeof fetch = async (...request) => {
+        const answer = isFirst && !isServed ? undefined : await fetch(...request)
+        if (!isFirst && answer !== undefined) return answer
+        isFirst = false
+        await answer?.text()
+        return Response.json({ error: { code: "home_silent", message: "No answer" } }, { status: 504 })
+      }
+      const transport = new DefaultChatTransport({ api: `${url}/api/chat`, fetch: silentFirst })
+      const chat = page(url, { transport })
+      await act(() => chat.current.sendMessage({ text: "Hi" }))
+      expect([chat.current.status, chat.current.messages.map(textOf)]).toEqual(["error", ["Hi"]])
+      await act(() => chat.current.sendMessage())
+      expect([chat.current.status, chat.current.messages.map(textOf)]).toEqual(["ready", ["Hi", "1"]])
+      expect((await load(url)).map(textOf)).toEqual(["Hi", "1"])
+      cleanup()
+    }
+  })
+
   it("is told of an error in words, and can try again", async () => {
     const { url } = await serving({
       adapter: Fake.make({
