@@ -25,7 +25,7 @@ import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import { chatResult } from "../stopConditions/index.ts"
-import { isFenced, SessionError, storeFailure, ValidationError } from "../errors/index.ts"
+import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { ChatProcess } from "./chatCommands.ts"
@@ -36,7 +36,7 @@ export interface TurnsHome {
   readonly limits: InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (input: InboxEntry) => Promise<Accepted>
-  /** Ends the chat, and its turns: this program is not its home any more (HOME2). */
+  /** Ends the chat, and its turns: this program is no longer its home (HOME2). */
   readonly away: () => Promise<unknown>
   /** The thread as last known. */
   readonly thread: Thread

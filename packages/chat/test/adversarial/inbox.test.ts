@@ -131,7 +131,7 @@ describe("REF4 the process is killed", () => {
 
 describe("ARR1 the store fails", () => {
   test.each(modes)(
-    "for an input that is to %s: its sender knows, the thread has no trace, and the chat goes on",
+    "for an input that is to %s: its sender gets the error, the thread has no trace, and the chat goes on",
     async (mode) => {
       const adapter = handAdapter()
       const store = moodyStore()

@@ -49,7 +49,7 @@ describe("a request to a node that is not the home", () => {
 })
 
 describe("a move", () => {
-  it("CLUSTER10: a node that is not the home any more refuses, and the sender finds the new home", async () => {
+  it("CLUSTER10: a node that is no longer the home refuses, and the sender finds the new home", async () => {
     const { node, placements } = nodes()
     const [a, b, c] = [await node(), await node(), await node()]
     await placements.move("anna/c", b.troupe.address)

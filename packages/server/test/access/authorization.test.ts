@@ -62,7 +62,7 @@ describe("MAY1 an owner that may not approve", () => {
     expect(paid).toEqual([])
   })
 
-  test("gives no result in the place of the call", async () => {
+  test("gives no result in place of the call", async () => {
     const { ask } = await waiting()
     await refused(await ask("POST", "/chats/c/approvals/p1", { type: "result", value: "paid" }))
     expect(await codeOf(await ask("POST", "/chats/c/results", { results: { p1: "paid" } }))).toMatch(/^409 /u)
@@ -257,7 +257,7 @@ test("MAY1 a link rejects with the server's refusal, and stays open", async () =
 })
 
 test.each([{ aprove: true }, { approve: "yes" }, { mode: "loose" }, { delete: 0 }, null, "all"])(
-  "MAY1 what `authorize` cannot mean permits nothing, and `onError` is told: %j",
+  "MAY1 what `authorize` cannot mean permits nothing, and `onError` is called: %j",
   async (may) => {
     const { ask, errors } = await served({}, { authorize: () => ({ owner: "anna", may: may as May }) })
     expect(await codeOf(await ask("GET", "/chats/c"))).toBe("500 internal")

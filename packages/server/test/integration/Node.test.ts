@@ -155,7 +155,7 @@ describe("NODE3 a client that does not send what it began", () => {
     ["headers", "GET /chats/c1 HTTP/1.1\r\nhost: loc"],
     ["a body", bytes("POST /chats/c1/messages HTTP/1.1", "content-type: application/json", "content-length: 9") + "{"],
     ["nothing", ""]
-  ])("%s: is told so, and cut", async (_, part) => {
+  ])("%s: gets a refusal, and is cut", async (_, part) => {
     const { node } = await listening({ headersMs: 100, requestMs: 100, keepAliveMs: 100 })
     const came = await exchanged(node.url, part)
     expect(came).toContain('"code":"request_timeout"')

@@ -9,7 +9,7 @@ const agentOf = (url: string, threadId = "c") => new HttpAgent({ url: `${url}/ag
 
 const say = (agent: HttpAgent, id: string, content: string) => agent.addMessage({ id, role: "user", content })
 
-/** Runs, and says what came: every event of a form the protocol knows. */
+/** Runs, and says what came: every event of a form of the protocol. */
 const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent["runAgent"]>[0] = {}) => {
   const events: Array<BaseEvent> = []
   const seen: {
@@ -38,7 +38,7 @@ const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent["runAgent"
 
 const briefly = (messages: ReadonlyArray<Message>) => messages.map(({ id, role, content }) => ({ id, role, content }))
 
-/** What another client is told of the conversation. */
+/** What another client gets of the conversation. */
 const reloaded = async (url: string) => {
   const other = agentOf(url)
   await run(other)
@@ -46,7 +46,7 @@ const reloaded = async (url: string) => {
 }
 
 describe("HttpAgent of @ag-ui/client", () => {
-  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+  it("gets the progress of a tool, and keeps nothing of it in its messages", async () => {
     let end = (): void => {}
     const look = tool({
       name: "look",

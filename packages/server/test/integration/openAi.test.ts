@@ -312,7 +312,7 @@ describe("the openai package", () => {
     expect((await client.chat.completions.create({ ...hi, messages })).choices[0]?.message.content).toBe("Hello")
   })
 
-  it("is told of failures before the answer and in it", async () => {
+  it("gets failures before the answer and in it", async () => {
     const limited = await serving({
       adapter: Fake.make({ script: [{ preflightError: "rate_limited" }] }),
       retry: false
@@ -329,7 +329,7 @@ describe("the openai package", () => {
     })
   })
 
-  it("OPENAIRUN3. a completion of a server that closes is told so at once, whole or streamed, and its run is over then", async () => {
+  it("OPENAIRUN3. a completion of a server that closes ends at once with an error, whole or streamed, and its run is over", async () => {
     const adapter = endless()
     const { server } = await served({ adapter })
     const node = await Node.listen(server, { clock: Clock.test() })

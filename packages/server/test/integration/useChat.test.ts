@@ -78,7 +78,7 @@ describe("useChat of @ai-sdk/react", () => {
     ])
   })
 
-  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+  it("gets the progress of a tool, and keeps nothing of it in its messages", async () => {
     let end = (): void => {}
     const { url } = await serving({
       adapter: Fake.make({
@@ -248,7 +248,7 @@ describe("useChat of @ai-sdk/react", () => {
     expect((await load(url)).map(textOf)).toEqual(["A number?", "Two"])
   })
 
-  it("says another thing in the place of an earlier message; what came of that stays in the log", async () => {
+  it("replaces an earlier message; the messages after it stay in the log", async () => {
     for (const edited of [0, 1, 2]) {
       const { url, troupe } = await serving({ adapter: counting(6) })
       const chat = page(url)
@@ -346,7 +346,7 @@ describe("useChat of @ai-sdk/react", () => {
     expect(model.left).toBe(5)
   })
 
-  it("is refused another thing in the place of a message where nothing keeps a log, and nothing changes", async () => {
+  it("is refused a replaced message when the store keeps no log, and nothing changes", async () => {
     const kept = new Map<string, unknown>()
     const store = {
       load: (id: string) => kept.get(id),
@@ -388,7 +388,7 @@ describe("useChat of @ai-sdk/react", () => {
     }
   })
 
-  it("is told of an error in words, and can try again", async () => {
+  it("gets the text of an error, and can try again", async () => {
     const { url } = await serving({
       adapter: Fake.make({
         scripts: [[{ preflightError: "authentication_failed" }], [{ text: "Hello" }, { finish: "stop" }]]
