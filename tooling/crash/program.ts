@@ -2,7 +2,7 @@
  * `node program.ts <database> <journal> <seed> <life>`: conversations that run until the program is killed.
  *
  * It continues the stored conversations, and prints each acknowledgement before its next request. Its tool that writes
- * appends its idempotency keys to the journal. Sometimes it kills itself after a write of the store, before its chat knows
+ * appends its idempotency keys to the journal. Sometimes it kills itself after a write of the store, before its chat has
  * the result.
  */
 import { appendFileSync, writeSync } from "node:fs"

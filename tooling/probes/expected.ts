@@ -34,7 +34,7 @@ export const allReleased = ({ opened, released }: Observation): ReadonlyArray<st
 /** So many effects after the end, each reported. */
 export const lateReported = ({ lateEffects, lateReports }: Observation, count: number): ReadonlyArray<string> => [
   ...is(lateEffects === count, `${lateEffects} late effects, not ${count}`),
-  ...is(lateReports >= count, `${lateReports} late results told of, ${count} were`)
+  ...is(lateReports >= count, `${lateReports} late results reported, of ${count}`)
 ]
 
 /** When leaving releases everything, the framework reads at most one word ahead of the reader. */

@@ -166,14 +166,14 @@ export const probes: ReadonlyArray<Probe> = [
       onReceived: ({ type }) => (type === "outcome" ? "leave" : undefined),
       settleMs: 600,
       afterwards: async (_conversation, _transcript, ledger) =>
-        `${ledger.effects.length} effects, ${ledger.signalled} told`
+        `${ledger.effects.length} effects, ${ledger.signalled} aborted`
     }),
     faults: (seen, { leaving }) => [
       ...allReleased(seen),
       ...(leaving === "detaches"
         ? is(seen.opened === 2, "the turn did not go on without its reader")
         : [
-            ...is(seen.note === "1 effects, 1 told", `${seen.note ?? ""}: the running tool was not told to end`),
+            ...is(seen.note === "1 effects, 1 aborted", `${seen.note ?? ""}: the running tool was not cancelled`),
             ...is(seen.opened === 1, "the model was asked again for nobody")
           ])
     ]

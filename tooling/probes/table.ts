@@ -14,7 +14,7 @@ export const head = (framework: string): ReadonlyArray<string> => [
   "",
   framework,
   "",
-  `${"probe".padEnd(wide)}${"wall".padStart(9)}${"late".padStart(7)}${"told".padStart(6)}${"released".padStart(10)}${"ahead".padStart(8)}  outcome of each call, and the end`
+  `${"probe".padEnd(wide)}${"wall".padStart(9)}${"late".padStart(7)}${"reports".padStart(9)}${"released".padStart(10)}${"ahead".padStart(8)}  outcome of each call, and the end`
 ]
 
 /** The line of one probe, and its events and faults below it. */
@@ -24,7 +24,7 @@ export const lines = (title: string, seen: Observation, faults: ReadonlyArray<st
   const figures = [
     `${wallMs.toFixed(0)} ms`.padStart(9),
     `${lateEffects}`.padStart(7),
-    `${lateReports}`.padStart(6),
+    `${lateReports}`.padStart(9),
     `${released}/${opened}`.padStart(10),
     `${pulledAhead ?? "-"}`.padStart(8)
   ].join("")

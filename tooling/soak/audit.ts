@@ -2,7 +2,7 @@
  * Checks every stored record.
  *
  * AUDIT1. Every call of a stored thread has exactly one result, with an outcome, or belongs to the open step, or waits for
- *         the caller. A call that is in no record any more has not written.
+ *         the caller. A call that no record has any longer has not written.
  * AUDIT2. Every input is in a stored thread once.
  */
 import type { Conversation, Store } from "@troupe/chat/store"

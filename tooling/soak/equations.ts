@@ -55,8 +55,8 @@ export const equationsOf = ({
     ledger.sum("handlers that outlived their calls = listed", "handlers that outlived their calls", {
       listed: ledger.get("of those listed")
     }),
-    ledger.sum("handlers that outlived their calls = told", "handlers that outlived their calls", {
-      reported: ledger.get("of those told by their signal")
+    ledger.sum("handlers that outlived their calls = reported", "handlers that outlived their calls", {
+      reported: ledger.get("of those aborted by their signal")
     }),
     {
       title: "zombies = late completions + still listed",

@@ -198,7 +198,7 @@ export class Soak {
     const { running, reported } = this.#runs.open
     this.ledger.add("handlers that outlived their calls", running)
     this.ledger.add("of those listed", Zombies.counts(this.#system).listed)
-    this.ledger.add("of those told by their signal", reported)
+    this.ledger.add("of those aborted by their signal", reported)
     this.#faults.release()
     this.#runs.release()
     await this.#pass(100)

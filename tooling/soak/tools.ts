@@ -107,8 +107,8 @@ export const toolsOf = (clock: Clock.Clock, runs: Runs): ReadonlyArray<Tool.Tool
     name: "aware",
     handler: (_, { signal }) =>
       new Promise((_resolve, reject) => {
-        if (signal.aborted) reject(new Error("told"))
-        signal.addEventListener("abort", () => reject(new Error("told")), { once: true })
+        if (signal.aborted) reject(new Error("aborted"))
+        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true })
       })
   }),
   Tool.make({

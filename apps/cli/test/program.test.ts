@@ -145,7 +145,7 @@ describe("the program with piped input", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143]
-  ] as const)("%s cancels the turn, stops everything and is told in the exit code", async (signal, expected) => {
+  ] as const)("%s cancels the turn, stops everything and sets the exit code", async (signal, expected) => {
     const { code, out, leftovers } = await run("run the slow tool\n", { interrupt: { when: "slow_job ▓", signal } })
     expect(out).toContain("■ cancelled")
     expect({ code, leftovers }).toEqual({ code: expected, leftovers: false })

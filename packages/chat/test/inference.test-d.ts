@@ -168,7 +168,7 @@ test("only a manual tool needs no function", () => {
   tool({ name: "approve" })
 })
 
-test("questions and hooks are told what they are about, and may answer with promises", () => {
+test("questions and hooks have typed arguments, and may answer with promises", () => {
   const ask: Ask = async ({ toolCall, mode }) => {
     expectTypeOf(mode).toEqualTypeOf<Mode>()
     return toolCall.name === "t" ? { type: "allow" } : { type: "deny", reason: "no" }

@@ -94,7 +94,7 @@ describe.each(both)("in a %s", (place) => {
     ])
   })
 
-  test("the function is told what a handler is told, of the context what can be sent", async () => {
+  test("the function gets the arguments of a handler, and the part of the context that can be sent", async () => {
     const result = await own.run(
       toolOf(place, "saysContext"),
       {},
@@ -115,7 +115,7 @@ describe.each(both)("in a %s", (place) => {
   })
 
   test.each(["engine", "chat", "setPermissionMode"])(
-    "there is no context.%s, and whoever reads it is told so",
+    "there is no context.%s, and reading it throws an error that says so",
     async (name) => {
       expect(contents(await own.run(toolOf(place, "reads"), { name }))).toEqual([
         ["failed", expect.stringMatching(`handler_raised: .*an isolated tool has no context.${name}`)]
@@ -143,7 +143,7 @@ describe.each(both)("in a %s", (place) => {
     await until(() => (place === "process" ? !runs(pid()) : own.exits() === 1))
   })
 
-  test("ISO1 a cancelled call is told by its signal, and its place has time to leave", async () => {
+  test("ISO1 the signal of a cancelled call is aborted, and its place has time to leave", async () => {
     const abort = new AbortController()
     const { tool, values } = seen(toolOf(place, "obedient", { graceMs: 10_000 }))
     const running = own.run(tool, {}, { signal: abort.signal, drainMs: 60_000 })

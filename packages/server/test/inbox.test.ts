@@ -1,3 +1,5 @@
+import { Store } from "@troupe/chat/store"
+import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { endless, served } from "./double/served.ts"
 
@@ -54,4 +56,30 @@ test.each(Object.keys(asks))("INBOX1. a full inbox is 429 inbox_full, before any
   expect(await troupe.history("anna/c")).toEqual(before)
   const chat = await troupe.chat("anna/c")
   expect(chat.getSnapshot()?.context.inbox).toHaveLength(1)
+})
+
+test("RCPT3 when the store gives no answer, an input is 503 store_failed with a text that names the same id, and sent again it is one", async () => {
+  const [clock, inner] = [Clock.test(), Store.memory()]
+  const landed = Promise.withResolvers<void>()
+  const waiting = Promise.withResolvers<void>()
+  const accept: typeof inner.accept = async (...args) => {
+    waiting.resolve()
+    await landed.promise
+    return inner.accept(...args)
+  }
+  const store = new Proxy(inner, { get: (_, name) => (name === "accept" ? accept : Reflect.get(inner, name)) })
+  const { ask, troupe } = await served({ store, system: System.make({ clock }) })
+  const say = () => ask("POST", "/chats/c/messages?wait", { input: "Pay", id: "m1" })
+  const first = say()
+  await waiting.promise
+  await clock.advance(5_000)
+  const refused = await first
+  expect([refused.status, await refused.json()]).toMatchObject([
+    503,
+    { error: { code: "store_failed", message: expect.stringContaining("again under the same id") } }
+  ])
+  landed.resolve()
+  expect((await say()).status).toBe(200)
+  const { messages = [] } = (await troupe.at("anna/c", (await troupe.history("anna/c")).length))?.thread ?? {}
+  expect(messages.map(({ content }) => content)).toEqual(["Pay", "Hi there"])
 })

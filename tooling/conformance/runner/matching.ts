@@ -18,7 +18,7 @@ export interface Difference {
 /** A facet that is unknown to the runner. */
 export const unexamined = (facet: string): Difference => ({
   path: facet,
-  message: "the runner does not know this facet",
+  message: "the runner has no such facet",
   isUnexamined: true
 })
 

@@ -64,7 +64,7 @@ test("a case that throws, and one that does not end, have failed", async () => {
   expect(lines[1]).toBe("b: runner: took longer than 50 ms")
 })
 
-test("a case whose step the runner does not know, and a facet that it does not know, are not examined", async () => {
+test("a case with an unknown step, and an unknown facet, are not examined", async () => {
   const flies = caseOf("a", async () => unexaminedCase("the step fly"))
   const facet = caseOf("b", async () => [unexamined("heat")], { expected: { obs: {}, heat: 7 } })
   expect(await report(flies, facet)).toEqual({

@@ -206,7 +206,7 @@ describe("a case of the chat suite", () => {
     expect(await statusOf(when, given, expected)).toBe("passed")
   })
 
-  test("deviates where it wants an unknown type handed on", async () => {
+  test("deviates where an unknown type is to be passed on", async () => {
     const json = { __type__: "ALLM.Future", data: {} }
     expect(await statusOf("from_json", { json }, { ok: json })).toMatch(/^deviates: D29/)
   })
@@ -222,7 +222,7 @@ describe("a case of the chat suite", () => {
     expect(await statusOf("run", given, { ok: {} })).toMatch(/^failed: failure: failed with EngineError/)
   })
 
-  test("is not examined in a facet that the runner does not know: neither failed nor passed", async () => {
+  test("is not examined in an unknown facet: neither failed nor passed", async () => {
     expect(await statusOf("run", chat, { odd: true })).toBe("unexamined: the facets odd")
     const report = await reported(folderOf(caseOf("a/b", "run", chat, { odd: true, ok: {} })))
     expect(report.lines).toEqual([

@@ -57,7 +57,7 @@ describe("a case about permissions", () => {
     expect(await statusOf({ checkShellEach: ["ls"] }, { phase: "plan" }, {})).toMatch(/^unexamined/)
   })
 
-  test("can be about leaving a plan that the host wants, where nobody can be asked", async () => {
+  test("can be about leaving a plan of the host, where nobody can be asked", async () => {
     const exit = { checkPlanMode: "exit" }
     const given = { phase: "plan", runStartedIn: "plan" }
     expect(await statusOf(exit, given, { verdict: "deny:phase_gated" })).toBe("passed")

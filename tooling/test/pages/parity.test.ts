@@ -70,7 +70,7 @@ describe("docs/otp-parity.md", () => {
     ])
   })
 
-  test("knows four statuses", () => {
+  test("has four statuses", () => {
     const known = ["same", "differs", "other way", "none"]
     expect(rows.filter((row) => !known.includes(row.status)).map(show)).toEqual([])
   })
@@ -87,7 +87,7 @@ describe("docs/otp-parity.md", () => {
     expect(claimed.filter((row) => row.ours.length === 0 || !isProved(row.proof)).map(show)).toEqual([])
   })
 
-  test("tells a reason wherever it is not the same, and proves no more than there is", () => {
+  test("has a reason wherever it is not the same, and proves no more than there is", () => {
     expect(rows.filter((row) => row.status !== "same" && row.note === "").map(show)).toEqual([])
     expect(rows.filter((row) => row.proof !== "" && !isProved(row.proof)).map(show)).toEqual([])
   })

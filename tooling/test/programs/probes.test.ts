@@ -12,7 +12,7 @@ describe.each([livingChats, plainValues])("$name", (framework) => {
   })
 })
 
-test("a loop that runs what the model did not finish saying is told so", async () => {
+test("a loop that runs an unfinished call of the model is reported", async () => {
   const seen = await Promise.all(
     quick.map(async ({ id, run, faults }) => [id, faults(await run(generators), generators).length > 0])
   )

@@ -141,7 +141,7 @@ describe("a recorded call is executed and answered", () => {
   })
 })
 
-describe("what goes wrong is told in the line", () => {
+describe("a failure is reported in the line", () => {
   test.each([
     ["google--e.txt", { error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, "rate_limited", 429],
     ["mistral--e.txt", { object: "error", message: "no", type: "auth", code: 401 }, "authentication_failed", 401],

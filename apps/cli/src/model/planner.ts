@@ -37,7 +37,7 @@ export const plan = (text: string): Plan => {
       continue
     }
     const bare = /^[^\s?!]+$/.test(clause) && verb?.more !== undefined
-    const rule = rules.find((candidate) => candidate.knows(clause))
+    const rule = rules.find((candidate) => candidate.matches(clause))
     if (rule !== undefined) {
       verb = rule
       calls.push(...rule.calls(clause))
@@ -49,7 +49,7 @@ export const plan = (text: string): Plan => {
 }
 
 interface Rule {
-  readonly knows: (clause: string) => boolean
+  readonly matches: (clause: string) => boolean
   readonly calls: (clause: string) => ReadonlyArray<PlannedCall>
   /** The calls for a bare word after a clause of this rule. */
   readonly more?: (word: string) => ReadonlyArray<PlannedCall>
@@ -143,22 +143,22 @@ const expressionIn = (clause: string): string | undefined => {
 }
 
 const crash: Rule = {
-  knows: (clause) => /\b(?:crash(?:es)?|explode|blow up)\b/i.test(clause),
+  matches: (clause) => /\b(?:crash(?:es)?|explode|blow up)\b/i.test(clause),
   calls: () => [slowJob(1, true)]
 }
 
 const timeout: Rule = {
-  knows: (clause) => /\btime(?:s|d)?[- ]?out\b|\bhangs?\b/i.test(clause),
+  matches: (clause) => /\btime(?:s|d)?[- ]?out\b|\bhangs?\b/i.test(clause),
   calls: () => [slowJob(60)]
 }
 
 const slow: Rule = {
-  knows: (clause) => /\bslow\b|^(?:wait|sleep|work)\b/i.test(clause),
+  matches: (clause) => /\bslow\b|^(?:wait|sleep|work)\b/i.test(clause),
   calls: (clause) => [slowJob(secondsIn(clause) ?? 3)]
 }
 
 const search: Rule = {
-  knows: (clause) => /^(?:search|find|look for|where (?:is|are))\b/i.test(clause),
+  matches: (clause) => /^(?:search|find|look for|where (?:is|are))\b/i.test(clause),
   calls: (clause) => {
     const word = clause
       .replace(/^(?:search|find|look|where)\b/i, "")
@@ -171,14 +171,14 @@ const search: Rule = {
 }
 
 const read: Rule = {
-  knows: (clause) =>
+  matches: (clause) =>
     /^(?:read|open|show|cat|print|display|what is in|what's in)\b/i.test(clause) && paths(clause).length > 0,
   calls: (clause) => paths(clause).map(readFile),
   more: (word) => [readFile(unquoted(word))]
 }
 
 const list: Rule = {
-  knows: (clause) =>
+  matches: (clause) =>
     /^ls\b/i.test(clause) ||
     /^(?:list|show|what|which|see|tell me)\b.*\b(?:files?|folders?|director(?:y|ies)|here)\b/i.test(clause) ||
     /^list\b/i.test(clause),
@@ -190,7 +190,7 @@ const list: Rule = {
 }
 
 const ask: Rule = {
-  knows: (clause) => /\b(?:book|reserve|order|schedule)\b|\bask me\b|^remind\b/i.test(clause),
+  matches: (clause) => /\b(?:book|reserve|order|schedule)\b|\bask me\b|^remind\b/i.test(clause),
   calls: (clause) => {
     const question = /\bask me\b/i.test(clause)
       ? "Here is my question: what should we call this chat?"
@@ -200,7 +200,7 @@ const ask: Rule = {
 }
 
 const sum: Rule = {
-  knows: (clause) => expressionIn(clause) !== undefined,
+  matches: (clause) => expressionIn(clause) !== undefined,
   calls: (clause) => [{ name: "calculate", arguments: { expression: expressionIn(clause) ?? "" } }]
 }
 

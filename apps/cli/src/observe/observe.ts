@@ -83,7 +83,7 @@ const explained = (error: unknown, url: string): unknown => {
   }
   if (!(error instanceof HttpError)) return error
   if (error.code === "unauthorized")
-    return new CliError(`${url} wants to know who asks: --header "authorization: Bearer …"`)
+    return new CliError(`${url} requires authorization: --header "authorization: Bearer …"`)
   if (error.code === "forbidden")
     return new CliError(`${url} lets nobody observe but whom its authorize permits it with may: { observe: true }`)
   if (error.status === 404) return elsewhere

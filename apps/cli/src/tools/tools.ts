@@ -49,7 +49,7 @@ export const askTool: Tool.Tool = tool({
 export const slowJobTool = (options: ToolOptions): Tool.Tool =>
   tool({
     name: "slow_job",
-    description: "Works for some seconds and reports its progress; breaks half way when told to crash",
+    description: "Works for some seconds and reports its progress; fails half way when asked to crash",
     effect: "read",
     parameters: z.object({ seconds: z.number().positive().max(3_600), crash: z.boolean().optional() }),
     timeoutMs: options.slowJobTimeoutMs ?? slowJobTimeoutMs,
@@ -62,7 +62,7 @@ export const slowJobTool = (options: ToolOptions): Tool.Tool =>
             if (!signal.aborted) throw fault
           })
           if (signal.aborted) {
-            const message = `stopped after part ${done} of ${total}, as told`
+            const message = `stopped after part ${done} of ${total}, as requested`
             return error(new ToolError("cancelled", { toolName: toolCall.name, toolCallId: toolCall.id, message }))
           }
           options.progress.report(toolCall, { done: done + 1, total })

@@ -17,7 +17,7 @@ test("DEMO1 without its file server the chat goes on, and says why", async () =>
   await demo.stop()
 })
 
-test("DEMO2 after stop nothing can be asked any more", async () => {
+test("DEMO2 after stop nothing can be asked", async () => {
   const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })
   const demo = await startDemoChat({ adapter, folder: import.meta.dirname, onNotice: () => {} })
   expect(demo.tree()).toContain("MCP files")

@@ -48,7 +48,7 @@ describe("describeCall", () => {
     ["handler_raised: boom", /crashed \(handler_raised: boom\).*the chat goes on/],
     ["cancelled: by the user", /was cancelled/],
     ["no such file", /failed: no such file/]
-  ])("the error %j is told", (error, sentence) => {
+  ])("the error %j is reported", (error, sentence) => {
     expect(said("slow_job", { seconds: 1 }, JSON.stringify({ error }))).toMatch(sentence)
   })
 })

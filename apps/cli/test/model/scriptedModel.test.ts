@@ -115,7 +115,7 @@ describe("the scripted model", () => {
     expect(reply([Message.user("list the files here and 1+1")], tools).calls).toHaveLength(1)
   })
 
-  test("tells what it can do when it does not understand", () => {
+  test("lists its abilities when it does not understand", () => {
     expect(reply([Message.user("write me a poem")])).toEqual({ text: abilities, calls: [] })
     expect(reply([Message.user("hello")]).text).toBe(`Hello! ${abilities}`)
   })

@@ -198,7 +198,7 @@ describe("the program", () => {
       `demo: no server answers at ${nowhere}: start one, or name another with observe <url>\n`,
       `demo: http://127.0.0.1:${port} is no Troupe server, or its paths begin elsewhere\n`,
       `demo: ${listening.url} lets nobody observe but whom its authorize permits it with may: { observe: true }\n`,
-      `demo: ${listening.url} wants to know who asks: --header "authorization: Bearer …"\n`,
+      `demo: ${listening.url} requires authorization: --header "authorization: Bearer …"\n`,
       'demo: observe needs an http(s) URL, not "not-a-url"\n',
       'demo: --header must be "name: value", not "no header"\n'
     ])

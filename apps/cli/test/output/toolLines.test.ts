@@ -16,7 +16,7 @@ describe("a finished call", () => {
     ["handler_raised: boom", '✖ calculate(expression: "1+1") crashed: boom  12 ms'],
     ["cancelled: by you", '■ calculate(expression: "1+1") cancelled: by you  12 ms'],
     ["Division by zero", '✖ calculate(expression: "1+1") failed: Division by zero  12 ms']
-  ])("tells the error %j apart", (error, line) => {
+  ])("has a line of its own for the error %j", (error, line) => {
     expect(finished(JSON.stringify({ error }))).toBe(line)
   })
 })

@@ -48,7 +48,7 @@ describe("slow_job", () => {
     expect(progress.of("call_1")).toBeUndefined()
   })
 
-  test("breaks half way when told to crash, however short it is", async () => {
+  test("fails half way when asked to crash, however short it is", async () => {
     const tool = slowJobTool({ progress, pause: () => Promise.resolve() })
     await expect(handled(tool, { seconds: 1, crash: true })).rejects.toThrow("the job broke after part 2 of 4")
     await expect(handled(tool, { seconds: 0.1, crash: true })).rejects.toThrow("the job broke after part 1 of 1")
@@ -62,7 +62,7 @@ describe("slow_job", () => {
     ending.abort()
     expect(await running).toMatchObject({
       type: "error",
-      reason: { _tag: "ToolError", reason: "cancelled", message: "stopped after part 0 of 14400, as told" }
+      reason: { _tag: "ToolError", reason: "cancelled", message: "stopped after part 0 of 14400, as requested" }
     })
     expect(reported).toEqual([])
     expect(progress.of("call_1")).toBeUndefined()

@@ -24,7 +24,7 @@ const weather = tool({
 
 const report = tool({
   name: "report",
-  description: "Writes a report, which takes a while, and tells how far it is",
+  description: "Writes a report, which takes a while, and reports its progress",
   effect: "read",
   parameters: z.object({ topic: z.string() }),
   timeoutMs: 30_000,
@@ -39,13 +39,13 @@ const report = tool({
 
 const stubborn = tool({
   name: "stubborn",
-  description: "Works for some seconds and does not listen when it is told to end",
+  description: "Works for some seconds and ignores its cancellation",
   effect: "read",
   parameters: z.object({ seconds: z.number().positive().max(60) }),
   timeoutMs: 1_500,
   execute: async ({ seconds }) => {
     await sleep(seconds * 1_000)
-    return "done at last, when nobody waited any more"
+    return "done at last, when nobody waited"
   }
 })
 

@@ -79,7 +79,7 @@ describe("reading a conversation", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
-  test("what was refused is told, can be put away, and is there to be said again", async () => {
+  test("a refusal is shown, can be dismissed, and its text is there to be sent again", async () => {
     const { page } = await openPage(browser, `${playground.url}/#/c/refused`)
     await say(page, "Charge 20 dollars")
     await settles(page, "awaitingApproval")

@@ -210,7 +210,7 @@ const encoded = (
   try {
     made = contentBy(value, rules.toolResultEncoder)
   } catch (thrown) {
-    const message = ended === undefined ? describe(thrown) : "the value in the place of the failure has no text"
+    const message = ended === undefined ? describe(thrown) : "the value in place of the failure has no text"
     return failed(toolCall, encodingError(toolCall, message, thrown), rules, ended)
   }
   if ("wrong" in made) return failed(toolCall, encodingError(toolCall, wrongText(made.wrong), made.wrong), rules, ended)

@@ -199,7 +199,7 @@ export type ToolEvent = z.infer<typeof ToolEvent>
  * Every event of a chat.
  *
  * **Details**: `Event.version` is the version of this union. A new version only adds tags: a reader ignores an event whose tag
- * it does not know, as `StreamCollector` does. The seventeenth tag, `reasoning_delta`, came with version 2.
+ * it does not handle, as `StreamCollector` does. The seventeenth tag, `reasoning_delta`, came with version 2.
  *
  * @example
  * ```ts import.meta.vitest

@@ -1,7 +1,7 @@
 /** The inputs of one chat that wait for their turn: their bounds, order, status and receipts. */
 export { InboxTally } from "./inboxBound.ts"
 export type { InboxLimits } from "./inboxBound.ts"
-export { Delivery, inputId } from "./inputReceipt.ts"
+export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
 export { delivered, doubted, isUnanswered, lost, taking, takingSteers, withdrawn } from "./takenInputs.ts"
 export type { InboxState, LostInputs } from "./takenInputs.ts"
 export { dataOf, isInput } from "./turnData.ts"

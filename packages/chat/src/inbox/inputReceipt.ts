@@ -4,9 +4,9 @@
  * Owns: the receipt. Does not own the input, whose row the store has, nor the turn.
  *
  * RCPT1. The status only moves forward: sent, pending, then delivered or rejected. Delivered and rejected are final.
- * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that the store has, or may have, the
- *        row of the input.
- * RCPT3. An input whose row the store has, or may have, is never rejected.
+ * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that the store has the row of the input.
+ * RCPT3. An input whose row the store has is never rejected. When the store gave no answer, the input is rejected with an error
+ *        whose `metadata.outcome` is `"unknown"`: the store may have, or may get, the row.
  */
 import { System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
@@ -25,8 +25,10 @@ export class Delivery {
   whenBusy: Exclude<WhenBusy, "reject">
   /** The owner of the input's turn. */
   owner: TurnOwner | undefined
-  /** Whether the store has, or may have, the row of the input (RCPT3). */
+  /** Whether the store has the row of the input (RCPT3). */
   isKept: boolean
+  /** Whether the store may have the row, and nothing that could say so is awaited (RCPT3). */
+  isDoubted = false
   /** Called when the receipt is final. */
   settled: ((id: string) => void) | undefined
   #receipt: Receipt | undefined
@@ -75,6 +77,7 @@ export class Delivery {
   reject(error: unknown): void {
     if (this.isKept) return this.pend()
     if (this.#receipt !== undefined) return
+    if (this.isDoubted) return this.#say({ status: "rejected", reason: "store_failed", error: unknownOutcome(error) })
     this.#say({ status: "rejected", reason: error instanceof SessionError ? error.reason : "chat_died", error })
   }
 
@@ -110,6 +113,14 @@ export const inputId = (system: System.System): string => {
   if (ids === undefined) series.set(system, (ids = { name: System.uuid(system, "inputs"), count: 0 }))
   return `${ids.name}-${(ids.count += 1)}`
 }
+
+/** The error of an input of which the store gave no answer. */
+export const unknownOutcome = (cause: unknown): SessionError =>
+  new SessionError(
+    "store_failed",
+    "The store gave no answer, so whether it has this input is not known; send it again under the same id",
+    { metadata: { outcome: "unknown" }, ...(cause === undefined ? {} : { cause }) }
+  )
 
 const delivered: Receipt = { status: "delivered" }
 const pending: Receipt = { status: "pending" }

@@ -39,8 +39,8 @@ const released = (
 ): LiveTurn => {
   const live = turns.get(id)
   if (live !== undefined && !live.over) return live
-  const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, { status: "pending" })
-  delivery.isKept = status !== "doubted"
+  const receipt = status === "doubted" ? undefined : ({ status: "pending" } as const)
+  const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, receipt)
   return again(chat, messages, delivery)
 }
 

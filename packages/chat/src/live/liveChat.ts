@@ -10,8 +10,8 @@
  *       row is in the store when the chat is stopped. No input is delivered twice.
  * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
  *       turns fail with `moved`.
- * HOME1. With a home, all writes of a chat name the fence that the chat had when it came into memory. A chat whose fence is not
- *        that of its home any more starts no process, and leaves.
+ * HOME1. With a home, all writes of a chat name the fence that the chat had when it came into memory. A chat whose fence is no
+ *        longer that of its home starts no process, and leaves.
  * HOME2. When the store refuses a write of the chat because of its fence, the chat leaves. So does a chat whose save fails
  *        while `mayAct` returns false. Nothing of the refused write reaches a reader.
  * HOME3. When `mayAct` returns false before a handler, the handler does not start, and the chat leaves. The intent of the
@@ -300,7 +300,7 @@ export class LiveChat implements TurnsHome {
     return this.stop()
   }
 
-  /** Leaves, because this program is not the home of the chat any more; resolves with the error for its callers (HOME2). */
+  /** Leaves, because this program is no longer the home of the chat; resolves with the error for its callers (HOME2). */
   async away(): Promise<SessionError> {
     await this.leave()
     return this.gone
@@ -323,7 +323,7 @@ export class LiveChat implements TurnsHome {
     this.feed.end(this.#moved)
   }
 
-  /** A record with what the process before knew of its running calls, and could not have kept any more. */
+  /** A record with the state of running calls that the process before had, and could no longer store. */
   recall(record: Conversation | undefined): Conversation | undefined {
     if (this.#leaving !== undefined) this.rest.unstored(undefined)
     return this.#startsAnew ? record : this.rest.recalled(record, this.#env)

@@ -13,7 +13,7 @@
  *
  * TREE1. When a process dies, the processes after it end, and all of them are restarted. A caller that needs the supervisor
  *        of chats meanwhile waits.
- * TREE2. Once the tree is stopping, no caller waits for it any more, and nothing is started under it.
+ * TREE2. Once the tree is stopping, no caller waits for it, and nothing is started under it.
  */
 import {
   DynamicSupervisor,

@@ -130,7 +130,7 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    */
   readonly passivateAfterMs?: number | undefined
   /**
-   * How many chats may have a process. Default: `Infinity`, no bound. When so many have one, another is loaded only in the place of
+   * How many chats may have a process. Default: `Infinity`, no bound. When so many have one, another is loaded only in place of
    * an idle one, which is unloaded. If none is idle, `troupe.chat(id)` rejects with `overloaded`, and nothing is loaded. A
    * chat that is in use is never refused.
    */

@@ -11,13 +11,21 @@
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
 import { ignoreRejection, SparseMap } from "../async/index.ts"
-import { type InboxLimits, InboxTally, isInput as hasInput, dataOf, isUnanswered, refusalOf } from "../inbox/index.ts"
+import {
+  type InboxLimits,
+  InboxTally,
+  isInput as hasInput,
+  dataOf,
+  isUnanswered,
+  refusalOf,
+  unknownOutcome
+} from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import { chatResult } from "../stopConditions/index.ts"
-import { isFenced, SessionError, storeFailure, ValidationError } from "../errors/index.ts"
+import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { ChatProcess } from "./chatCommands.ts"
@@ -28,7 +36,7 @@ export interface TurnsHome {
   readonly limits: InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (input: InboxEntry) => Promise<Accepted>
-  /** Ends the chat, and its turns: this program is not its home any more (HOME2). */
+  /** Ends the chat, and its turns: this program is no longer its home (HOME2). */
   readonly away: () => Promise<unknown>
   /** The thread as last known. */
   readonly thread: Thread
@@ -121,8 +129,8 @@ export class TurnTable {
   #notAccepted(turn: LiveTurn, cause: unknown, isFirst: boolean): void {
     if (turn.over) return
     if (isFenced(cause)) return ignoreRejection(this.#home.away())
+    if (isUnanswered(cause)) return this.#doubt(turn, cause)
     const error = storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
-    if (isUnanswered(cause)) return this.#doubt(turn, error)
     if (isFirst) {
       this.#unstored = turn
       const terminal = { reason: "error", metadata: { error } } as const
@@ -132,12 +140,12 @@ export class TurnTable {
   }
 
   /** The store may have the input, or may get it: the process holds the input until its release, and its turn ends. */
-  #doubt(turn: LiveTurn, error: SessionError): void {
-    const { delivery } = turn.turn
-    if (delivery !== undefined) delivery.isKept = true
+  #doubt(turn: LiveTurn, cause: unknown): void {
     const process = this.#home.process
     if (process !== undefined) Process.send(process.pid, { type: "input.doubted", turn: dataOf(turn.turn, turn.id) })
-    turn.fail(error)
+    turn.fail(unknownOutcome(cause))
+    // The process holds it, so it counts until its release.
+    for (const message of turn.turn.messages) this.#counted.add(turn.id, message)
     this.#send()
   }
 
@@ -148,9 +156,8 @@ export class TurnTable {
     this.#cancelled = running
     if (isReady(running)) return
     const { drainMs, system } = running.turn.options
-    const message = "The store gave no answer before the turn had to stop; its input waits until the next one"
     const due = () => {
-      if (!running.over && !isReady(running)) this.#doubt(running, new SessionError("store_failed", message))
+      if (!running.over && !isReady(running)) this.#doubt(running, undefined)
     }
     const timer = system.clock.setTimeout(due, drainMs)
     void running.ended.then(() => system.clock.clearTimeout(timer))
@@ -231,7 +238,7 @@ export class TurnTable {
   abandon(error: unknown): void {
     for (const turn of this.left) {
       const { delivery } = turn.turn
-      if (delivery !== undefined && isInput(turn)) delivery.isKept = true
+      if (delivery !== undefined && isInput(turn)) delivery.isDoubted = true
       turn.fail(error)
     }
   }
@@ -265,12 +272,12 @@ export class TurnTable {
 /** Whether the turn has an input. */
 const isInput = ({ turn: { messages } }: LiveTurn): boolean => hasInput({ followed: true, messages })
 
-/** Whether the process may have the turn: the store has, or may have, its input. */
+/** Whether the process may have the turn: the store has its input. */
 const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.delivery?.isKept === true
 
 /**
- * Reads from the store the receipts of inputs whose process has ended. An input is pending if its row is stored, or if the
- * store does not answer.
+ * Reads from the store the receipts of inputs whose process has ended. An input is pending if its row is stored. If the store
+ * does not answer, its outcome is unknown (RCPT3).
  */
 export const settleReceipts = async (
   turns: ReadonlyArray<LiveTurn>,
@@ -285,7 +292,10 @@ export const settleReceipts = async (
   for (const turn of open) {
     const { delivery } = turn.turn
     if (taken.has(turn.id)) delivery?.deliver()
-    else if (waiting.has(turn.id) || (answer === undefined && isInput(turn))) delivery?.pend()
-    else if (delivery !== undefined) delivery.isKept = false
+    else if (waiting.has(turn.id) || (answer === undefined && delivery?.isKept === true)) delivery?.pend()
+    else if (delivery !== undefined) {
+      delivery.isKept = false
+      delivery.isDoubted = answer === undefined && isInput(turn)
+    }
   }
 }

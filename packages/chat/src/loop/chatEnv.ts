@@ -5,7 +5,7 @@
  * Does not own what the chart decides, nor where records are stored.
  *
  * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
- * ENV2. A saved record has what only the environment knows: the journal of the running step, and the permission mode.
+ * ENV2. A saved record has what only the environment has: the journal of the running step, and the permission mode.
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
  */
 import { Clock } from "@troupe/otp"

@@ -216,7 +216,7 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
   inbox: Inbox.turnEnded(context.inbox)
 })
 
-/** The record of a chat, without its waiting inputs, and without what only its environment knows of a running step. */
+/** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: RecordState): Conversation => {
   const record = chatRecord(context)
   return Object.keys(context.caller).length === 0 ? record : { ...record, ...context.caller }

@@ -11,7 +11,7 @@
  *        once.
  * PASS3. A chat without a process and without references is garbage-collected, and only its stored data remains. A chat
  *        whose `SessionEnd` hooks must still run is kept.
- * ADMIT1. When as many chats have a process as may have one, another one is loaded only in the place of an idle chat, which
+ * ADMIT1. When as many chats have a process as may have one, another one is loaded only in place of an idle chat, which
  *         is unloaded. If no chat is idle, the chat is refused before anything is loaded. A chat in use is never refused.
  * PASS4. While no chat has a process there is no timer. The timer never keeps the program alive.
  *

@@ -33,11 +33,11 @@ export interface SendOptions {
  * The delivery status of an input.
  *
  * - `delivered`: it is in the stored thread
- * - `pending`: the store has its row, and it is not in the thread yet; it is not lost. Also used when the store gave no
- *   answer in time: the input may be stored, and the chat holds it until its next input
+ * - `pending`: the store has its row, and it is not in the thread yet; it is not lost
  * - `rejected`: it is not stored, and only `retry` still sends it; `error` is the reason. It may be sent again, also
  *   under the same id. The receipt does not change: if `retry` sent the input, sending it again under its id reports that
- *   it was delivered
+ *   it was delivered. If the store gave no answer, `error.metadata.outcome` is `"unknown"`: the input may be stored, and the
+ *   chat holds it until its next input. Send it again under the same id: it is then in the thread once
  */
 export type Receipt =
   | { readonly status: "delivered" }

@@ -37,7 +37,7 @@ export interface SessionTurn<Result = ChatResult> {
 /**
  * The session after the events that a collector has read, and their result: for events that came from another place.
  *
- * **When to use**: at the other end of a connection. In the program that runs the turn, `session()` of its events knows more:
+ * **When to use**: at the other end of a connection. In the program that runs the turn, `session()` of its events has more:
  * the calls that ran when the turn was left, and the text of the unfinished reply.
  *
  * **Details**: `mode` is what ran: a whole turn (`"chat"`), or one step. When the events end early, the finished steps stay,

@@ -54,7 +54,7 @@ export class TurnProgress implements StepWatcher {
     this.#committed = { ...parts.session, thread: parts.thread, running: true }
   }
 
-  /** The environment of the turn knows the outcomes of calls before a commit has them. */
+  /** The environment of the turn has the outcomes of calls before a commit has them. */
   runsIn(env: ChatEnv): void {
     this.#env = env
   }

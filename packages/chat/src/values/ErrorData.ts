@@ -1,7 +1,7 @@
 /**
  * Errors as data: the fields of each error of this package, and of any other, in JSON form.
  *
- * **Details**: the stack is not included: its code locations may not exist any more, and can reveal internals to readers
+ * **Details**: the stack is not included: its code locations may no longer exist, and can reveal internals to readers
  * elsewhere.
  *
  * @module

@@ -130,7 +130,7 @@ describe("a cancel", () => {
     }
   })
 
-  test("in phase B tells the running calls, starts none that waits, and keeps what was finished", async () => {
+  test("in phase B aborts the running calls, starts none that waits, and keeps what was finished", async () => {
     const ran: Array<string> = []
     const spied = check.signal()
     const tools = [

@@ -115,7 +115,7 @@ describe("a handler that changes what it is handed", () => {
   })
 })
 
-describe("whoever is told of a call", () => {
+describe("each observer of a call", () => {
   const spoils = (notified: unknown): void => spoil(notified)
   const options: Readonly<Record<string, ChatOptions>> = {
     "a question": {
@@ -151,7 +151,7 @@ describe("whoever is told of a call", () => {
       }
     }
   }
-  test.each(Object.entries(options))("changes nothing by changing what it is told: %s", async (who, given) => {
+  test.each(Object.entries(options))("changes nothing by changing its arguments: %s", async (who, given) => {
     const seen: Array<unknown> = []
     const tool = handling("t", (args) => {
       seen.push(structuredClone(args))

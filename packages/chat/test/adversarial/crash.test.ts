@@ -19,7 +19,7 @@ const kill = (chat: LocalChatRef): void => {
   Process.kill(chat.pid)
 }
 
-/** A model that hangs when told to, as often as it is told to. */
+/** A model that hangs at the requests that a test names. */
 const hanging = (hangs: number) => {
   let left = hangs
   return check.fake({ respond: () => (left-- > 0 ? [{ text: "par" }, { hang: true }] : says("fine")) })
@@ -62,7 +62,7 @@ describe("a chat whose process dies", () => {
     expect(ran).toBe(1)
   })
 
-  test("while tools run: they are told, and answer nobody", async () => {
+  test("while tools run: their signals are aborted, and their results are discarded", async () => {
     const started = Promise.withResolvers<AbortSignal>()
     const slow = handling("slow", (_args, { signal }) => {
       started.resolve(signal)
@@ -261,7 +261,7 @@ describe("a store that fails", () => {
     }
   }
 
-  test("CHAT2 in `save` ends the turn with `error`; the sender knows, and other chats do not notice", async () => {
+  test("CHAT2 in `save` ends the turn with `error`; the sender gets the error, and other chats go on", async () => {
     const adapter = check.fake({
       respond: (request) => (request.messages.at(-1)?.content === "hang" ? [{ hang: true }] : says("fine"))
     })
@@ -351,7 +351,7 @@ describe("a living chat whose callbacks throw", () => {
     expect((await chat.send("two").result()).haltedReason).toBe("completed")
   })
 
-  test("an observer: nobody is told, nobody is stopped", async () => {
+  test("an observer: no error is reported, and no process is stopped", async () => {
     const { troupe, clock } = await check.troupe({ adapter: hanging(0) })
     const chat = await troupe.chat("c")
     let seen = 0

@@ -123,7 +123,7 @@ describe("a living chat with a gate", () => {
     expect(roles(thread.messages).slice(2)).toEqual(["tool cancelled", "tool cancelled", "tool completed", "assistant"])
   })
 
-  test("when all calls are cancelled the open question is told, and the turn goes on", async () => {
+  test("when all calls are cancelled the signal of the open question is aborted, and the turn goes on", async () => {
     const { ask, open } = asking()
     const { troupe } = await check.troupe({
       adapter: check.fake({ scripts: [calls("echo", "echo"), says("ok")] }),
@@ -164,7 +164,7 @@ describe("a living chat with a gate", () => {
     expect(roles((await turn.result()).thread.messages)).toEqual(["user", "assistant", "tool completed", "assistant"])
   })
 
-  test("a batch that is killed while a question is open tells it, and every call is answered", async () => {
+  test("a batch that is killed while a question is open aborts it, and every call is answered", async () => {
     const { ask, open } = asking()
     const { troupe, system } = await check.troupe({
       adapter: check.fake({ scripts: [calls("echo"), says("ok")] }),
@@ -179,7 +179,7 @@ describe("a living chat with a gate", () => {
     expect(roles(result.thread.messages)).toEqual(["user", "assistant", "tool not_started", "assistant"])
   })
 
-  test("a chat that is stopped while a question is open tells it", async () => {
+  test("a chat that is stopped while a question is open aborts it", async () => {
     const { ask, open } = asking()
     const { troupe } = await check.troupe({
       adapter: check.fake({ scripts: [calls("echo")] }),

@@ -60,7 +60,7 @@ const cases = events.flatMap((event) =>
 )
 
 describe("while a hook gives no answer", () => {
-  test.each(cases)("a %s at %s ends the turn in time, and tells it (%s)", async (happening, event, kind) => {
+  test.each(cases)("a %s at %s ends the turn in time, and is reported (%s)", async (happening, event, kind) => {
     const late = Promise.withResolvers<HookAnswer>()
     const { signals, kinds } = hanging(late.promise)
     let asks = 0

@@ -17,6 +17,13 @@ const kill = (chat: LocalChatRef): void => {
   Process.kill(chat.pid)
 }
 
+/** The receipt of an input of which the store gave no answer. */
+const unknownOutcome = {
+  status: "rejected",
+  reason: "store_failed",
+  error: { metadata: { outcome: "unknown" }, message: expect.stringContaining("again under the same id") }
+}
+
 const modes: ReadonlyArray<Exclude<WhenBusy, "reject">> = ["queue", "steer", "interrupt"]
 
 /** A store that does, and then answers, what it is asked only when the test says so. */
@@ -124,7 +131,7 @@ describe("REF4 the process is killed", () => {
 
 describe("ARR1 the store fails", () => {
   test.each(modes)(
-    "for an input that is to %s: its sender knows, the thread has no trace, and the chat goes on",
+    "for an input that is to %s: its sender gets the error, the thread has no trace, and the chat goes on",
     async (mode) => {
       const adapter = handAdapter()
       const store = moodyStore()
@@ -220,7 +227,7 @@ describe("ARR1 the store fails", () => {
     expect(userLines(chat.thread.messages)).toEqual(["go"])
   })
 
-  test("ARR3 by being slow to accept: the input is pending and held, and runs once, whenever the store has it", async () => {
+  test("RCPT3 by being slow to accept: the outcome of the input is unknown, and it runs once under its id, whenever the store has it", async () => {
     for (const isLate of [true, false]) {
       const { store, waiting, open, pass } = gatedStore()
       const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
@@ -229,7 +236,7 @@ describe("ARR1 the store fails", () => {
       await until(() => waiting.length === 1)
       await clock.advance(5_000)
       await expect(turn.result()).rejects.toMatchObject({ reason: "store_failed" })
-      expect(await turn.receipt).toEqual({ status: "pending" })
+      expect(await turn.receipt).toMatchObject(unknownOutcome)
       expect(chat.getSnapshot()?.context.inbox.map(({ id }) => id)).toEqual(["pay"])
       if (isLate) {
         pass()
@@ -238,9 +245,10 @@ describe("ARR1 the store fails", () => {
         await until(() => chat.pid !== undefined)
       }
       open()
-      if (!isLate) await chat.send("pay 900", { id: "pay" }).result()
+      const again = chat.send("pay 900", { id: "pay" })
+      expect((await again.result()).haltedReason).toBe("completed")
       await chat.send("next").result()
-      expect(await turn.delivery).toEqual({ status: "delivered" })
+      expect([await turn.delivery, await again.delivery]).toMatchObject([unknownOutcome, { status: "delivered" }])
       expect(userLines(chat.thread.messages)).toEqual(["pay 900", "next"])
     }
   })
@@ -283,10 +291,9 @@ describe("ARR1 the store fails", () => {
     await clock.advance(10)
     await cancelled
     await expect(turn.result()).rejects.toMatchObject({ reason: "store_failed" })
-    expect([turn.status, chat.thread.messages, adapter.requests]).toEqual(["pending", [], []])
+    expect([await turn.receipt, chat.thread.messages, adapter.requests]).toMatchObject([unknownOutcome, [], []])
     open()
     await chat.send("next").result()
-    expect(await turn.delivery).toEqual({ status: "delivered" })
     expect(userLines(chat.thread.messages)).toEqual(["go", "next"])
   })
 
@@ -310,6 +317,26 @@ describe("ARR1 the store fails", () => {
     expect(await turn.delivery).toEqual({ status: "delivered" })
     expect(userLines(chat.thread.messages)).toEqual(["go", "next"])
   })
+})
+
+test("RCPT2 a stop while the store is silent ends the receipt with an unknown outcome, and the same id sends the input once", async () => {
+  for (const lands of [true, false]) {
+    const { inner, store, waiting, open } = gatedStore()
+    const one = await check.troupe({ adapter: check.fake({ script: says("fine") }), store, drainMs: 10 })
+    const turn = (await one.troupe.chat("c")).send("pay 900", { id: "pay" })
+    await until(() => waiting.length === 1)
+    const stopped = one.troupe.stop()
+    await until(() => one.clock.pending > 0)
+    while (turn.status === "sent") await one.clock.advance(10)
+    expect([await turn.receipt, await turn.delivery]).toMatchObject([unknownOutcome, unknownOutcome])
+    if (lands) open()
+    await one.clock.advance(60_000)
+    await stopped
+    const two = await check.troupe({ adapter: check.fake({ script: says("fine") }), store: inner })
+    const chat = await two.troupe.chat("c")
+    await chat.send("pay 900", { id: "pay" }).ended
+    expect(userLines(chat.thread.messages)).toEqual(["pay 900"])
+  }
 })
 
 describe("many at once", () => {

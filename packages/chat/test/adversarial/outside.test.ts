@@ -149,7 +149,7 @@ describe("STORE1 a slow store", () => {
     expect((await inner.load("c"))?.thread).toEqual(chat.thread)
   })
 
-  test("STORE5 REF4 whose process dies over a save has the input of it once, and its sender knows", async () => {
+  test("STORE5 REF4 whose process dies over a save has the input of it once, and its sender gets the outcome", async () => {
     const inner = memory()
     const slow = Promise.withResolvers<void>()
     let saves = 0

@@ -45,7 +45,7 @@ describe("a reader that leaves", () => {
     expect(adapter.released).toBe(1)
   })
 
-  test("leaving while tools run tells them, and waits for none of them past the drain deadline", async () => {
+  test("leaving while tools run aborts them, and waits for none of them past the drain deadline", async () => {
     const started = Promise.withResolvers<AbortSignal>()
     const slow = handling("slow", (_args, { signal }) => {
       started.resolve(signal)

@@ -87,7 +87,7 @@ test("a living chat with a sender, a reader and an observer that do nothing ends
   unsubscribe()
 })
 
-test("an observer hears of streamed text gathered: a snapshot for all that came since the last, and none is kept for it", async () => {
+test("an observer gets streamed text gathered: a snapshot for all that came since the last, and none is kept for it", async () => {
   const { troupe, clock } = await check.troupe({ adapter: countedAdapter(speaking(many)) })
   const chat = await troupe.chat("c")
   const lengths: Array<number> = []

@@ -83,7 +83,7 @@ describe("a tool that goes wrong", () => {
     }
   })
 
-  test("a call whose process is killed is a handler_exit, its handler is told, its siblings go on", async () => {
+  test("a call whose process is killed is a handler_exit, its signal is aborted, its siblings go on", async () => {
     const held = Promise.withResolvers<ToolContext>()
     const stuck = handling("stuck", (_args, context) => {
       held.resolve(context)

@@ -30,7 +30,7 @@ const streamOne = async (handler: Handler, options: ToolRunnerOptions = {}): Pro
   return events
 }
 
-/** Tools that finish when they are told to. */
+/** Tools that a test finishes. */
 const gated = (...names: ReadonlyArray<string>) => {
   const gates = new Map(names.map((name) => [name, Promise.withResolvers<HandlerResult>()]))
   const running: Array<string> = []

@@ -63,7 +63,7 @@ test.each([
   expect(snapshot.output?.type).toBe("returned")
 })
 
-test("a tool call is cancelled under a bare actor, and its handler is told", async () => {
+test("a tool call is cancelled under a bare actor, and its handler is aborted", async () => {
   let signal: AbortSignal | undefined
   const deaf: Handler = (_args, context) => {
     ;({ signal } = context)

@@ -123,7 +123,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
   ]
 }
 
-/** Everything a chat can hear, by what it is called here. */
+/** All events of a chat, by their names here. */
 const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
   const start = (id: string, messages: ReadonlyArray<Message>, more: Partial<TurnStart> = {}) => ({
     type: "turn.start",

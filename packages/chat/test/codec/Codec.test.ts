@@ -92,7 +92,7 @@ test("CODEC1 an error of another library keeps its name, an aggregate its errors
   expect((foreign as Error).cause).toStrictEqual(new AggregateError([new TypeError("a"), 1], "all"))
 })
 
-test("an error's stack is not told, and a decoded one claims no place", () => {
+test("an error's stack is not encoded, and a decoded one claims no place", () => {
   const failure = new ToolError("handler_raised", { cause: new Error("kaboom") })
   expect(Codec.encode("ToolError", failure)).not.toContain(".ts")
   expect(Codec.decode("ToolError", Codec.encode("ToolError", failure)).stack).toBe(`ToolError: ${failure.message}`)
@@ -114,7 +114,7 @@ test("CODEC1 an outcome reads back as an outcome, a tool's own look-alike as wha
   expect(isHandlerResult(through(halt("done", [error("no")])))).toBe(true)
 })
 
-test("CODEC1 a field nobody knows yet is kept", () => {
+test("CODEC1 an unknown field is kept", () => {
   const text = JSON.stringify({
     type: "Event",
     version: 1,
@@ -331,7 +331,7 @@ test("a message keeps its calls", () => {
   expect(Codec.decode("Message", Codec.encode("Message", said))).toEqual(said)
 })
 
-test("an option nobody knows is refused", () => {
+test("an unknown option is refused", () => {
   const text = Codec.encode("Message", user("hi"))
   const refused = { reason: "invalid_options", found: ["tool unknown_option"] }
   expect(findingsOf(() => Codec.decode("Message", text, { tool: [] } as never))).toEqual(refused)

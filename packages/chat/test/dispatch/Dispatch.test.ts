@@ -99,7 +99,7 @@ describe.each(both)("any schedule (%s)", (schedule) => {
     expect(await Promise.all([null, 2, 1, 0, -3, Infinity].map(most))).toEqual([4, 2, 1, 1, 1, 6])
   })
 
-  test("43, 46, DISP3 a late read is an error result under its own id, counted from its start, and is told", async () => {
+  test("43, 46, DISP3 a late read is an error result under its own id, counted from its start, and is reported", async () => {
     const seen = await running(
       { r1: { ms: 2_000 }, r2: { ms: 55 }, r3: { ms: 55 } },
       { toolTimeoutMs: 60, maxConcurrency: 1 }
@@ -170,7 +170,7 @@ describe.each(both)("any schedule (%s)", (schedule) => {
     expect(clock.pending).toBe(0)
   })
 
-  test("an aborted signal ends the batch with its reason, tells who runs, and starts nobody", async () => {
+  test("an aborted signal ends the batch with its reason, aborts the running calls, and starts none", async () => {
     const stop = new AbortController()
     const signals: Array<AbortSignal> = []
     const calls = ["w", "r"].map((name, index) => ({ id: `c${index}`, name, arguments: {} }))
@@ -355,7 +355,7 @@ describe("effects", () => {
     expect(resultsOf(seen)).toEqual(["c0 timed_out", "c1 failed", "w3 done"])
   })
 
-  test("48 a call that failed without a result is told, and a mistake", async () => {
+  test("48 a call that failed without a result is reported, as a mistake", async () => {
     const events: Array<unknown> = []
     const { run } = await dispatched(
       { r1: { throws: new Error("boom") }, r2: { ms: 100 } },
@@ -383,7 +383,7 @@ describe("effects", () => {
     expect(resultsOf(seen)).toEqual([null, false])
   })
 
-  test("a tool's own deadline counts in the place of the state's", async () => {
+  test("a tool's own deadline counts in place of the state's", async () => {
     const hasty = [{ name: "hasty", effect: "read" as const, timeoutMs: 5 }]
     expect(resultsOf(await dispatched({ hasty1: { ms: 10 } }, { tools: hasty, toolTimeoutMs: 60 }))).toEqual([
       "c0 timed_out"
@@ -500,7 +500,7 @@ describe("reference", () => {
     expect(trace).toEqual(["start w2", "end w2", "start w3", "end w3"])
   })
 
-  test("31, DISP4 a read's halt drops its own changes, and tells siblings without waiting for them", async () => {
+  test("31, DISP4 a read's halt drops its own changes, and aborts siblings without waiting for them", async () => {
     const { run, trace, signals, clock } = await reference(
       {
         r1: { ms: 10, change: (state) => mistakes(0)(spend(3)(state)), result: Dispatch.halt("enough") },
@@ -649,7 +649,7 @@ describe("the gate", () => {
     expect(log).toEqual(["ask a", "answer a", "ask b", "answer b", "run a", "run b"])
   })
 
-  test("DISP5 a refused call does not run: it is told, a mistake, and the model reads the reason; its siblings run", async () => {
+  test("DISP5 a refused call does not run: it is reported as a mistake, and the model reads the reason; its siblings run", async () => {
     const events: Array<string> = []
     const seen = await dispatched(
       { r1: {}, w2: {}, r3: {} },
@@ -694,7 +694,7 @@ describe("the gate", () => {
     expect(resultsOf(await reference({ w1: {} }, { permissions: { deny: ["w"] } }))).toEqual(["w1 done"])
   })
 
-  test("hooks are told of a call that ran and came to no result, and of no refused one", async () => {
+  test("hooks are called for a call that ran without a result, and for no refused one", async () => {
     const notified: Array<string> = []
     const hooks = {
       PostToolUseFailure: [
@@ -728,7 +728,7 @@ describe("events", () => {
     return events
   }
 
-  test("72, 73 the call is told first, then its result, if it has one", () => {
+  test("72, 73 the call is reported first, then its result, if it has one", () => {
     expect(notified({ toolResults: undefined }).map(({ type }) => type)).toEqual(["tool_call"])
     expect(notified({ toolResults: [] }).map(({ type }) => type)).toEqual(["tool_call"])
     expect(notified(toolResult("q", "a tree"))).toEqual([
@@ -738,7 +738,7 @@ describe("events", () => {
     expect(notified({ ...toolResult("q", "no tree"), outcome: "failed" as const })[1]).toMatchObject({ isError: true })
   })
 
-  test("74, 75 of several results the first is told, and whatever has a kind and a payload to show", () => {
+  test("74, 75 of several results the first is reported, and whatever has a kind and a payload to show", () => {
     const events = notified({
       toolResults: [
         { content: "one", isError: true },

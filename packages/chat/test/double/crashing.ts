@@ -9,11 +9,11 @@ export interface DiskStore extends Store {
   readonly saves: number
   /** The record as it is kept now. */
   readonly record: () => Conversation | undefined
-  /** A store over what is kept now; this one keeps nothing any more. */
+  /** A store over what is kept now; this one keeps nothing. */
   readonly leave: () => DiskStore
 }
 
-/** Keeps a record as text; told of each save before it is done, which may wait. */
+/** Keeps a record as text; calls back before each save, which may wait. */
 export const diskStore = (text?: string, onSave: (count: number) => void | Promise<void> = () => {}): DiskStore => {
   let kept = text
   let saves = 0

@@ -15,7 +15,7 @@ export interface Act {
   readonly change?: (state: BatchState) => BatchState
   readonly result?: unknown
   readonly throws?: unknown
-  /** Returned as it is, in the place of a result and a state. */
+  /** Returned as it is, in place of a result and a state. */
   readonly returns?: unknown
 }
 
@@ -42,7 +42,7 @@ export interface Seen {
   readonly clock: Clock.TestClock
 }
 
-/** Runs calls by their labels (`r1`, `w.a2`), each as its act says, and tells what was seen. */
+/** Runs calls by their labels (`r1`, `w.a2`), each as its act says, and returns the observed events. */
 export const dispatched = async (
   acts: Readonly<Record<string, Act>>,
   state: BatchState = {},

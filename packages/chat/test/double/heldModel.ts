@@ -1,4 +1,4 @@
-/** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
+/** A model whose answers a test releases, and a store whose saves a test holds or fails. */
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { said } from "./scripts.ts"

@@ -12,7 +12,7 @@ import { heldBy } from "./processes.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
-/** Makes what a test uses, so that the check knows of it. */
+/** Makes what a test uses, so that the check includes it. */
 export interface LeakCheck {
   readonly fake: (options: Parameters<typeof Fake.make>[0]) => Fake.Fake
   readonly signal: () => SpiedSignal

@@ -1,4 +1,4 @@
-/** A tracer that keeps its spans, and tells them as a tree. */
+/** A tracer that keeps its spans, and returns them as a tree. */
 import { Exit } from "effect"
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"

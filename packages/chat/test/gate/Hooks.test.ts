@@ -145,7 +145,7 @@ describe("hooks before a call", () => {
     expect(await pre([() => Effect.succeed("deny" as const)])).toMatchObject({ type: "deny" })
   })
 
-  test("HEAR2 when nobody waits any more the hook's signal is aborted, and the verdict says so", async () => {
+  test("HEAR2 when nobody waits the hook's signal is aborted, and the verdict says so", async () => {
     const leaving = new AbortController()
     const notified = Promise.withResolvers<AbortSignal>()
     const hook = (_: unknown, { signal }: Hooks.HookContext): Promise<never> => {
@@ -214,7 +214,7 @@ describe("hooks after a call", () => {
 })
 
 describe("hooks whose answers do not count", () => {
-  test("65 a halt and a fault of theirs change nothing, and the others are told", async () => {
+  test("65 a halt and a fault of theirs change nothing, and the others are called", async () => {
     const ran: Array<unknown> = []
     const payload = { ...Hooks.toolUse(bash), reason: "no" }
     const PermissionDenied = [answering("halt", ran), throwing, answering("ok", ran)]

@@ -115,7 +115,7 @@ describe("CALL2 the deadline counts from the start and holds", () => {
 })
 
 describe("what the model reads of a late call", () => {
-  test("says that its handler was told, and may still do something", async () => {
+  test("says that its handler was aborted, and may still do something", async () => {
     const { pid, clock, output } = startCall(() => new Promise(() => {}), { toolTimeoutMs: 5 })
     Process.send(pid, { type: "call.start" })
     await clock.advance(5)
@@ -135,7 +135,7 @@ describe("what the model reads of a late call", () => {
   })
 })
 
-describe("CALL3 a cancelled call is told and waited for, until the drain deadline", () => {
+describe("CALL3 a cancelled call is aborted and waited for, until the drain deadline", () => {
   test("what it returns in time counts", async () => {
     const { handler, finish } = gate()
     const { pid, clock, value, output } = startCall(handler, { drainMs: 5 })
@@ -185,7 +185,7 @@ describe("CALL3 a cancelled call is told and waited for, until the drain deadlin
     expect([value(), ran]).toEqual(["cancelled", 0])
   })
 
-  test("killed, it is told and answers nobody", async () => {
+  test("killed, it is aborted and answers nobody", async () => {
     let signal: AbortSignal | undefined
     const { pid, clock, output } = startCall((_args, context) => {
       ;({ signal } = context)

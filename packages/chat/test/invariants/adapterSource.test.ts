@@ -109,7 +109,7 @@ test("ASRC3 a throw of the iterator is an `error` event, and the end", async () 
   outlet.close()
 })
 
-test("ASRC4 an AdapterError in place of the first event is told, and is an event only when that is asked for", async () => {
+test("ASRC4 an AdapterError in place of the first event is reported, and is an event only on request", async () => {
   const { hand, outlet, abort, collector, refusals, source, done } = opened()
   const next = outlet.next()
   const refusal = new AdapterError("rate_limited")
@@ -130,7 +130,7 @@ test("ASRC4 an AdapterError in place of the first event is told, and is an event
   begun.outlet.close()
 })
 
-/** A request that writes down what it is told. */
+/** A request that records its calls. */
 const listening = (adapter: HandAdapter | { readonly name: string; readonly stream: () => never }) => {
   const seen: Array<string> = []
   const outlet = new Outlet()
@@ -167,7 +167,7 @@ test("REQ1 a request is opened or refused, and exhausted only when it was opened
   expect(refusing.seen).toEqual(["refused", "refused"])
 })
 
-test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once", async () => {
+test("REQ1, REQ2 after `release` nothing is called, and the stream is released once", async () => {
   const adapter = handAdapter()
   const { seen, outlet, running, open } = listening(adapter)
   open()

@@ -189,7 +189,7 @@ describe("a batch with a gate", () => {
     expect((await running).said).toEqual([["completed", "{}"]])
   })
 
-  test("BGATE3 a cancel ends an open question: it is told, and every call is cancelled", async () => {
+  test("BGATE3 a cancel ends an open question: it is aborted, and every call is cancelled", async () => {
     const { signal, abort } = check.signal()
     const open = Promise.withResolvers<AbortSignal>()
     const ask: Ask = (question) => {
@@ -215,7 +215,7 @@ describe("a batch with a gate", () => {
     void events.next()
     await until(() => asking !== undefined)
     void events.return()
-    await until(() => asking?.aborted === true, "the question being told")
+    await until(() => asking?.aborted === true, "the abort of the question")
     expect(asking?.aborted).toBe(true)
   })
 
@@ -273,7 +273,7 @@ describe("hooks after a call", () => {
     expect((await after([own], { PostToolUse: [halting] })).halt).toMatchObject({ reason: "finished", result: 7 })
   })
 
-  test("a failure is told to both, with its reason; what the first answers does not count", async () => {
+  test("both get a failure, with its reason; the answer of the first does not count", async () => {
     const notified: Array<unknown> = []
     const failing = handling("a", () => error("disk full"))
     const PostToolUseFailure: ReadonlyArray<Hooks.Hook<"PostToolUseFailure">> = [

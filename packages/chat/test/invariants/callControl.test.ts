@@ -167,7 +167,7 @@ test("CALL4 a restarted call runs again under its key, and what the former run s
   expect(troupe.zombies()).toEqual([])
 })
 
-test("CALL4 a former run that ends when told is followed by the next at once", async () => {
+test("CALL4 a former run that ends when aborted is followed by the next at once", async () => {
   let runs = 0
   const tool = handling("t", (_args, { signal }) =>
     ++runs === 1

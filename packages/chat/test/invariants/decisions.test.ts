@@ -87,7 +87,7 @@ const unknown = async (options: Partial<TroupeOptions> = {}, edit: (store: Store
 }
 
 describe("CHAT14 what expired", () => {
-  test("has expired when the chat is there again: nothing can be approved any more", async () => {
+  test("has expired when the chat is there again: nothing can be approved", async () => {
     const { again, ran } = await suspended({ permissions: { ...suspend, expiresMs: 60 } })
     const { chat, store } = await again(60)
     expect(chat.getSnapshot()?.value).toBe("idle")
@@ -136,7 +136,7 @@ describe("BATCH9 DEC2 a call that may have run and does not run again is unknown
 
   test.each([
     ["its tool is gone", { tools: [] }, "there is no tool pay"],
-    ["its arguments do not fit any more", { tools: [strict] }, "to"],
+    ["its arguments no longer fit", { tools: [strict] }, "to"],
     ["a hook refuses it", { hooks: { PreToolUse: [() => ({ type: "deny", reason: "not so" })] } }, "not so"],
     ["a hook halts", { hooks: { PreToolUse: [() => ({ type: "halt", reason: "enough" })] } }, "enough"],
     ["a list refuses it", { permissions: { deny: ["pay"] } }, "may not be called"]

@@ -34,7 +34,7 @@ test("STREAM-R2 a process that is killed is a rejection of the next question, on
   }
 })
 
-test("STREAM-R2 a chat and a step that ended know what they ended with", async () => {
+test("STREAM-R2 a chat and a step that ended have their result", async () => {
   const engine = () => Engine.make({ adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] })
   const step = await Chat.streamStep(engine(), hi)
   expect(step.output()).toBeUndefined()

@@ -55,7 +55,7 @@ test("FAULT3 a tool that hangs is timed out; deaf, it is held until all is let g
   expect([aware.outcome, aware.faults.held]).toEqual(["timed_out", 0])
 })
 
-test("a slow tool says the same later, a late one when nobody waits any more", async () => {
+test("a slow tool says the same later, a late one when nobody waits", async () => {
   let ended = 0
   const slow = await called({ type: "slow", ms: 40 })
   expect([slow.outcome, slow.at]).toEqual(["completed", 40])
@@ -70,7 +70,7 @@ test("a duplicate runs a tool twice, an effect too", async () => {
   expect([twice.outcome, twice.content, runs]).toEqual(["completed", "2", 2])
 })
 
-test("FAULT3 an effect with a fault around it is interrupted when it is told to stop", async () => {
+test("FAULT3 an effect with a fault around it is interrupted when it is cancelled", async () => {
   let interrupted = 0
   const endless = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => (interrupted += 1)))
   const slow = await called({ type: "slow", ms: 1 }, endless)
@@ -242,7 +242,7 @@ test.each<[string, unknown, string]>([
   ["a rate above 1", { rates: { tool: { crash: 2 } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
   ["a rate in words", { rates: { tool: { crash: "0.1" } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
   ["rates above 1 together", { rates: { tool: { crash: 0.6, hang: 0.6 } } }, "rates.tool: must_be together at most 1"]
-])("%s: refused, and told what is possible", (_, options, text) => {
+])("%s: refused, with the possible values", (_, options, text) => {
   const thrown = (): unknown => Testing.faults(options as Parameters<typeof Testing.faults>[0])
   expect(thrown).toThrow(ValidationError)
   expect(thrown).toThrow(text)

@@ -50,7 +50,7 @@ describe("the gate", () => {
     expect(log).toEqual(["PermissionRequest", "ask", "PreToolUse"])
   })
 
-  test("62, 63 PermissionDenied is told of every refusal, ToolDenied of those that have a code", async () => {
+  test("62, 63 PermissionDenied is called for every refusal, ToolDenied for those that have a code", async () => {
     const log: Array<string> = []
     const plain = { ...spying(log), PreToolUse: [() => ({ type: "deny", reason: "no writes" }) as const] }
     expect(await gated({ hooks: plain })).toMatchObject({ type: "deny", reason: "no writes", denial: undefined })
@@ -61,7 +61,7 @@ describe("the gate", () => {
     expect(log).toEqual(["PermissionDenied", "ToolDenied"])
   })
 
-  test("64 a halt tells neither, from the question or from a hook", async () => {
+  test("64 a halt calls neither, from the question or from a hook", async () => {
     const log: Array<string> = []
     const hooks = { ...spying(log), PreToolUse: [() => "halt" as const] }
     expect(await gated({ hooks })).toMatchObject({ type: "halt" })
@@ -115,7 +115,7 @@ describe("the gate", () => {
     }
   })
 
-  test("GATE1 GATE6 a question that throws or rejects is a refusal with the code unknown, told to the hooks", async () => {
+  test("GATE1 GATE6 a question that throws or rejects is a refusal with the code unknown, which the hooks get", async () => {
     const log: Array<string> = []
     const asks: ReadonlyArray<Ask> = [
       () => {
@@ -198,7 +198,7 @@ describe("the gate of a batch", () => {
     expect(verdicts.map(({ type }) => type)).toEqual(["allow", "halt"])
   })
 
-  test("GATE4 an aborted gate comes to its end at once, and tells the question", async () => {
+  test("GATE4 an aborted gate ends at once, and aborts the question", async () => {
     const leaving = new AbortController()
     const open = Promise.withResolvers<AbortSignal>()
     const ask: Ask = ({ signal }) => {

@@ -56,7 +56,7 @@ test("EXEC1 an executor that answers twice settles once", async () => {
   expect(settled).toEqual([ok(1)])
 })
 
-test("EXEC2 `abort` tells the handler and goes on waiting for it", async () => {
+test("EXEC2 `abort` aborts the handler's signal and goes on waiting for it", async () => {
   const { execution, settled } = executing(
     (_args, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(ok("half"))))
   )

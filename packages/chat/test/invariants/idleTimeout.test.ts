@@ -52,7 +52,7 @@ test("SILENCE2 a thousand answers set one timer; SILENCE3 after `end` there is n
   expect(clock.pending).toBe(0)
 })
 
-/** An adapter that says these events, and then nothing any more; counts its requests and what is let go of. */
+/** An adapter that sends these events, and then nothing; counts its requests and the released ones. */
 const silent = (events: ReadonlyArray<AdapterEvent>, opens = true) => {
   const seen = { requests: 0, aborted: 0, returned: 0 }
   const stream = (): AsyncIterable<AdapterEvent> => {

@@ -369,7 +369,7 @@ describe("MAIL3 inputs that an earlier life left", () => {
   })
 })
 
-test("options it does not know are refused", async () => {
+test("unknown options are refused", async () => {
   const { troupe } = await check.troupe({ adapter: check.fake({ script: [] }), tools: [make({ name: "m" })] })
   const chat = await troupe.chat("c")
   for (const options of [{ whenBusy: "later" }, { when: "steer" }, { id: "" }, { id: 7 }]) {

@@ -40,7 +40,7 @@ describe("HOOK1 UserPromptSubmit", () => {
     expect(new Set(stored)).toEqual(new Set(["user:a!", "user:b!"]))
   })
 
-  test("hears of what steers a turn, and changes that alone", async () => {
+  test("gets the inputs that steer a turn, and changes only these", async () => {
     const seen: Array<string> = []
     const hooks: Hooks = {
       UserPromptSubmit: [
@@ -71,7 +71,7 @@ describe("HOOK1 UserPromptSubmit", () => {
     ])
   })
 
-  test("hears again of what could not be stored, as it was sent", async () => {
+  test("gets an input that could not be stored again, as it was sent", async () => {
     const store = moodyStore()
     const { chat } = await living({ scripts: [says("A")], hooks: louder, store })
     store.failing = true
@@ -85,7 +85,7 @@ describe("HOOK1 UserPromptSubmit", () => {
     expect(linesOf(chat.thread.messages)).toEqual(["user:a!", "assistant:A"])
   })
 
-  test("hears of an answer to a tool's question, wherever it goes", async () => {
+  test("gets an answer to a tool's question, wherever it goes", async () => {
     const ask = handling("ask", () => askUser("which?"))
     for (const answer of ["user_message", "tool_result"] as const) {
       const hooks: Hooks = {

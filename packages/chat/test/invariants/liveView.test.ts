@@ -59,7 +59,7 @@ test("VIEW1 the reasoning of the running reply is shown until the reply is in th
   expect(partial()).toEqual({ text: "" })
 })
 
-test("VIEW1 text that streams is told at most once in an interval", async () => {
+test("VIEW1 streamed text is notified at most once in an interval", async () => {
   const adapter = handAdapter()
   const { troupe, clock } = await check.troupe({ adapter })
   const chat = await troupe.chat("c")
@@ -94,7 +94,7 @@ test("VIEW2 without observers there is no timer", async () => {
   expect(clock.pending).toBe(0)
 })
 
-test("VIEW2 completing leaves no timer, and tells each observer once", () => {
+test("VIEW2 completing leaves no timer, and notifies each observer once", () => {
   const clock = Clock.test()
   const view = new LiveView(clock)
   let completed = 0

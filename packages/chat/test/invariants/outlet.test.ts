@@ -174,7 +174,7 @@ test("`opened` resolves with the first source, and rejects when there will be no
   await expect(broken.opened()).rejects.toThrow("refused")
 })
 
-test("OUT3 whoever asks for the end after it is told at once, of the failure too", () => {
+test("OUT3 a request for the end after it is answered at once, with the failure too", () => {
   const notified: Array<unknown> = []
   const failed = new Outlet()
   failed.fail("boom")

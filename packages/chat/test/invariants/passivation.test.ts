@@ -62,7 +62,7 @@ describe("PASS1 the process of a chat at rest ends", () => {
     expect(byDefault.chat.pid).toBeUndefined()
   })
 
-  test("and that is no crash: nobody is told, none is counted, and no child is left", async () => {
+  test("and that is no crash: none is reported, none is counted, and no child is left", async () => {
     const crashes: Array<unknown> = []
     const clock = Clock.test()
     const system = System.make({ clock, onCrash: (report) => crashes.push(report) })
@@ -364,7 +364,7 @@ describe("PASS3 a passivated chat that nobody holds", () => {
     expect((await held()) - before).toBeLessThan(living / 20)
   }, 60_000)
 
-  test("but one whose hooks are to hear of its end is told of it", async () => {
+  test("but the hooks of its end are called", async () => {
     const observed: Array<string> = []
     const hooks = {
       SessionEnd: [({ sessionId }: { readonly sessionId?: string | undefined }) => void observed.push(sessionId ?? "")]

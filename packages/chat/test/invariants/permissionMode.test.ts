@@ -45,7 +45,7 @@ const run = async (adapter: Fake.Fake, options: ChatOptions = {}) => {
   return { result, failures, outcomes: outcomes.filter((batch) => batch.length > 0) }
 }
 
-describe("what a call wants", () => {
+describe("the mode that a call requests", () => {
   test("PMODE1 counts from the next batch on, and of several the last in call order", async () => {
     const adapter = calling([set("plan"), writing("a")], [writing("b")], [set("acceptEdits"), set("default")])
     const { result, outcomes } = await run(adapter, { permissions: { mode: "trusted" } })
@@ -96,7 +96,7 @@ describe("what a call wants", () => {
     expect(result).not.toHaveProperty("permissionMode")
   })
 
-  test("a call that is over sets nothing any more", async () => {
+  test("a call that is over sets no mode", async () => {
     let late: Promise<unknown> | undefined
     const leaves = tool({
       name: "set",
@@ -120,7 +120,7 @@ describe("what a call wants", () => {
 })
 
 describe("how loose a call may make the run", () => {
-  test("PMODE2 a plan that the host wants is not left where nobody can be asked", async () => {
+  test("PMODE2 a plan of the host is not left where nobody can be asked", async () => {
     const { result, failures, outcomes } = await run(calling([set("default")], [writing("a")]), {
       permissions: { mode: "plan" }
     })
@@ -130,7 +130,7 @@ describe("how loose a call may make the run", () => {
     expect(result).not.toHaveProperty("permissionMode")
   })
 
-  test("PMODE2 a plan that the host wants is left when a person agrees, who is told the call and the mode", async () => {
+  test("PMODE2 a plan of the host is left when a person agrees, whose question has the call and the mode", async () => {
     const asked: Array<unknown> = []
     const ask: Permissions.Ask = ({ toolCall, mode, wants }) => {
       asked.push([toolCall.id, mode, wants])

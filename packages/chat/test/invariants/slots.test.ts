@@ -14,7 +14,7 @@ import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 
-/** Chats by id, each of which calls `work` as often as it is told, in a Troupe with so many slots. */
+/** Chats by id, each of which calls `work` as often as its input says, in a Troupe with so many slots. */
 const working = async (maxToolCalls: number, amounts: Readonly<Record<string, number>>) => {
   const gates: Array<{ readonly chat: string; readonly end: () => void }> = []
   const started: Array<string> = []
@@ -102,7 +102,7 @@ test("SLOT3 a chat that is cancelled, killed or stopped frees its slots, and wai
   await clock.run(stopping)
 })
 
-test("SLOT3 a batch that halted needs no slot any more, and whoever waits gets the next", async () => {
+test("SLOT3 a batch that halted needs no slot, and the next waiting call gets it", async () => {
   const { system, clock } = check.system()
   const { tools, runs } = timedTools(clock)
   const asked: Readonly<Record<string, ReadonlyArray<string>>> = { a: ["w5a!halt", "w50b", "w10c"], b: ["r5"] }

@@ -169,7 +169,7 @@ test("STORE5 a write that comes back late is mended by the next process, and not
   await second.kill()
 })
 
-test("STORE9. of a chat whose process has ended it does not know any more which entry is the newest", async () => {
+test("STORE9. of a chat whose process has ended it no longer has the number of the newest entry", async () => {
   const { system, clock } = check.system()
   const state = guarded(memory({ clock }), clock, "writer", () => true)
   const server = await GenServer.start(system, storeServer, state)

@@ -14,7 +14,7 @@ import { handling } from "../double/scripts.ts"
 
 const check = leakCheck()
 
-/** A batch of calls that finish when told to; the call `x` names no tool. */
+/** A batch of calls that a test finishes; the call `x` names no tool. */
 const startBatch = (names: ReadonlyArray<string>, options: ChatOptions = {}, driven = true) => {
   const { system, clock } = check.system()
   const gates = new Map(names.map((name) => [name, Promise.withResolvers<HandlerResult>()]))
@@ -92,7 +92,7 @@ test("BATCH3 the events of a call come together, when it is over", async () => {
   expect(batch.events).toHaveLength(6)
 })
 
-test("BATCH4 after a cancel no call starts; running ones are told and drained", async () => {
+test("BATCH4 after a cancel no call starts; running ones are aborted and drained", async () => {
   const batch = startBatch(["a", "b", "c"], { maxConcurrency: 1, drainMs: 10 })
   await settle(batch)
   Process.send(batch.pid, { type: "batch.cancel" })

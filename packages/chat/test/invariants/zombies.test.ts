@@ -20,7 +20,7 @@ import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
-/** A handler that hears of nothing, and ends when the test says so. */
+/** A handler that ignores its signal, and ends when the test lets it. */
 const deaf = () => {
   const { promise, resolve, reject } = Promise.withResolvers<HandlerResult>()
   const contexts: Array<ToolContext> = []
@@ -61,7 +61,7 @@ describe("ZOMBIE1 a handler is listed from the turn after its call was over unti
     "an effect": () => Effect.never
   }
 
-  test.each(Object.entries(aware))("%s that ends when told was never one", async (_name, handler) => {
+  test.each(Object.entries(aware))("%s that ends when it is aborted was never one", async (_name, handler) => {
     const { system, clock } = check.system()
     const run = runToolCalls([call], [handling("t", handler)], { system, toolTimeoutMs: 50 })
     await clock.advance(50)
@@ -81,7 +81,7 @@ describe("ZOMBIE1 a handler is listed from the turn after its call was over unti
   })
 })
 
-describe("ZOMBIE2 of each that ends telemetry and `onLateResult` are told once", () => {
+describe("ZOMBIE2 of each that ends telemetry and `onLateResult` are notified once", () => {
   test("with what it came to, how its call had ended, and how late it was", async () => {
     const { system, clock } = check.system()
     const events: Array<unknown> = []

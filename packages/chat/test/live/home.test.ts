@@ -166,7 +166,7 @@ describe("HOME1 with a home", () => {
 })
 
 describe("HOME2 when the store refuses a write because of its fence", () => {
-  /** A chat during a reply, whose home is taken by an epoch that this program does not know of. */
+  /** A chat during a reply, whose home is taken by an epoch of another program. */
   const taken = async () => {
     const store = Store.memory()
     const made = await program(store, new HandHome(1))

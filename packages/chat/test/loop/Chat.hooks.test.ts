@@ -57,7 +57,7 @@ const run = async (
 }
 
 describe("the hooks of a run", () => {
-  test("hear of its beginning, its prompt, each request, its end, in this order", async () => {
+  test("are called at its beginning, its prompt, each request, its end, in this order", async () => {
     const { observed, all } = noting()
     await Chat.run(Engine.make({ adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }), hi, {
       hooks: all()
@@ -74,7 +74,7 @@ describe("the hooks of a run", () => {
     ])
   })
 
-  test("hear what they need to know", async () => {
+  test("get the data of their event", async () => {
     const observed: Array<unknown> = []
     const engine = Engine.make({
       adapter: check.fake({ scripts: callThenAnswer }),
@@ -118,7 +118,7 @@ describe("the hooks of a run", () => {
     expect(await ends([[{ text: "a" }, { error: "server_error" }]])).toBe("StopFailure,SessionEnd")
     const crashes = { ...hooks, PreToolUse: [() => Promise.reject(new Error("boom"))] }
     expect(await ends([calls("echo")], { hooks: crashes })).toBe("StopFailure,SessionEnd")
-    // A run that is refused at once has no result to tell of.
+    // A run that is refused at once has no result to report.
     expect(await ends([[{ preflightError: "authentication_failed" }]])).toBe("SessionEnd")
   })
 
@@ -141,7 +141,7 @@ describe("the hooks of a run", () => {
 })
 
 describe("UserPromptSubmit", () => {
-  test("puts other words in the place of what was said, and messages behind them", async () => {
+  test("replaces the text of the input, and adds messages behind it", async () => {
     const { lines, requests } = await run([says("done")], () => ({
       UserPromptSubmit: [
         () => ({ type: "transform", prompt: "x" }),
@@ -161,7 +161,7 @@ describe("UserPromptSubmit", () => {
     expect(result.thread.messages[0]).toEqual(user([{ type: "text", text: "c" }, image]))
   })
 
-  test("hears only of what stands last: nobody says anything when a run goes on with results", async () => {
+  test("is called only for a last message of the user, and not when a run goes on with results", async () => {
     const { observed, on } = noting()
     const hooks = () => ({ UserPromptSubmit: [on("heard")] })
     await run([says("done")], hooks, { messages: [...hi, assistant("a")] })
@@ -263,7 +263,7 @@ describe("a hook that fails", () => {
     })
   })
 
-  test("changes nothing where its answer does not count, and the others are told", async () => {
+  test("changes nothing where its answer does not count, and the others are called", async () => {
     const { observed, on } = noting()
     const result = await Chat.run(Engine.make({ adapter: check.fake({ scripts: [says("done")] }) }), hi, {
       hooks: {
@@ -312,7 +312,7 @@ describe("CHAT11 a cancel in the middle of a hook", () => {
     }
 
   test.each(["SessionStart", "UserPromptSubmit", "PreIteration", "ChatParams", "Stop"])(
-    "ends the turn at once, and tells the hook: %s",
+    "ends the turn at once, and aborts the hook: %s",
     async (event) => {
       const { system: here } = check.system()
       const { controller, signal } = aborting()
@@ -343,7 +343,7 @@ describe("CHAT11 a cancel in the middle of a hook", () => {
     expect([signals.length, clock.pending]).toEqual([1, 0])
   })
 
-  test("a reader that leaves tells the hook, too", async () => {
+  test("a reader that leaves aborts the hook, too", async () => {
     const { system: here } = check.system()
     const signals: Array<AbortSignal> = []
     const engine = Engine.make({ adapter: check.fake({ scripts: [says("done")] }) })

@@ -208,7 +208,7 @@ describe("a chat", () => {
     expect((await run({ scripts: [[{ text: "a" }], says("never")] })).steps).toHaveLength(1)
   })
 
-  test("D8 calls of a truncated reply are told of", async () => {
+  test("D8 calls of a truncated reply are reported", async () => {
     const result = await run({ scripts: [[...calls("echo").slice(0, 1), { finish: "length" }]] })
     expect(result).toMatchObject({ haltedReason: "completed", metadata: { truncatedToolCalls: [{ id: "c0" }] } })
   })

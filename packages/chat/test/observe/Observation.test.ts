@@ -14,7 +14,7 @@ let clock: Clock.TestClock
 let system: System.System
 let troupe: RunningTroupe
 
-/** Answers when its time is over; told to end, it goes on. */
+/** Answers when its time is over, and ignores its cancellation. */
 const slow = make({
   name: "slow",
   handler: ({ ms }) => new Promise((resolve) => void clock.setTimeout(() => resolve(ok("late")), Number(ms)))
@@ -58,7 +58,7 @@ describe("the tree", () => {
     expect(states().map((state, index) => state === seen[index])).toEqual([true, true, true])
   })
 
-  test("who watches is told of what changed, five times a second at most, and of nothing else", async () => {
+  test("a subscriber is notified of changes, five times a second at most, and of nothing else", async () => {
     troupe = await started([])
     const { tree } = Observation.make(troupe)
     let notified = 0
@@ -345,7 +345,7 @@ describe("a timeline", () => {
     expect(turns()).toEqual(["turn 2", "turn 3", "turn 4", "turn 5", "turn 6"])
   })
 
-  test("SPAN3 of a turn that nobody saw begin it tells what is known still", async () => {
+  test("SPAN3 of a turn whose beginning was not observed it has what is still there", async () => {
     troupe = await started([calls(["slow", { ms: 1_000 }]), says("done")])
     await clock.advance(50)
     const chat = await troupe.chat("c1")
@@ -380,7 +380,7 @@ describe("a timeline", () => {
   })
 })
 
-/** Whether anybody hears of this system's telemetry. */
+/** Whether this system's telemetry has subscribers. */
 const isWatched = (): boolean => {
   const kernel: { readonly observer?: unknown } = system as unknown as { readonly observer?: unknown }
   return kernel.observer !== undefined

@@ -158,7 +158,7 @@ describe("options", () => {
     expect(() => resolved({ toolTimeoutMs: Number.NaN })).toThrow("toolTimeoutMs")
   })
 
-  test("an engine refuses what it does not know, and what is no tool", () => {
+  test("an engine refuses unknown options, and values that are no tool", () => {
     expect(() => Engine.make({ modle: "x" } as EngineOptions)).toThrow("modle")
     expect(() => Engine.make({ tools: [{} as never] })).toThrow("tools")
   })

@@ -69,7 +69,7 @@ const speaking = (adapter: HandAdapter) => {
   }
 }
 
-/** What a reader knows of a chat, from what it read alone. */
+/** What a reader has of a chat, from its events alone. */
 class Follower {
   thread: ReadonlyArray<Message> = []
   text = ""

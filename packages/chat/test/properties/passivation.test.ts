@@ -109,7 +109,7 @@ it.effect.prop(
 )
 
 it.effect.prop(
-  "PASS2 told without haste, a chat that is passivated at every chance says what one says that never is",
+  "PASS2 with time between its inputs, a chat that is passivated at every chance says what one says that never is",
   { story: Story },
   ({ story }) =>
     Effect.promise(async () => {

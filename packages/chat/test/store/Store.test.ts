@@ -71,7 +71,7 @@ test.each(Object.entries(flaws))("the laws show a store that %s", async (_, othe
   expect(await brokenBy(other)).toBeGreaterThan(0)
 })
 
-test("a store that keeps a log is told from one that does not", () => {
+test("a store that keeps a log is distinguished from one that does not", () => {
   const simple: Store.Store = { load: () => undefined, save: () => {}, delete: () => {} }
   expect(Store.isSessionStore(Store.memory())).toBe(true)
   expect(Store.isSessionStore(simple)).toBe(false)

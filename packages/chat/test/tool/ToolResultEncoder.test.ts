@@ -40,7 +40,7 @@ describe("the text of a failure", () => {
     expect(errorText(new TypeError(""))).toBe('{"error":"TypeError"}')
   })
 
-  test("of what JSON cannot say tells what it can", () => {
+  test("describes a value without a JSON form", () => {
     const cycle: { readonly code: number; self?: unknown } = { code: 7 }
     cycle.self = cycle
     expect(inWords(cycle)).toBe('{"code":7,"self":"[circular]"}')

@@ -11,7 +11,7 @@
  *
  * A renewal and a removal of an expired member at the same time:
  *   1. the removal waits for the row that the renewal has locked.
- *   2. it reads the row again, which is not expired any more, and keeps it.
+ *   2. it reads the row again, which is no longer expired, and keeps it.
  *
  * Two nodes acquire one shard, and the first frees it again:
  *   1. the second has drawn its epoch before the first.

@@ -158,11 +158,13 @@ const isPassing = (error: unknown, mayRepeat: boolean): boolean => {
 
 const refusalOf = (cause: unknown): unknown => {
   if (!(cause instanceof ClusterError)) return cause
+  if (cause.reason === "stopped")
+    return new HttpError("troupe_stopped", "This server has stopped; ask again", { cause, retryAfterMs: 1_000 })
   if (cause.reason !== "silent") return cause
   return new HttpError(
     "home_silent",
     "The conversation's server gave no answer; whether it processed the request is not known. Send a message again under the same id",
-    { cause, retryAfterMs: 1_000 }
+    { cause, retryAfterMs: 1_000, headers: HttpError.noResend }
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * The leases of this node: which shards it has, and what its listener knows about them.
+ * The leases of this node: which shards it has, and which of them its listener has gained.
  *
  * Owns: the holds, one for each shard of this node. Does not own the membership's timers or the choice of the shards.
  * Calls the table of leases, the membership and the listener.
@@ -31,7 +31,7 @@ export interface LeasesOptions extends Omit<MembershipOptions, "table" | "self" 
 /**
  * A shard of this node.
  *
- * - `unclaimed`: no listener knows it
+ * - `unclaimed`: no listener has gained it
  * - `claiming`: `gained` is running
  * - `leased`: `gained` has resolved
  * - `ending`: it is to be released, or is lost

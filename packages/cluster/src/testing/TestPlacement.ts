@@ -7,7 +7,7 @@
  * TESTC1. Time passes only through the test's clock. An unmoved shard belongs to the oldest living node that takes shards.
  * TESTC2. A frozen node does nothing, and its clock stands still for it: `leaseOf` answers as before the freeze. When it wakes,
  *         its clock is that of the cluster, and its due timers run.
- * TESTC3. A killed node calls nothing any more. Its buckets move when its lease has expired.
+ * TESTC3. A killed node makes no more calls. Its buckets move when its lease has expired.
  *
  * @module
  */

@@ -15,7 +15,7 @@ interface Member {
 export class Placements {
   readonly #homes = new Map<number, string>()
   readonly #members = new Map<string, Member>()
-  /** Addresses that a test has put in the place of a home, as that of a frozen node. */
+  /** The addresses of homes that a test replaced, such as that of a frozen node. */
   readonly remembered = new Map<string, string>()
   #epoch = 0
 

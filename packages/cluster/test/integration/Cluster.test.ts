@@ -37,7 +37,7 @@ const cluster = async (options: Partial<TroupeOptions>, more: Partial<Cluster.Cl
     const store = postgres(url, { schema })
     const onError = (error: unknown): void => void errors.push(error)
     const own = { url, schema, listen: "127.0.0.1:0", secret, leaseMs, role, onError, ...more }
-    const troupe = await Cluster.start({ adapter: told(), ...options, store, cluster: own })
+    const troupe = await Cluster.start({ adapter: greeting(), ...options, store, cluster: own })
     let stopping: Promise<void> | undefined
     const stop = (): Promise<void> =>
       (stopping ??= (async () => {
@@ -50,7 +50,7 @@ const cluster = async (options: Partial<TroupeOptions>, more: Partial<Cluster.Cl
   return { schema, errors, node }
 }
 
-const told = (): TroupeOptions["adapter"] => Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] })
+const greeting = (): TroupeOptions["adapter"] => Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] })
 
 const some = Array.from({ length: 64 }, (_, index) => `anna/c${index}`)
 

@@ -29,6 +29,15 @@ describe("a frozen home", () => {
     expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
   })
 
+  it("HOP1: home_silent has the header that keeps the client of OpenAI from sending the message twice", async () => {
+    const { node, placements } = nodes()
+    const [home, other] = [await node(), await node()]
+    await placements.move("anna", other.troupe.address)
+    home.proxy.freeze()
+    const answer = await post(`${other.url}/v1/responses`, { model: "troupe", conversation: "c", input: "Hello" })
+    expect([answer.headers.get("x-should-retry"), await codeOf(answer)]).toEqual(["false", "504 home_silent"])
+  })
+
   it("HOP1: a message with an id that is sent again finds the next home, once that has the bucket", async () => {
     const { node, placements } = nodes()
     const [home, other] = [await node(), await node()]

@@ -1,7 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Client } from "@troupe/server"
 import { describe, expect, it } from "vitest"
-import { nodes, post } from "../double/clusterNodes.ts"
+import { nodes, post, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
 
@@ -49,7 +49,7 @@ describe("a request to a node that is not the home", () => {
 })
 
 describe("a move", () => {
-  it("CLUSTER10: a node that is not the home any more refuses, and the sender finds the new home", async () => {
+  it("CLUSTER10: a node that is no longer the home refuses, and the sender finds the new home", async () => {
     const { node, placements } = nodes()
     const [a, b, c] = [await node(), await node(), await node()]
     await placements.move("anna/c", b.troupe.address)
@@ -60,6 +60,41 @@ describe("a move", () => {
       true,
       false
     ])
+  })
+
+  it("CLUSTER10: a request whose chat is being loaded when its home loses it is answered by the next home", async () => {
+    const { node, placements, store } = nodes()
+    const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const load: typeof store.load = async (id) => {
+      loading.resolve()
+      await loaded.promise
+      return store.load(id)
+    }
+    const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+    const [a, b] = [await node({ troupe: { store: slow } }), await node()]
+    const say = (id: string) => post(`${a.url}/chats/c/messages?wait`, { input: "Hello", id })
+    const first = say("m1")
+    await loading.promise
+    const moved = placements.move("anna/c", b.troupe.address)
+    await until(() => !a.troupe.isHome("anna/c"))
+    const later = say("m2")
+    loaded.resolve()
+    await moved
+    expect([(await first).status, (await later).status]).toEqual([200, 200])
+    expect([a.troupe.local.isAlive("anna/c"), b.troupe.local.isAlive("anna/c")]).toEqual([false, true])
+    const { messages = [] } = (await store.load("anna/c"))?.thread ?? {}
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(2)
+  })
+
+  it("a server whose node has stopped refuses with 503, and reports no unexpected error", async () => {
+    const { node } = nodes()
+    const errors: Array<unknown> = []
+    const a = await node({ server: { onError: (error) => void errors.push(error) } })
+    await node()
+    await a.troupe.stop()
+    const answer = await post(`${a.url}/chats/c/messages`, { input: "Hello" })
+    expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: "troupe_stopped" } }])
+    expect(errors).toEqual([])
   })
 
   it("CLUSTER6: in the middle of a stream the client's link goes on at the new home", async () => {

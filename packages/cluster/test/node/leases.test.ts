@@ -100,7 +100,7 @@ describe("the leases of nodes", () => {
     expect(ran).toEqual(["a"])
   })
 
-  it("CLUSTER1: a home that was frozen for longer than its lease writes nothing any more when it wakes", async () => {
+  it("CLUSTER1: a home that was frozen for longer than its lease writes nothing when it wakes", async () => {
     const { clock, cluster, store, a, b } = await homes("read", async () => "ok")
     const chat = await a.chat("c")
     await chat.send("Pay").result()

@@ -89,7 +89,7 @@ test("LEASE4: when gained rejects, the shard is free again, and is gained under 
   expect(a.leaseOf(0)?.epoch).toBe(listener.epochs.get(0))
 })
 
-test("TESTC3: a killed node's buckets are gained elsewhere when its lease has expired, and it calls nothing any more", async () => {
+test("TESTC3: a killed node's buckets are gained elsewhere when its lease has expired, and it makes no more calls", async () => {
   const { clock, cluster, nodes } = await started(one, two)
   const [a, b] = nodes
   cluster.kill(one)

@@ -93,7 +93,7 @@ export const leavesPipes = async (_args: object, { progress }: IsolatedContext):
 export const environment = ({ names }: { readonly names: ReadonlyArray<string> }): ReadonlyArray<string | undefined> =>
   names.map((name) => process.env[name])
 
-/** Ends when it is told, and says so. */
+/** Ends when its signal is aborted, and reports that. */
 export const obedient = (_args: object, { progress, signal }: IsolatedContext): Promise<string> =>
   new Promise((resolve) => {
     signal.addEventListener("abort", () => {

@@ -1,4 +1,4 @@
-/** Hears the progress of a tool. */
+/** Records the progress of a tool. */
 import type { Tool } from "@troupe/chat/tools"
 
 /** A call of the tool whose progress is heard here. */

@@ -13,7 +13,7 @@ const runs: ReadonlyArray<readonly [string, { readonly inspect?: () => void }]> 
   ["with an inspector", { inspect: () => {} }]
 ]
 
-/** Counts what was acquired and released, and the ends a machine was told of. */
+/** Counts what was acquired and released, and the ends that a machine was notified of. */
 class Ledger {
   acquired = 0
   released = 0
@@ -103,7 +103,7 @@ describe.each(runs)("a machine %s", (_how, options) => {
     }
   }
 
-  test("ACTOR2 a child that is killed at any point is told of once, and leaves nothing", () =>
+  test("ACTOR2 a child that is killed at any point is reported once, and leaves nothing", () =>
     everywhere(
       (_pid, child) => Process.kill(child),
       (pid, ledger, at) => {
@@ -112,7 +112,7 @@ describe.each(runs)("a machine %s", (_how, options) => {
       }
     ))
 
-  test("ACTOR2 a grandchild that is killed at any point ends its machine, which is told of once", () =>
+  test("ACTOR2 a grandchild that is killed at any point ends its machine, which is reported once", () =>
     everywhere(
       (_pid, child) => {
         const { children } = StateMachine.snapshot(child as StateMachine.MachinePid<Ledger["machine"]>)
@@ -124,7 +124,7 @@ describe.each(runs)("a machine %s", (_how, options) => {
       (_pid, ledger, at) => expect([at, ledger.ends]).toEqual([at, 1])
     ))
 
-  test("ACTOR3 a host that is killed at any point leaves nothing, and its machine hears nothing more", () =>
+  test("ACTOR3 a host that is killed at any point leaves nothing, and its machine gets nothing more", () =>
     everywhere(
       (pid) => Process.kill(pid),
       (_pid, ledger, at) => expect([at, ledger.ends <= 1]).toEqual([at, true])
@@ -147,7 +147,7 @@ describe.each(runs)("a machine %s", (_how, options) => {
     }
   })
 
-  test("ACTOR2 an actor that ends its own process, while it starts or at an event, is told of once", async () => {
+  test("ACTOR2 an actor that ends its own process, while it starts or at an event, is reported once", async () => {
     for (const when of ["start", "event"]) {
       let self: Pid | undefined
       let released = 0

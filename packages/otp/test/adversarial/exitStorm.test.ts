@@ -66,7 +66,7 @@ test("a dense crowd in which everybody is linked to a hundred others dies at onc
   await storm.over()
 })
 
-test("a process that traps exits stands in the storm, and hears of each of its 10,000 links once", async () => {
+test("a process that traps exits survives the storm, and gets the exit of each of its 10,000 links once", async () => {
   const storm = new Storm()
   const seen = new Map<Pid, number>()
   const rock = GenServer.spawnLink(

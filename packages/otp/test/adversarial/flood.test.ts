@@ -83,7 +83,7 @@ test("MBOX1 two processes that each answer a message with one, a million times, 
   await storm.over()
 })
 
-test("MBOX2 a selective receive finds what it wants behind 100,000 other messages, and leaves those", async () => {
+test("MBOX2 a selective receive finds its message behind 100,000 other messages, and leaves those", async () => {
   const storm = new Storm()
   const count = 100_000
   const found = new Promise((resolve) => {

@@ -194,7 +194,7 @@ test("TASK2 a task that ends in the turn its owner gives it up leaves no reply b
   await storm.over()
 })
 
-test("MON1 a monitor that is dropped in the turn of the death tells once or, flushed, never", async () => {
+test("MON1 a monitor that is dropped in the turn of the death notifies once or, flushed, never", async () => {
   const storm = new Storm()
   const victims = Array.from({ length: 100 }, () => serve(storm))
   const observed: Array<unknown> = []

@@ -7,7 +7,7 @@ const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0 }
 
 const shown = (pids: ReadonlyArray<Pid>): ReadonlyArray<string> => pids.map((pid) => `${pid.label} ${pid}`).toSorted()
 
-/** A process that monitors others and counts what it hears of each monitor. */
+/** A process that monitors others and counts the messages of each monitor. */
 class Witness {
   readonly pid: Pid
   readonly #seen = new Map<SystemMessage.MonitorRef, { readonly pid: Pid; downs: number }>()

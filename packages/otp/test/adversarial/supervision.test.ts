@@ -175,7 +175,7 @@ describe("while a restart runs", () => {
   const ends: ReadonlyArray<readonly [string, (storm: Storm, supervisor: Pid) => unknown]> = [
     ["stopped", (_storm, supervisor) => Supervisor.stop(supervisor).catch(() => undefined)],
     ["killed", (_storm, supervisor) => Process.kill(supervisor)],
-    ["told to shut down by its parent", (storm, supervisor) => Process.exit(supervisor, "shutdown", storm.ground)],
+    ["shut down by its parent", (storm, supervisor) => Process.exit(supervisor, "shutdown", storm.ground)],
     [
       "killed after it was stopped",
       (_storm, supervisor) => {

@@ -9,7 +9,7 @@ export interface Manners {
   readonly trapExit?: boolean
 }
 
-/** Children of one test, told apart by id, and what they did. */
+/** The children of one test by id, and what they did. */
 export class Unruly {
   readonly #storm: Storm
   readonly starts = new Map<string, number>()

@@ -50,7 +50,7 @@ const ended = (name: string) => [
 ]
 
 describe("start", () => {
-  test("A1 ensureAllStarted starts dependencies first, and tells them in start order", async () => {
+  test("A1 ensureAllStarted starts dependencies first, and returns them in start order", async () => {
     expect(await Application.ensureAllStarted(system, c)).toEqual(["a", "b", "c"])
     expect(Application.running(system)).toEqual(["a", "b", "c"])
     expect(await Application.ensureAllStarted(system, c)).toEqual([])
@@ -75,7 +75,7 @@ describe("start", () => {
     expect([Application.running(system), crew.take()]).toEqual([[], []])
   })
 
-  test("A9 A10 if one fails, those it had started are stopped again, and its reason is told", async () => {
+  test("A9 A10 if one fails, those it had started are stopped again, and its reason is returned", async () => {
     await Application.start(system, a)
     await expect(Application.ensureAllStarted(system, broken)).rejects.toEqual(
       new OtpError.StartFailed({ reason: new Error("no disk") })

@@ -189,7 +189,7 @@ test("SUMM1 SUMM2 a state that is large, deep, circular, or throws when looked a
   await System.stop(system)
 })
 
-test("without anybody to tell, no report is made", async () => {
+test("without a subscriber, no report is made", async () => {
   let looked = 0
   const system = System.make()
   const pid = await GenServer.start(system, shop, {
@@ -304,7 +304,7 @@ const unreadable = (): ReadonlyArray<unknown> => {
   ]
 }
 
-test("CRASH1 a reason that cannot be read is the exit reason as it is, whoever hears of crashes", async () => {
+test("CRASH1 a reason that cannot be read is the exit reason as it is, for every subscriber of crashes", async () => {
   for (const [at, bad] of unreadable().entries()) {
     const { system, reports } = loud()
     for (const userCall of [system, System.make()]) {

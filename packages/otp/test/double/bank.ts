@@ -15,7 +15,7 @@ export type Ask =
   | { readonly fail: unknown }
   | { readonly throw: unknown }
 
-/** What a `bank` is told. */
+/** The casts of a `bank`. */
 export type Tell =
   | { readonly add: number }
   | { readonly stop: ExitReason.ExitReason }

@@ -588,7 +588,7 @@ test("a bound machine that a bare createActor restores schedules the delayed eve
   actor.stop()
 })
 
-test("ATREE1 whoever begins to inspect a running machine hears of what it does from then on, and the others go on", async () => {
+test("ATREE1 an inspector of a running machine gets its events from then on, and the others go on", async () => {
   const system = System.make()
   const machine = setup({ actors: { idle: fromCallback(() => {}) } }).createMachine({
     initial: "off",

@@ -30,7 +30,7 @@ interface Shape {
   readonly children: ReadonlyArray<Shape>
 }
 
-/** A machine of a configuration that the types know nothing of. */
+/** A machine of an untyped configuration. */
 const machineOf = (config: object, implementations: object = {}): AnyStateMachine =>
   (createMachine as unknown as (config: object, implementations: object) => AnyStateMachine)(config, implementations)
 

@@ -58,7 +58,7 @@ test("the children of a dead process are roots", async () => {
 
 const keeper = GenServer.make<unknown, unknown>({ init: (state) => GenServer.ok(state) })
 
-test("a node tells what its process is registered as, and the text shows a name that is not the label", async () => {
+test("a node has the registered name of its process, and the text shows a name that is not the label", async () => {
   await GenServer.start(system, keeper, null, { name: "ledger", label: "accounts" })
   expect(Observer.tree(system)[0]).toMatchObject({ name: "ledger", label: "accounts", kind: "server" })
   expect(Observer.format(Observer.tree(system))).toMatch(/^accounts \(ledger\) <0\.1\.0> idle, [\d.]+ kB$/)

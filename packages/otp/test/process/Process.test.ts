@@ -435,7 +435,7 @@ describe("links", () => {
 })
 
 describe("monitors", () => {
-  test("mon-001 mon-002 mon-003 a Down tells the reason, verbatim", async () => {
+  test("mon-001 mon-002 mon-003 a Down has the reason, verbatim", async () => {
     const reason = { any: "value" }
     const taken = await inProcess(system, async (self) => {
       Process.spawnMonitor(self, () => {})

@@ -1,7 +1,7 @@
 /**
  * A small model of OTP's supervision: what is alive after a process of a tree has ended, and how often each was started.
  *
- * It knows no messages and no time: an end and everything it sets off is one step.
+ * It has no messages and no time: an end and everything it sets off is one step.
  */
 import type { Supervisor } from "../../src/index.ts"
 

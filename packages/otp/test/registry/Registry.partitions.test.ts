@@ -119,7 +119,7 @@ test("RPART3 partitions and members end with the registry, at once", async () =>
   expect([Registry.whereis(registry, 1), Registry.count(registry)]).toEqual([undefined, 0])
 })
 
-test("metadata outlives a partition, and a listener is told what was lost with it", async () => {
+test("metadata outlives a partition, and a listener gets the lost entries", async () => {
   const changes: Array<unknown> = []
   const listener = await GenServer.start(
     system,

@@ -302,7 +302,7 @@ test("a registry keeps metadata, from its start on or put later", async () => {
   expect(Registry.meta(known, "region")).toBeUndefined()
 })
 
-test("REG3 a listener is told of every entry that is made and that goes, whatever ended it", async () => {
+test("REG3 a listener is notified of every entry that is added or removed, whatever removed it", async () => {
   const seen = await inProcess(system, async (self) => {
     const listeners = [self, Process.named<Registry.Change>(system, "nobody")]
     const watched = await Registry.start(system, { keys: "duplicate", listeners })
@@ -328,7 +328,7 @@ test("REG3 a listener is told of every entry that is made and that goes, whateve
   ])
 })
 
-test("REG3 an entry that is refused is told to nobody", async () => {
+test("REG3 no listener is notified of a refused entry", async () => {
   const seen = await inProcess(system, async (self) => {
     const watched = await Registry.start(system, { listeners: [self] })
     Registry.register(watched, "k", self)
@@ -338,7 +338,7 @@ test("REG3 an entry that is refused is told to nobody", async () => {
   expect(seen).toBe(1)
 })
 
-/** A section that says when it begins, and ends when it is told to. */
+/** A section whose beginning a test observes, and whose end it decides. */
 const section = (log: Array<string>, name: string) => {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const run = (): Promise<string> => {
@@ -377,7 +377,7 @@ test("REGKEY1 LOCK1 sections of equal keys take turns", async () => {
   expect(log).toEqual(["one in", "one out", "two in", "two out"])
 })
 
-test("LOCK2 a section that fails is over, and tells its own caller alone", async () => {
+test("LOCK2 a section that fails is over, and only its own caller gets the error", async () => {
   const log: Array<string> = []
   const self = sleeper(system)
   const one = section(log, "one")

@@ -18,7 +18,7 @@ afterEach(async () => {
   expect([System.stats(system), clock.pending]).toEqual([{ processes: 0, fibers: 0, timers: 0, closing: 0 }, 0])
 })
 
-/** A server that says its word after a time, to a call, and remembers what it is told. */
+/** A server that says its word after a time, to a call, and remembers its casts. */
 const parrot = GenServer.make({
   init: (args: { readonly word: string; readonly ms?: number }) => GenServer.ok({ ...args, seen: [] as Array<string> }),
   handleCall: (_request: "speak", _from, state) =>

@@ -69,7 +69,7 @@ expectTypeOf(DynamicSupervisor.whichChildren(extended)).toEqualTypeOf<
 void DynamicSupervisor.startChild(extended, { start: (_parent, _settings: Settings, _n: number) => plain })
 // @ts-expect-error the supervisor gives no argument
 void DynamicSupervisor.startChild(any, { start: (_parent, _n: number) => plain })
-// @ts-expect-error a plain pid does not tell the arguments
+// @ts-expect-error a plain pid does not type the arguments
 void DynamicSupervisor.startChild(plain, { start: (_parent, _n: number) => plain })
 // @ts-expect-error tasks take no arguments of their supervisor
 void TaskSupervisor.start(system, { extraArguments: [1] })

@@ -365,7 +365,7 @@ describe("requests", () => {
     expect(crew.take()).toEqual(ended("b", "a"))
   })
 
-  test("sup-029 countChildren tells specs, active, supervisors and workers", async () => {
+  test("sup-029 countChildren returns specs, active, supervisors and workers", async () => {
     const inner = DynamicSupervisor.childSpec("inner")
     const supervisor = await start([crew.spec("a"), crew.spec("b"), inner])
     await Supervisor.terminateChild(supervisor, "a")

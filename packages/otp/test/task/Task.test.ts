@@ -136,7 +136,7 @@ test("task-014 task-017 shutdown of a finished task gives its value, of a crashe
   expect(seen).toEqual([{ ok: "value" }, { exit: "boom" }, []])
 })
 
-/** What came before a shutdown: after each of these the owner has no outcome to take any more. */
+/** What came before a shutdown: after each of these the owner has no outcome left to take. */
 const taken: ReadonlyArray<[string, () => unknown, (task: Task.Task<unknown>) => unknown]> = [
   ["an await that succeeded", () => "value", (task) => Task.await(task)],
   ["a yield that gave a value", () => "value", (task) => Task.yield(task)],
@@ -232,7 +232,7 @@ test("task-019 awaitMany gives the values in the order of the list", async () =>
   expect(await running).toEqual([30, 10, 20])
 })
 
-test("task-020 yieldMany tells each task in the order of the list, within one time", async () => {
+test("task-020 yieldMany returns each task in the order of the list, within one time", async () => {
   const running = inProcess(system, async (self) => {
     const tasks = [Task.async<string>(self, forever), Task.async(self, () => "done")]
     return [await Task.yieldMany(tasks, { timeout: 30 }), clock.now()]

@@ -30,7 +30,7 @@ const after = async <A>(ms: number, body: (self: Pid<unknown>) => Promise<A>): P
 }
 const crashing = (input: string) => (input === "bad" ? Process.exitSelf("boom") : input)
 
-test("task-008 task-012 the crash of an unlinked task is told by await and by yield", async () => {
+test("task-008 task-012 await and yield return the crash of an unlinked task", async () => {
   const supervisor = await TaskSupervisor.start(system)
   const seen = await inProcess(system, async (self) => {
     const crash = () => TaskSupervisor.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))

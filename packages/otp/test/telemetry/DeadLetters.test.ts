@@ -46,7 +46,7 @@ test("a cast to a name nobody has is a dead letter", () => {
   expect(DeadLetters.recent(system).map(({ target, message }) => [target, message])).toEqual([[name, "hello"]])
 })
 
-test("a call to a dead process is none: its caller is told", async () => {
+test("a call to a dead process is none: its caller gets the exit", async () => {
   const pid = await GenServer.start(system, bank(), undefined)
   Process.kill(pid)
   await expect(GenServer.call(pid, "get")).rejects.toMatchObject({ reason: "noproc" })
@@ -84,7 +84,7 @@ test("DLOG1 all are counted, the last 100 are kept", () => {
   expect(kept).toEqual(Array.from({ length: 100 }, (_, index) => 150 + index))
 })
 
-test("a subscriber hears of each as it goes astray, until it stops", () => {
+test("a subscriber is notified of each, until it unsubscribes", () => {
   const pid = sleeper(system)
   Process.kill(pid)
   const seen: Array<unknown> = []

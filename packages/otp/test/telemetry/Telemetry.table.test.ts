@@ -34,7 +34,7 @@ const documented = (): Record<string, Row> => {
   )
 }
 
-/** Has a system tell each of its events once at least, and takes down what they carried. */
+/** Makes a system emit each of its events once at least, and records their data. */
 const emitted = async (): Promise<Record<string, Row>> => {
   const system = System.make({ blockedAfter: 0 })
   const rows: Record<string, Row> = {}

@@ -46,7 +46,7 @@ describe("attach", () => {
     expect(all.length).toBe(prefixed.length)
   })
 
-  test("a detached handler hears nothing more, however often it is detached", () => {
+  test("a detached handler is not called again, however often it is detached", () => {
     const seen: Array<string> = []
     const detach = Telemetry.attach(system, "process.spawn", (event) => seen.push(event.metadata.label))
     sleeper(system, "first")
@@ -67,7 +67,7 @@ describe("attach", () => {
     await System.stop(other)
   })
 
-  test("WATCH2 a handler that throws is detached, told of, and hurts neither processes nor other handlers", async () => {
+  test("WATCH2 a handler that throws is detached, reported, and hurts neither processes nor other handlers", async () => {
     const crashes: Array<unknown> = []
     const loud = System.make({ onCrash: (report) => crashes.push([report.ended, report.reason]) })
     const failures: Array<unknown> = []
@@ -86,7 +86,7 @@ describe("attach", () => {
     await System.stop(loud)
   })
 
-  test("WATCH4 a handler is not told of what it causes itself", () => {
+  test("WATCH4 a handler is not called for events that it causes itself", () => {
     const pid = sleeper(system)
     const seen: Array<unknown> = []
     Telemetry.attach(system, "process.message", ({ metadata }) => {
@@ -112,7 +112,7 @@ describe("attach", () => {
 })
 
 describe("events", () => {
-  test("process.spawn and process.exit tell who, of whom, why, and what was dropped", () => {
+  test("process.spawn and process.exit have who, of whom, why, and what was dropped", () => {
     const events = callUser("process")
     const parent = sleeper(system, "parent")
     const child = Process.spawnLink(parent, () => {}, { label: "child" })
@@ -158,7 +158,7 @@ describe("events", () => {
     ])
   })
 
-  test("process.message tells the length of the queue with each message", () => {
+  test("process.message has the length of the queue with each message", () => {
     const pid = sleeper(system)
     const events = callUser("process.message")
     for (const message of ["a", "b", "c"]) Process.send(pid, message)
@@ -169,7 +169,7 @@ describe("events", () => {
     ])
   })
 
-  test("process.handled tells the request and its time, of a waiting handler once the answer is there", async () => {
+  test("process.handled has the request and its time, of a waiting handler once the answer is there", async () => {
     const pid = await GenServer.start(system, bank(), undefined)
     const events = callUser("process.handled")
     GenServer.cast(pid, { add: 1 })
@@ -184,7 +184,7 @@ describe("events", () => {
     }
   })
 
-  test("process.handled is told of machines too", async () => {
+  test("process.handled is emitted for machines too", async () => {
     const machine = setup({}).createMachine({ initial: "a", states: { a: { on: { go: "b" } }, b: {} } })
     const pid = StateMachine.start(system, machine, { label: "m" })
     const events = callUser("process.handled")
@@ -193,7 +193,7 @@ describe("events", () => {
     expect(events.map(({ metadata }) => [metadata.kind, metadata.message])).toEqual([["machine", { type: "go" }]])
   })
 
-  test("supervisor.restart and supervisor.escalation tell the child and the count", async () => {
+  test("supervisor.restart and supervisor.escalation have the child and the count", async () => {
     const events = callUser("supervisor")
     const crew = new Crew()
     const top = await Supervisor.start(system, { children: [crew.spec("a")], maxRestarts: 1, label: "top" })
@@ -209,7 +209,7 @@ describe("events", () => {
   })
 })
 
-/** What a program that builds on processes tells of itself. */
+/** The events of a program that builds on processes. */
 const tellMade = (event: "made.one" | "made.two", size: number): void =>
   (Telemetry.notify as unknown as (of: System.System, name: string, measurements: object, metadata: object) => void)(
     system,
@@ -219,7 +219,7 @@ const tellMade = (event: "made.one" | "made.two", size: number): void =>
   )
 
 describe("events of what is built on processes", () => {
-  test("are told to those who selected their name, their prefix or all, and to nobody else", () => {
+  test("call handlers of their name, their prefix or all, and no others", () => {
     const seen: Array<string> = []
     const attach = (selector: string) =>
       Telemetry.attach(system, selector as "*", ({ name, measurements }) =>
@@ -241,7 +241,7 @@ describe("events of what is built on processes", () => {
     expect(seen).toHaveLength(5)
   })
 
-  test("a handler that throws is detached, and the others are told", () => {
+  test("a handler that throws is detached, and the others are called", () => {
     const seen: Array<unknown> = []
     const failures = callUser("telemetry.failure")
     Telemetry.attach(system, "made" as "*", () => {

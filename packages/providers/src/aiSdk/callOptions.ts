@@ -75,7 +75,7 @@ const providerTool = ({
 
 /**
  * Throws an `AdapterError` (`unsupported_feature`) for a tool of another provider: the package of OpenAI's Responses API
- * leaves out tools that it does not know, and says nothing.
+ * leaves out unknown tools without an error.
  */
 export const refuseForeignTools = (request: Request, provider: string, { own }: OptionNames): void => {
   if (!provider.endsWith(".responses")) return

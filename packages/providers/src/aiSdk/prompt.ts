@@ -147,7 +147,7 @@ const providerOutput = ({ result, isError }: PartOf<"provider_tool_result">): La
   return typeof value === "string" ? { type: "text", value } : { type: "json", value }
 }
 
-/** A part of a kind that only its provider knows, and a file of its reasoning. Parts of other kinds have no form here. */
+/** A part of a kind that only its provider reads, and a file of its reasoning. Parts of other kinds have no form here. */
 const customPart = ({ kind, data, metadata }: PartOf<"custom">): Array<PromptPart> => {
   if (kind === "reasoning-file") {
     const { mediaType, url, base64 } = data as { mediaType: string; url?: string; base64?: string }

@@ -267,7 +267,7 @@ describe("a chat over HTTP", () => {
     ])
   })
 
-  test("tells Anthropic which calls failed, and what of a refusal", async () => {
+  test("sends Anthropic which calls failed, and the text of a refusal", async () => {
     server = await eventServer((response) => sendStream(response, []))
     const adapter = aiSdk(createAnthropic({ baseURL: server.url, apiKey: "k" })("claude-sonnet-4-5"))
     const calls = ["1", "2", "3"].map((id) => ({ id, name: "count", arguments: {} }))

@@ -229,7 +229,7 @@ describe("the prompt", () => {
     ])
   })
 
-  test("tells a V2 model of a refusal as of an error", async () => {
+  test("sends a V2 model a refusal as an error", async () => {
     const messages = [ended("1", "denied", "not on Sundays")]
     const second: Array<LanguageModelV2CallOptions> = []
     await pull(aiSdk(modelV2([], second)), asking({ messages }))

@@ -7,7 +7,7 @@ export interface OwnServer {
   readonly server: Server
   /** Resolves with the tool's name when a call was cancelled. */
   readonly cancelled: Promise<string>
-  /** Adds a tool and tells the client. */
+  /** Adds a tool and notifies the client. */
   readonly add: (name: string) => Promise<void>
 }
 

@@ -182,7 +182,7 @@ describe("a server that cannot be started", () => {
 })
 
 describe("tools", () => {
-  test("tells a tool that the server says only reads from one that may write", async () => {
+  test("reads a tool that the server marks as read-only as a read, and others as a write", async () => {
     const { tools } = await Mcp.start(system, own())
     expect(tools.map(({ name, effect }) => `${name} ${effect}`)).toEqual(
       expect.arrayContaining(["pid read", "slow write"]) as Array<string>
@@ -302,7 +302,7 @@ describe("a server over streamable HTTP", () => {
     await http.stop()
   })
 
-  test("tells when its tools change", async () => {
+  test("notifies when its tools change", async () => {
     const http = await mcpHttpServer()
     const changed = Promise.withResolvers<ReadonlyArray<Tool.Tool>>()
     let listings = 0

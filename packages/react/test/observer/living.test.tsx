@@ -46,7 +46,7 @@ describe.each([
     await until(() => !active().includes("running"), frames)
   })
 
-  test("tells of the stretches of a call, each in its call's row", async () => {
+  test("shows the time spans of a call, each in its call's row", async () => {
     const { link, troupe, innerId } = await start({
       adapter: Fake.make({
         scripts: [

@@ -9,7 +9,7 @@ export const show = async (content: ReactNode): Promise<RenderResult> => {
   return shown
 }
 
-/** The rows of the tree, as they are told: name, and what is open. */
+/** The rows of the tree, as a screen reader gets them: name, and what is open. */
 export const rowNames = (): ReadonlyArray<string> =>
   screen.getAllByRole("treeitem").map((row) => row.querySelector(".tro-label")?.textContent ?? "")
 
@@ -20,7 +20,7 @@ export const row = (name: string): HTMLElement => {
   return found
 }
 
-/** Lets a row fade to its end; React hears of that by a name of its own where it knows of no animations. */
+/** Lets a row fade to its end; React listens to a name of its own where there are no animations. */
 export const fade = (ghost: HTMLElement): void => {
   for (const name of ["animationend", "webkitAnimationEnd"]) fireEvent(ghost, new Event(name, { bubbles: true }))
 }

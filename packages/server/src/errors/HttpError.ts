@@ -124,6 +124,9 @@ export class HttpError extends Error {
     this.headers = fields.headers
   }
 
+  /** The header of an unknown outcome: OpenAI's client, whose messages have no ids, does not send the request again. */
+  static readonly noResend = { "x-should-retry": "false" } as const
+
   /** Whether a word is one of the codes. */
   static isCode(value: unknown): value is ErrorCode {
     return typeof value === "string" && Object.hasOwn(statuses, value)

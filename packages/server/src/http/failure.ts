@@ -21,6 +21,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   mode_refused:
     "You may not set a permission mode this loose; the server's `authorize` permits it with may: { mode }, which is the host's mode by default",
   nothing_to_retry: "Nothing was said yet in this conversation; send something",
+  unpaired_tool_calls:
+    "A tool call has no result right after it, or a result has no call; send each call with its result, or leave both out",
   unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
   tool_call_not_running: "No such call runs, or no longer",
   chat_stopped: "The conversation was stopped; ask again",
@@ -32,6 +34,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_record: "What is stored of this conversation cannot be read; the server's operator can mend it",
   troupe_stopped: "The server is closing; try again soon"
 }
+
+const unknownOutcome = "Whether this was stored is not known; send it again under the same id, and it is stored once"
 
 const retryLater: ReadonlySet<string> = new Set([
   "chat_died",
@@ -61,11 +65,11 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
     return new HttpError("invalid_input", "What was given as a result has no JSON form", { cause: error })
   }
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
-    const { reason } = error
-    return refused(reason, {
-      cause: error,
-      ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {})
-    })
+    const { reason, metadata } = error
+    const fields = { cause: error, ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {}) }
+    return metadata["outcome"] === "unknown"
+      ? new HttpError(reason, unknownOutcome, { ...fields, headers: HttpError.noResend })
+      : refused(reason, fields)
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 /** Makes the `Call` that a route's handler gets. */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "../link/index.ts"
 import { refused } from "./failure.ts"
@@ -177,10 +178,21 @@ const ownedChats = (
 
   /** The request is answered here. */
   const opened = (inner: string, open: () => Promise<LocalChatRef>): Promise<LocalChatRef> =>
-    usage.chat(inner, () => {
+    usage.chat(inner, async () => {
+      const chat = await open()
       kept?.forget()
-      return open()
+      return chat
     })
+
+  /** The chat, started here. When its home changes before it has started, nothing was processed, and the request is forwarded. */
+  const started = async (inner: string): Promise<LocalChatRef> => {
+    try {
+      return await opened(inner, () => troupe.chat(inner))
+    } catch (error) {
+      const isMoved = error instanceof SessionError && error.reason === "moved"
+      throw isMoved && kept !== undefined ? new Elsewhere(inner) : error
+    }
+  }
 
   /** A new id, of a chat of this program if one of the first tries is. */
   const fresh = (): string => {
@@ -197,14 +209,11 @@ const ownedChats = (
     },
     prefix,
     outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
-    chat: async (id) => {
-      const inner = here(named(id))
-      return opened(inner, () => troupe.chat(inner))
-    },
+    chat: async (id) => started(here(named(id))),
     existing: async (id) => {
       const inner = here(named(id))
       if (!(await troupe.has(inner))) throw refused("unknown_chat")
-      return opened(inner, () => troupe.chat(inner))
+      return started(inner)
     },
     begun: async (id, begin) => {
       const inner = here(id === undefined ? fresh() : named(id))

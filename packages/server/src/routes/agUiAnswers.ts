@@ -71,10 +71,11 @@ const checkInterrupts = (
   resume: NonNullable<AgUiRequest["resume"]>
 ): void => {
   const waiting = interruptIds(pendingApprovals, pendingQuestion)
+  const reason = waiting.length === 0 ? "nothing is pending; leave it out" : `must_be_one_of ${waiting.join(", ")}`
   const issues = resume.flatMap(({ interruptId }, index) =>
     waiting.includes(interruptId) || isAnswered(thread.messages, interruptedCall(interruptId))
       ? []
-      : [{ field: ["resume", index, "interruptId"], reason: `must_be_one_of ${waiting.join(", ")}` }]
+      : [{ field: ["resume", index, "interruptId"], reason }]
   )
   if (issues.length === 0) return
   const advice = waiting.length === 0 ? "it waits for no answer" : `it waits for ${waiting.join(", ")}`

@@ -157,7 +157,7 @@ const build = (
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
     void notify(onError, error, { id, method: request.method, path: url.pathname })
-    return new HttpError("internal", "Something went wrong; the server's operator knows more under this id", { id })
+    return new HttpError("internal", "The server failed; its operator has the error under this id", { id })
   }
 
   const failed = (error: unknown, request: Request, url: URL): void => void unexpected(error, request, url)

@@ -5,7 +5,8 @@
  *
  * FORWARD1. A request is answered by the home of the last conversation that its route names. Its client is authenticated,
  *           and its owner's limits are counted, at the node that the client has reached, exactly once.
- * FORWARD2. A node that is not the home answers a forwarded request with 421, and its route does not run.
+ * FORWARD2. A node that is not the home, or is not any longer when it starts the chat, answers a forwarded request with 421.
+ *           Its route has processed nothing.
  * FORWARD3. Answers are passed on as they are. When the client leaves, the home's stream is cut.
  * FORWARD5. A request that names a node is answered by that node and by no other. Its client is authenticated, and its
  *           permission is checked, at the node that the client has reached; the note that is signed has both.
@@ -57,6 +58,9 @@ export interface Caller {
   readonly may: Permitted
 }
 
+/** FORWARD2 */
+const misdirected = (): HttpError => new HttpError("misdirected", "Another node is to answer this request")
+
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
 
@@ -102,7 +106,7 @@ export class ClusteredServer {
     const { address, isHome } = this.#parts.clustered
     const id = via.at(-1)
     if (node === undefined ? id === undefined || isHome(id) : node === address) return
-    throw new HttpError("misdirected", "Another node is to answer this request")
+    throw misdirected()
   }
 
   /** Ends the streams and runs of forwarded requests. */
@@ -162,6 +166,7 @@ export class ClusteredServer {
     } catch (error) {
       const isElsewhere = error instanceof Elsewhere
       if (!isElsewhere && !(error instanceof AtNode)) throw error
+      if (isElsewhere && error.id === via.at(-1)) throw misdirected()
       if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
       return await clustered.forward({
         ...by,

@@ -10,13 +10,23 @@ export interface ClientTool {
   readonly parameters?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** A client's own tool. Throws an `HttpError` (422) for a name in `taken`. */
+/** Whether a model can give arguments by this schema. The empty schema permits every object. */
+const isOfObject = (schema: Readonly<Record<string, unknown>>): boolean =>
+  schema["type"] === "object" || Object.keys(schema).length === 0
+
+/** A client's own tool. Throws an `HttpError` (422) for a name in `taken`, and for parameters that are not of an object. */
 export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
   const said = JSON.stringify(name.slice(0, 100))
   if (taken.has(name))
     throw new HttpError(
       "invalid_input",
       `The tool ${said} has the name of another one, of this server or of the request; call it something else`
+    )
+  if (parameters !== null && parameters !== undefined && !isOfObject(parameters))
+    throw new HttpError(
+      "invalid_input",
+      `The tool ${said} needs as its \`parameters\` a JSON schema of an object: { "type": "object", "properties": { … } }`,
+      { issues: [{ field: ["tools", name.slice(0, 100), "parameters", "type"], reason: 'must be "object"' }] }
     )
   try {
     return Tool.make({

@@ -62,7 +62,7 @@ describe("MAY1 an owner that may not approve", () => {
     expect(paid).toEqual([])
   })
 
-  test("gives no result in the place of the call", async () => {
+  test("gives no result in place of the call", async () => {
     const { ask } = await waiting()
     await refused(await ask("POST", "/chats/c/approvals/p1", { type: "result", value: "paid" }))
     expect(await codeOf(await ask("POST", "/chats/c/results", { results: { p1: "paid" } }))).toMatch(/^409 /u)
@@ -112,6 +112,21 @@ test.each(["approval:p2", "question:p1", "p1", ""])(
     expect((await troupe.chat("anna/c")).getSnapshot()?.context.pendingApprovals).toHaveLength(1)
   }
 )
+
+test("AGUIRUN3 an answer in a conversation that waits for nothing is refused, and the refusal says so", async () => {
+  const { ask } = await waiting({ approve: true })
+  await ask("POST", "/ag-ui", agUiAnswer(true))
+  const answer = agUiAnswer(true)
+  const resume = [{ ...answer.resume[0], interruptId: "approval:p2" }]
+  const response = await ask("POST", "/ag-ui", { ...answer, resume })
+  expect(response.status).toBe(409)
+  expect(await response.json()).toMatchObject({
+    error: {
+      message: expect.stringContaining("waits for no answer"),
+      issues: [{ field: ["resume", 0, "interruptId"], reason: "nothing is pending; leave it out" }]
+    }
+  })
+})
 
 describe("MAY1 a call that runs", () => {
   test.each([
@@ -242,7 +257,7 @@ test("MAY1 a link rejects with the server's refusal, and stays open", async () =
 })
 
 test.each([{ aprove: true }, { approve: "yes" }, { mode: "loose" }, { delete: 0 }, null, "all"])(
-  "MAY1 what `authorize` cannot mean permits nothing, and `onError` is told: %j",
+  "MAY1 what `authorize` cannot mean permits nothing, and `onError` is called: %j",
   async (may) => {
     const { ask, errors } = await served({}, { authorize: () => ({ owner: "anna", may: may as May }) })
     expect(await codeOf(await ask("GET", "/chats/c"))).toBe("500 internal")

@@ -30,7 +30,7 @@ describe("ORIGIN1 a page", () => {
     expect(refused.headers.has("access-control-allow-origin")).toBe(false)
   })
 
-  test("of a listed origin is told what it may ask before it asks, and nobody else", async () => {
+  test("of a listed origin gets the permitted methods before it asks, and no other origin does", async () => {
     const { ask } = await served({}, { origins: [app] })
     const asked = {
       "access-control-request-method": "POST",

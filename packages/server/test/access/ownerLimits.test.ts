@@ -6,7 +6,7 @@ import { codeOf, endless, reading, served, until } from "../double/served.ts"
 const events = { accept: "text/event-stream" }
 
 describe("OWNER1 an owner", () => {
-  test("with too many requests in a minute is told when to come again, and others are not held up", async () => {
+  test("with too many requests in a minute gets the time of its next attempt, and others are not delayed", async () => {
     const clock = Clock.test()
     const { ask } = await served({ system: System.make({ clock }) }, { limits: { requestsPerMinute: 2 } })
     const get = (authorization = "anna") => ask("GET", "/chats/c1", undefined, { authorization })

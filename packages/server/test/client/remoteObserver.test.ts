@@ -82,7 +82,7 @@ describe.each([
 })
 
 describe("the far observer", () => {
-  test("says why it is refused, and who is subscribed is told", async () => {
+  test("says why it is refused, and notifies its subscribers", async () => {
     const { tree, kill } = connect({ url: listening.url, headers: { authorization: "no" } }).observer
     await new Promise<void>((resolve) => void tree.subscribe(resolve))
     expect(tree.getError?.()).toBeInstanceOf(HttpError)

@@ -41,7 +41,7 @@ const request = (method: string, path: string, headers: Readonly<Record<string, 
 const withBody = (path: string, body: string, headers: Readonly<Record<string, string>> = {}): string =>
   request("POST", path, { "content-type": "application/json", "content-length": String(body.length), ...headers }, body)
 
-/** A route's path with something in the place of each parameter. */
+/** A route's path with a value in place of each parameter. */
 const filled = (path: string, id: string): string => path.replaceAll(/:\w+/gu, id)
 
 /** Those that look at their body: a stop is one, whatever is sent with it. */

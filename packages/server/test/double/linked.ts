@@ -33,7 +33,7 @@ export interface Linked {
   readonly clock: Clock.TestClock
   readonly streams: ReadonlyArray<OpenStream>
   readonly asked: ReadonlyArray<string>
-  /** Every request fails, until it is told `false`. */
+  /** Every request fails, until it is called with `false`. */
   readonly down: (isDown: boolean) => void
 }
 

@@ -7,7 +7,7 @@ import type { ServerOptions } from "../../src/server/serverOptions.ts"
 export interface Served {
   readonly troupe: RunningTroupe
   readonly server: Server.Server
-  /** What `onError` was told. */
+  /** The errors that `onError` got. */
   readonly errors: ReadonlyArray<unknown>
   readonly ask: (
     method: string,

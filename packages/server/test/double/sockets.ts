@@ -9,7 +9,7 @@ export const connected = (url: string): Promise<Socket> =>
     socket.once("error", reject)
     socket.once("connect", () => {
       socket.off("error", reject)
-      // A server that cuts a connection is what some tests want.
+      // Some tests expect a server that cuts a connection.
       socket.on("error", () => {})
       resolve(socket)
     })

@@ -12,7 +12,7 @@ export const chunksOf = (body: string): ReadonlyArray<UIMessageChunk> =>
     .filter((frame) => frame.startsWith("data: {"))
     .map((frame) => JSON.parse(frame.slice("data: ".length)) as UIMessageChunk)
 
-/** The message that a client makes of chunks, each of a form it knows. */
+/** The message that a client makes of chunks, each of a form that it reads. */
 export const messageOf = async (
   chunks: ReadonlyArray<UIMessageChunk>,
   message?: UIMessage

@@ -82,7 +82,7 @@ describe("FRAME2 the iterator is returned once, the signal aborted", () => {
     expect(seen).toEqual({ asked: 1, returned: 0, aborted: 1, ended: 1, failures: [] })
   })
 
-  test("one that failed is told of once, and its reader gets the error", async () => {
+  test("one that failed is reported once, and its reader gets the error", async () => {
     const { stream, seen, fail } = hand()
     const fault = new Error("broken")
     const first = stream.next()

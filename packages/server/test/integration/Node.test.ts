@@ -155,7 +155,7 @@ describe("NODE3 a client that does not send what it began", () => {
     ["headers", "GET /chats/c1 HTTP/1.1\r\nhost: loc"],
     ["a body", bytes("POST /chats/c1/messages HTTP/1.1", "content-type: application/json", "content-length: 9") + "{"],
     ["nothing", ""]
-  ])("%s: is told so, and cut", async (_, part) => {
+  ])("%s: gets a refusal, and is cut", async (_, part) => {
     const { node } = await listening({ headersMs: 100, requestMs: 100, keepAliveMs: 100 })
     const came = await exchanged(node.url, part)
     expect(came).toContain('"code":"request_timeout"')
@@ -191,6 +191,28 @@ describe("NODE3 a client that does not send what it began", () => {
     await until(() => socket.bytesRead > 0)
     socket.destroySoon()
     expect(await came).toContain('"code":"body_too_large"')
+  })
+
+  test("the rest of a refused body is discarded and never read as a request, and the connection is cut after a second", async () => {
+    const clock = Clock.test()
+    const { node, adapter } = await listening({ clock }, hello(), { limits: { bodyBytes: 1_000 } })
+    const socket = await connected(node.url)
+    socket.on("error", () => {})
+    const came = everything(socket)
+    const head = bytes(
+      "POST /chats/c1/messages HTTP/1.1",
+      "content-type: application/json",
+      "content-length: 1000000000"
+    )
+    socket.write(head + "a".repeat(2_000))
+    await until(() => socket.bytesRead > 0)
+    socket.write(bytes("GET /chats/c1 HTTP/1.1"))
+    while (!socket.closed) {
+      socket.write("a".repeat(2_000))
+      await clock.advance(1_000)
+    }
+    expect((await came).match(/HTTP\/1\.1 \d+/gu)).toEqual(["HTTP/1.1 413"])
+    expect(adapter.requests).toEqual([])
   })
 })
 

@@ -9,7 +9,7 @@ const agentOf = (url: string, threadId = "c") => new HttpAgent({ url: `${url}/ag
 
 const say = (agent: HttpAgent, id: string, content: string) => agent.addMessage({ id, role: "user", content })
 
-/** Runs, and says what came: every event of a form the protocol knows. */
+/** Runs, and says what came: every event of a form of the protocol. */
 const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent["runAgent"]>[0] = {}) => {
   const events: Array<BaseEvent> = []
   const seen: {
@@ -38,7 +38,7 @@ const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent["runAgent"
 
 const briefly = (messages: ReadonlyArray<Message>) => messages.map(({ id, role, content }) => ({ id, role, content }))
 
-/** What another client is told of the conversation. */
+/** What another client gets of the conversation. */
 const reloaded = async (url: string) => {
   const other = agentOf(url)
   await run(other)
@@ -46,7 +46,7 @@ const reloaded = async (url: string) => {
 }
 
 describe("HttpAgent of @ag-ui/client", () => {
-  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+  it("gets the progress of a tool, and keeps nothing of it in its messages", async () => {
     let end = (): void => {}
     const look = tool({
       name: "look",
@@ -149,6 +149,24 @@ describe("HttpAgent of @ag-ui/client", () => {
     agent.addMessage({ id: "t1", role: "tool", toolCallId: "c0", content: '{"city":"Oslo"}' })
     expect(await run(agent)).toMatchObject({ outcome: "success", pending: [] })
     expect(agent.messages.at(-1)).toMatchObject({ id: "u1.reply.2", content: "In Oslo" })
+  })
+
+  it("a tool of the client's whose parameters are of no object is refused, and nothing begins", async () => {
+    const { post, troupe } = await serving(
+      { adapter: Fake.make({ script: [{ finish: "stop" }] }) },
+      { clientTools: true }
+    )
+    const response = await post("/ag-ui", {
+      threadId: "c",
+      runId: "r1",
+      messages: [{ id: "u1", role: "user", content: "Hi" }],
+      tools: [{ name: "where", description: "", parameters: { type: "string" } }]
+    })
+    expect([response.status, await response.text()]).toEqual([
+      422,
+      expect.stringContaining("needs as its `parameters` a JSON schema of an object")
+    ])
+    expect((await troupe.list()).chats).toEqual([])
   })
 
   it("a call that waits for a decision interrupts the run, and resume decides", async () => {

@@ -329,7 +329,7 @@ for (const [version, { make, schemas }] of Object.entries(versions)) {
       ])
     })
 
-    it("AGUI3. a run that is cancelled ends in a form that the client knows", async () => {
+    it("AGUI3. a run that is cancelled ends in a form that the client reads", async () => {
       const model = handModel()
       const { url, post } = await serving({ adapter: model.adapter })
       const agent = agentOf(url)

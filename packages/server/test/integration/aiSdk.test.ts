@@ -272,7 +272,7 @@ describe("AISDK2. the same request again does nothing again", () => {
     expect(adapter.requests.length).toBe(1)
   })
 
-  it("what is said in the place of a message is said once, and not said again when it was gone on from", async () => {
+  it("a replaced message is stored once, and is refused when the conversation has continued from it", async () => {
     const adapter = hello()
     const { post, url, troupe } = await serving({ adapter })
     const say = async (body: object) => post("/api/chat", { id: "c", ...body })

@@ -92,6 +92,14 @@ describe("clientTools", () => {
     ["a name that is none", { "where is it?": {} }, undefined, 422, /"where is it\?" is not valid/u],
     ["parameters that are no schema", { where: { parameters: "none" } }, undefined, 422, /`tools`/u],
     [
+      "parameters that are of no object",
+      { where: { parameters: { type: "string" } } },
+      undefined,
+      422,
+      /"where" .*`parameters`.*\{ "type": "object", "properties"/u
+    ],
+    ["parameters without a type", { where: { parameters: { properties: {} } } }, undefined, 422, /"type": "object"/u],
+    [
       "too many",
       Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`t${at}`, {}])),
       undefined,

@@ -279,11 +279,40 @@ describe("the openai package", () => {
     expect(await refused({ tools: [{ type: "function", function: { name: "clock" } }] })).toBe(
       "400 invalid_request_error null"
     )
+    const text = { name: "text", parameters: { type: "string" } }
+    expect(await refused({ tools: [{ type: "function", function: text }] })).toBe(
+      "400 invalid_request_error tools.text.parameters.type"
+    )
     expect(adapter.requests.length).toBe(0)
     expect(await refused({ n: 1, user: "u", store: false, logprobs: false, parallel_tool_calls: true })).toBe("nothing")
   })
 
-  it("is told of failures before the answer and in it", async () => {
+  it("is refused a tool message that follows no message with its call, and nothing runs", async () => {
+    const adapter = hello()
+    const { url } = await serving({ adapter })
+    const client = clientOf(url)
+    const call = (id: string) => ({ id, type: "function" as const, function: { name: "where", arguments: "{}" } })
+    const asked = { role: "assistant" as const, tool_calls: [call("c0"), call("c1")] }
+    const result = (id: string) => ({ role: "tool" as const, tool_call_id: id, content: "Oslo" })
+    for (const messages of [
+      [result("c0")],
+      [...hi.messages, result("c0")],
+      [...hi.messages, asked, result("c0"), result("c2")],
+      [...hi.messages, asked, ...hi.messages, result("c0")]
+    ]) {
+      await expect(client.chat.completions.create({ ...hi, messages })).rejects.toMatchObject({
+        status: 400,
+        type: "invalid_request_error",
+        param: "messages",
+        message: expect.stringMatching(/follows no assistant message with its call.*"c[02]"/u)
+      })
+    }
+    expect(adapter.requests.length).toBe(0)
+    const messages = [...hi.messages, asked, result("c0"), result("c1")]
+    expect((await client.chat.completions.create({ ...hi, messages })).choices[0]?.message.content).toBe("Hello")
+  })
+
+  it("gets failures before the answer and in it", async () => {
     const limited = await serving({
       adapter: Fake.make({ script: [{ preflightError: "rate_limited" }] }),
       retry: false
@@ -300,7 +329,7 @@ describe("the openai package", () => {
     })
   })
 
-  it("OPENAIRUN3. a completion of a server that closes is told so at once, whole or streamed, and its run is over then", async () => {
+  it("OPENAIRUN3. a completion of a server that closes ends at once with an error, whole or streamed, and its run is over", async () => {
     const adapter = endless()
     const { server } = await served({ adapter })
     const node = await Node.listen(server, { clock: Clock.test() })

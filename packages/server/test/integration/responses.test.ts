@@ -385,8 +385,17 @@ describe("the openai client", () => {
     )
     expect(await refused({ input: [] })).toBe("400 invalid_request_error input")
     expect(await refused({ input: [{ role: "assistant", content: "Hm" }] })).toBe("400 invalid_request_error input")
-    const orphan = { type: "function_call_output", call_id: "c0", output: "x" }
+    const orphan = { type: "function_call_output" as const, call_id: "c0", output: "x" }
     expect(await refused({ input: [orphan] })).toBe("409 invalid_request_error null")
+    expect(await refused({ input: [orphan], store: false })).toBe("400 invalid_request_error input")
+    const format = { type: "json_schema", name: "place" }
+    expect(await refused({ text: { format } })).toBe("400 invalid_request_error text.format.schema")
+    expect(await refused({ tools: [{ ...where, parameters: { type: "array" } }] })).toBe(
+      "400 invalid_request_error tools.where.parameters.type"
+    )
+    const call = { type: "function_call" as const, call_id: "c0", name: "where", arguments: "{}" }
+    const unpaired = client.responses.create({ ...hi, input: [call, orphan, { ...orphan, call_id: "c1" }] })
+    await expect(unpaired).rejects.toMatchObject({ code: "unpaired_tool_calls", message: /send each call with its/u })
     expect(await refused({ store: false, background: true })).toBe("400 invalid_request_error background")
     expect(adapter.requests.length).toBe(0)
     expect(await refused({ user: "u", service_tier: "auto", include: [], parallel_tool_calls: true })).toBe("nothing")

@@ -78,7 +78,7 @@ describe("useChat of @ai-sdk/react", () => {
     ])
   })
 
-  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+  it("gets the progress of a tool, and keeps nothing of it in its messages", async () => {
     let end = (): void => {}
     const { url } = await serving({
       adapter: Fake.make({
@@ -248,7 +248,7 @@ describe("useChat of @ai-sdk/react", () => {
     expect((await load(url)).map(textOf)).toEqual(["A number?", "Two"])
   })
 
-  it("says another thing in the place of an earlier message; what came of that stays in the log", async () => {
+  it("replaces an earlier message; the messages after it stay in the log", async () => {
     for (const edited of [0, 1, 2]) {
       const { url, troupe } = await serving({ adapter: counting(6) })
       const chat = page(url)
@@ -346,7 +346,7 @@ describe("useChat of @ai-sdk/react", () => {
     expect(model.left).toBe(5)
   })
 
-  it("is refused another thing in the place of a message where nothing keeps a log, and nothing changes", async () => {
+  it("is refused a replaced message when the store keeps no log, and nothing changes", async () => {
     const kept = new Map<string, unknown>()
     const store = {
       load: (id: string) => kept.get(id),
@@ -366,7 +366,29 @@ describe("useChat of @ai-sdk/react", () => {
     expect(await load(url)).toEqual(before)
   })
 
-  it("is told of an error in words, and can try again", async () => {
+  it("has one turn for a message of unknown outcome that it posts again, whether or not the server had it", async () => {
+    for (const isServed of [true, false]) {
+      const { url } = await serving({ adapter: counting(2) })
+      let isFirst = true
+      const silentFirst: typeof fetch = async (...request) => {
+        const answer = isFirst && !isServed ? undefined : await fetch(...request)
+        if (!isFirst && answer !== undefined) return answer
+        isFirst = false
+        await answer?.text()
+        return Response.json({ error: { code: "home_silent", message: "No answer" } }, { status: 504 })
+      }
+      const transport = new DefaultChatTransport({ api: `${url}/api/chat`, fetch: silentFirst })
+      const chat = page(url, { transport })
+      await act(() => chat.current.sendMessage({ text: "Hi" }))
+      expect([chat.current.status, chat.current.messages.map(textOf)]).toEqual(["error", ["Hi"]])
+      await act(() => chat.current.sendMessage())
+      expect([chat.current.status, chat.current.messages.map(textOf)]).toEqual(["ready", ["Hi", "1"]])
+      expect((await load(url)).map(textOf)).toEqual(["Hi", "1"])
+      cleanup()
+    }
+  })
+
+  it("gets the text of an error, and can try again", async () => {
     const { url } = await serving({
       adapter: Fake.make({
         scripts: [[{ preflightError: "authentication_failed" }], [{ text: "Hello" }, { finish: "stop" }]]

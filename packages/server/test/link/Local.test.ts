@@ -27,7 +27,7 @@ test("LOCAL1 a chat is watched while somebody is subscribed, and what was said m
   expect(chat.getState().view.messages.length).toBe(2)
 })
 
-test("LOCAL1 somebody who leaves while the chat is being found is told nothing", async () => {
+test("LOCAL1 a subscriber that leaves while the chat is being found is not notified", async () => {
   const { troupe, link } = await started()
   const { leave, states } = watched(link.chat("c1"))
   leave()

@@ -147,7 +147,7 @@ describe("a rewind", () => {
 })
 
 describe("a deleted conversation", () => {
-  test("is gone, and those who follow it are told; its id begins another", async () => {
+  test("is gone, and its readers are notified; its id begins another", async () => {
     const { ask } = await served({ adapter: endless() }, { limits: { conversations: 1 } })
     const stream = reading(await ask("POST", "/chats/c1/messages", { input: "Tell" }, { accept: "text/event-stream" }))
     await stream.until("upon")

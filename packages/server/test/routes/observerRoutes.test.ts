@@ -198,7 +198,7 @@ describe("the observer", () => {
   })
 })
 
-/** Whether anybody hears of this system's telemetry. */
+/** Whether this system's telemetry has subscribers. */
 const isWatched = (): boolean => {
   const kernel: { readonly observer?: unknown } = system as unknown as { readonly observer?: unknown }
   return kernel.observer !== undefined

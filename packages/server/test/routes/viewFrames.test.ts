@@ -52,7 +52,7 @@ test("FRAMES2 the frames a reader took lead to the chat's view, in far fewer fra
   await reading
 })
 
-test("FRAMES3 a chat that is stopped is the last thing a reader hears", async () => {
+test("FRAMES3 the last frame of a reader says that its chat was stopped", async () => {
   const { chat, frames } = await started()
   await frames.next()
   const asked = frames.next()
@@ -70,7 +70,7 @@ test("FRAMES4 when the chat leaves, the last frame is `moved`, without a view", 
   expect(await frames.next()).toEqual({ done: true, value: undefined })
 })
 
-test("FRAMES3 a reader that leaves while it waits is answered, and hears no more", async () => {
+test("FRAMES3 a reader that leaves while it waits is answered, and gets no more frames", async () => {
   const { chat, frames } = await started()
   await frames.next()
   const asked = frames.next()

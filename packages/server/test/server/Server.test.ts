@@ -187,7 +187,7 @@ describe("attached", () => {
     expect(await codeOf(await ask("GET", "/chats/c1/events?cursor=nonsense"))).toBe("422 invalid_input")
   })
 
-  test("FRAME4 a reader of a quiet conversation hears that the server is there", async () => {
+  test("FRAME4 a reader of a quiet conversation gets frames that show that the server is there", async () => {
     const clock = Clock.test()
     const system = System.make({ clock })
     const { ask } = await served({ system })
@@ -199,7 +199,7 @@ describe("attached", () => {
     expect(await quiet).toContain(": ")
   })
 
-  test("SERVE4 when the server closes, a reader is told and its stream ends; what comes then is refused", async () => {
+  test("SERVE4 when the server closes, a reader gets a last frame and its stream ends; later requests are refused", async () => {
     const adapter = endless()
     const { ask, server } = await served({ adapter })
     const waits = ask("POST", "/chats/c1/messages?wait", { input: "Tell" })
@@ -265,11 +265,11 @@ describe("a question, a call that waits, results", () => {
 })
 
 describe("an error", () => {
-  test("SERVE3 of every reason of a chat is one that a client is told by its word", () => {
+  test("SERVE3 of every reason of a chat has that reason as its code", () => {
     expect(SessionError.reasons.filter((reason) => !HttpError.isCode(reason))).toEqual([])
   })
 
-  test("SERVE3 in a conversation is told without stack, cause and metadata", async () => {
+  test("SERVE3 in a conversation is sent without stack, cause and metadata", async () => {
     const adapter = Fake.make({
       scripts: [
         [{ toolCall: { id: "f1", name: "fail", arguments: {} } }, { finish: "tool_calls" }],
@@ -282,7 +282,7 @@ describe("an error", () => {
     expect(text).not.toMatch(/the secret|\.ts:\d|"stack"/u)
   })
 
-  test("SERVE3 that nobody expects is a 500 with an id, and onError is told", async () => {
+  test("SERVE3 that nobody expects is a 500 with an id, and onError is called", async () => {
     const fault = new Error("the secret")
     const { ask, errors } = await served({}, { authorize: () => Promise.reject(fault) })
     const response = await ask("GET", "/chats/c1")
@@ -292,7 +292,7 @@ describe("an error", () => {
     expect(text).not.toContain("secret")
   })
 
-  test("SERVE3 is told to an onError that fails later, and nothing comes of that", async () => {
+  test("SERVE3 goes to an onError that fails later, and that changes nothing", async () => {
     const { ask } = await served(
       {},
       { authorize: () => Promise.reject(new Error("no")), onError: () => Promise.reject(new Error("nor here")) }
@@ -372,7 +372,7 @@ describe("SERVE2 who asks", () => {
     expect(await codeOf(response)).toBe("401 unauthorized")
   })
 
-  test("and may not is told so", async () => {
+  test("without the right gets a refusal that says so", async () => {
     const { ask } = await served({}, { authorize: () => ({ deny: 403 }) })
     expect(await codeOf(await ask("GET", "/chats/c1"))).toBe("403 forbidden")
   })

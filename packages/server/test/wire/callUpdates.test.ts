@@ -30,7 +30,7 @@ interface Data {
   readonly data: object
 }
 
-/** What a client was told beside the message. */
+/** What a client got beside the message. */
 const newsIn = (body: string): ReadonlyArray<unknown> =>
   body.split("\n\n").flatMap((frame) => {
     if (!frame.startsWith('data: {"type":"data-troupe-')) return []
@@ -68,7 +68,7 @@ const running = async (options: Partial<TroupeOptions>) => {
   return { clock, chat, troupe, begin, answer, come }
 }
 
-describe("NEWS1. nothing is told, and nothing waits, where nothing lasts", () => {
+describe("NEWS1. nothing is sent, and nothing waits, when nothing lasts", () => {
   it("a call that is over at once says nothing", async () => {
     const { begin, clock } = await running({
       adapter: calling("quick"),
@@ -117,7 +117,7 @@ describe("NEWS2. at most once in an interval, and only the newest", () => {
     expect(new Set(steps).size).toBe(steps.length)
   })
 
-  it("what JSON has no word for is not told, nor what is too long", async () => {
+  it("a value without a JSON form is not sent, nor one that is too long", async () => {
     const { made, runs } = slow("slow")
     const { begin, clock } = await running({ adapter: calling("slow"), tools: [made] })
     const reader = await begin()
@@ -133,7 +133,7 @@ describe("NEWS2. at most once in an interval, and only the newest", () => {
   })
 })
 
-describe("NEWS3. each is told once, to who knows the call", () => {
+describe("NEWS3. each is sent once, to readers that have the call", () => {
   it("how calls stand: they wait, run, and drain", async () => {
     const { made, runs } = slow("slow")
     const { begin, chat, clock } = await running({
@@ -162,7 +162,7 @@ describe("NEWS3. each is told once, to who knows the call", () => {
     ])
   })
 
-  it("a handler that runs on, and its end, while there is somebody to tell", async () => {
+  it("a handler that runs on, and its end, while there is a reader", async () => {
     const deaf = slow("deaf", { timeoutMs: 500 })
     const other = slow("other")
     const { begin, clock } = await running({ adapter: calling("deaf", "other"), tools: [deaf.made, other.made] })
@@ -185,7 +185,7 @@ describe("NEWS3. each is told once, to who knows the call", () => {
     ])
   })
 
-  it("who comes back is told what is so now, and nothing of before", async () => {
+  it("a reader that returns gets the present values only", async () => {
     const { made, runs } = slow("slow")
     const { begin, come, clock } = await running({ adapter: calling("slow"), tools: [made] })
     const reader = await begin()

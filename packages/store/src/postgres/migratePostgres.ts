@@ -38,7 +38,7 @@ export function* migratePostgres({
     throw new StoreError(
       "newer_schema",
       database,
-      `The schema ${schema} has the version ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
+      `The schema ${schema} has the version ${from}, and this version of @troupe/store supports those up to ${newest}; install a newer one`
     )
   }
   const at = Math.floor(now)

@@ -25,7 +25,7 @@ export interface EntrySave {
   readonly bucket: number | null
   readonly after: number
   readonly writer: string
-  /** The conversation that the messages belong to, as far as this program knows. */
+  /** The conversation that the messages belong to, as far as this program has read. */
   readonly knownKey: number | undefined
   readonly fence: { readonly key: string; readonly epoch: number } | undefined
   readonly title: string

@@ -37,7 +37,7 @@ export function* migrate(
   }
 }
 
-/** An addition to the newest schema that earlier programs need not know (MIGRATE3). */
+/** An addition to the newest schema that earlier programs need not use (MIGRATE3). */
 export interface Addition {
   readonly name: string
   readonly apply: () => Asking<void>

@@ -88,7 +88,7 @@ function* upToDate(path: string, clock: Clock.Clock): Asking<void> {
     throw new StoreError(
       "newer_schema",
       path,
-      `${path} has the schema ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
+      `${path} has the schema ${from}, and this version of @troupe/store supports those up to ${newest}; install a newer one`
     )
   }
   if (from < newest) yield* rowsOf(`PRAGMA application_id = ${applicationId}`)

@@ -248,7 +248,7 @@ describe("a PostgreSQL database", () => {
     const { reason, message } = await failureOf(newer.load("a"))
     expect([reason, message]).toEqual([
       "newer_schema",
-      `The schema ${schema} has the version 99, and this version of @troupe/store knows those up to 3; install a newer one`
+      `The schema ${schema} has the version 99, and this version of @troupe/store supports those up to 3; install a newer one`
     ])
     await newer.close()
   })

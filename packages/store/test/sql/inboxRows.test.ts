@@ -15,7 +15,7 @@ const beside = (path: string, ...statements: ReadonlyArray<string>): void => {
   other.close()
 }
 
-/** Adds an entry as an earlier version does, which stores waiting inputs in the entry and knows no rows of them. */
+/** Adds an entry as an earlier version does, which stores waiting inputs in the entry and has no rows of them. */
 const savedEarlier = (path: string, seq: number, ...ids: ReadonlyArray<string>): void => {
   const inbox = ids.length === 0 ? "" : `,"inbox":${JSON.stringify(ids.map(inputOf))}`
   const body = `{"seq":${seq},"at":0,"kind":"saved","kept":${seq === 1 ? 0 : 1},"messages":${seq === 1 ? 1 : 0},

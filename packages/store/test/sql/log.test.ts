@@ -95,7 +95,7 @@ describe("SQLLOG1", () => {
     await counted.store.close()
   })
 
-  test("a record that is not known any more is compared with what is kept", async () => {
+  test("a record that is no longer in memory is compared with the stored one", async () => {
     const counted = new Counted()
     await grown(counted, recordOf("a", []), 3)
     const other = recordOf("a", [line(0), line(1), user("Another"), line(3)], { known: ["input 00000"] })

@@ -120,7 +120,7 @@ test("MIGRATE2: a file of a newer schema is refused, and not touched", async () 
   await store.close()
   write(path, ["INSERT INTO migrations (version, name, applied_at) VALUES (99, 'the future', 0)"])
   const before = schemaOf(path)
-  const message = `${path} has the schema 99, and this version of @troupe/store knows those up to 2; install a newer one`
+  const message = `${path} has the schema 99, and this version of @troupe/store supports those up to 2; install a newer one`
   expect(() => sqlite(path)).toThrow(expect.objectContaining({ reason: "newer_schema", message }))
   expect(schemaOf(path)).toEqual(before)
 })

@@ -12,7 +12,7 @@ const weather = tool({
   execute: ({ city }) => `12 °C in ${city}`
 })
 
-/** Never ends, and does not listen when it is told to. */
+/** Never ends, and ignores its cancellation. */
 const stuck = tool({ name: "stuck", effect: "read", execute: () => new Promise<string>(() => {}) })
 
 const words = (text: string, delayMs: number): Fake.Script =>

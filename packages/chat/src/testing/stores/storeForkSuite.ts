@@ -31,7 +31,7 @@ export const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await store.fork("a", "b")
     same("where it was forked from", (await store.history("b"))[0]?.from, { id: "a", seq: 1 })
   }),
-  storeLaw(make, "a fork and what it was forked from know nothing of each other afterwards", async (store) => {
+  storeLaw(make, "a fork and its origin do not change each other afterwards", async (store) => {
     await saveAll(store, [said("a", "one"), said("a", "one", "two")])
     await store.fork("a", "b", 1)
     await store.save(said("b", "one", "other"), { writer: "w", after: 1 })

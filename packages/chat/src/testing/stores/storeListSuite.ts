@@ -152,19 +152,15 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await store.keepDraft("d", "a draft is no entry", 1)
     same("the list", await idsOf(store), ["a", "e", "b", "d", "c"])
   }),
-  storeLaw(
-    make,
-    "the pages of a list have every conversation once, and 50 of them unless told otherwise",
-    async (store) => {
-      const ids = Array.from({ length: 55 }, (_, index) => `chat ${index}`)
-      await fill(store, ids)
-      const newestFirst = ids.toReversed()
-      same("the pages", await pages(store, {}), [newestFirst.slice(0, 50), newestFirst.slice(50)])
-      same("the pages", (await pages(store, { limit: 11 })).flat(), newestFirst)
-      same("how many pages there are", (await pages(store, { limit: 11 })).length, 5)
-      same("how many pages there are", (await pages(store, { limit: 55 })).length, 1)
-    }
-  ),
+  storeLaw(make, "the pages of a list have every conversation once, and 50 of them by default", async (store) => {
+    const ids = Array.from({ length: 55 }, (_, index) => `chat ${index}`)
+    await fill(store, ids)
+    const newestFirst = ids.toReversed()
+    same("the pages", await pages(store, {}), [newestFirst.slice(0, 50), newestFirst.slice(50)])
+    same("the pages", (await pages(store, { limit: 11 })).flat(), newestFirst)
+    same("how many pages there are", (await pages(store, { limit: 11 })).length, 5)
+    same("how many pages there are", (await pages(store, { limit: 55 })).length, 1)
+  }),
   storeLaw(
     make,
     "what is written, begun or deleted between two pages neither repeats nor hides any other",

@@ -197,7 +197,7 @@ const writerLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await store.rewind("a", 1, { writer: "w1", after: 0 })
     same("the number of entries", (await store.history("a")).length, 5)
   }),
-  storeLaw(make, "a writer that knows the newest entry may write, whoever wrote it", async (store) => {
+  storeLaw(make, "a writer that names the newest entry may write, whoever wrote it", async (store) => {
     await store.save(said("a", "one"), { writer: "w1", after: 0 })
     await store.save(said("a", "two"), { writer: "w2", after: 1 })
     await store.save(said("a", "three"))

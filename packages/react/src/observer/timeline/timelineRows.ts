@@ -93,7 +93,7 @@ const words = {
   stream: "model request",
   queue: "waits for its turn",
   call: "runs",
-  drain: "told to end, waited for",
+  drain: "cancelled, waited for",
   zombie: "goes on though its call is over"
 } as const
 

@@ -29,7 +29,7 @@ test("an entry in the middle of a step can be neither forked nor rewound to", as
   expect(screen.getByRole("button", { name: "Fork at #6" })).toBeDefined()
 })
 
-test("a fork asks first, and tells the id of the new chat", async () => {
+test("a fork asks first, and passes the id of the new chat on", async () => {
   const { link, asked } = chatDouble()
   const forked: Array<string> = []
   await show(<EventLog chat={link} onFork={(id) => forked.push(id)} />)

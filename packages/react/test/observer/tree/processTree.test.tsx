@@ -79,6 +79,28 @@ test("OBS3. when the process of the focused row ends, the focus moves to the nea
   expect(focused()).toBe("Troupe")
 })
 
+test("OBS3. when the process of the focused row moves below another parent, its row keeps the focus", async () => {
+  const { link, tree } = observerDouble()
+  await show(<ProcessTree link={link} />)
+  act(() => row("Sweeper").focus())
+  const sweeper = node({ id: "<0.5.0>", label: "Sweeper" })
+  const registry = node({ id: "<0.2.0>", label: "Registry", children: [sweeper] })
+  const store = node({ id: "<0.3.0>", label: "Store" })
+  const troupe = node({ id: "<0.1.0>", label: "Troupe", children: [registry, store] })
+  act(() => tree.put({ ...treeWith(), tree: [troupe] }))
+  expect(focused()).toBe("Sweeper")
+  press("ArrowDown")
+  expect(focused()).toBe("Store")
+})
+
+test("OBS3. when a click closes the parent of the focused row, the parent gets the focus", async () => {
+  const { container } = await show(<ProcessTree link={observerDouble().link} />)
+  act(() => row("weather").focus())
+  fireEvent.click(container.querySelector(`[data-id="${row("Step").dataset["id"]}"] .tro-twist`) ?? container)
+  expect(rowNames()).not.toContain("weather")
+  expect(focused()).toBe("Step")
+})
+
 test("OBS3. a tree without the focus does not take it when processes end", async () => {
   const { link, tree } = observerDouble()
   await show(<ProcessTree link={link} />)

@@ -4,7 +4,7 @@ import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../../errors/index.ts"
 import type { Call, TurnOptions } from "../../http/index.ts"
 
-/** A model name that is always accepted, for clients that know no model of this server. */
+/** A model name that is always accepted, for clients without a model of this server. */
 const anyModel = "troupe"
 
 /** The names: those of the server's table, the engine's own model, and one that stands for it. */

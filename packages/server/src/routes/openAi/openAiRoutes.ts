@@ -10,6 +10,7 @@ import { HttpError } from "../../errors/index.ts"
 import type { Call, Route } from "../../http/index.ts"
 import { dataFrame, dataFrames, doneFrame } from "../../wire/index.ts"
 import {
+  checkResults,
   finishReasonOf,
   messageOf,
   ofFailure,
@@ -67,6 +68,7 @@ const runOf = async (
   signal: AbortSignal
 ): Promise<Run> => {
   const messages = body.messages.map((said) => messageOf(said, limits.messageCharacters))
+  checkResults(messages, "messages")
   const { thread, rest } = withoutInstructions(messages, options)
   return { events: await troupe.stream(thread, { ...rest, signal }) }
 }

@@ -17,6 +17,7 @@ import { type Call, queryOf, type Route } from "../../http/index.ts"
 import { forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   checkItems,
+  checkResults,
   endedState,
   extentOf,
   hasHistory,
@@ -111,6 +112,7 @@ const unstored = async (
     )
   }
   const said = messagesOf(added, call.limits.messageCharacters)
+  checkResults(said, "input")
   const instructed = instructions === undefined ? said : [Message.system(instructions), ...said]
   const { thread, rest } = withoutInstructions(instructed, options)
   const ids = idsUnder(System.uuid(call.troupe.system, "server"))

@@ -1,4 +1,5 @@
 /** OpenAI's chat completions and responses. */
+export { checkResults } from "./callResults.ts"
 export { ofFailure, ofRefusal, ofResult, responseOf, unexpected } from "./openAiError.ts"
 export type { OpenAiError } from "./openAiError.ts"
 export { OpenAiReply, finishReasonOf, usageOf } from "./openAiReply.ts"

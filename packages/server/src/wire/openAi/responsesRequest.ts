@@ -68,7 +68,7 @@ export const ResponsesRequest = z.looseObject({
           z.looseObject({
             type: z.literal("json_schema"),
             name: z.string(),
-            schema: z.record(z.string(), z.unknown()).optional(),
+            schema: z.record(z.string(), z.unknown(), "must be a JSON schema, as an object"),
             strict: z.boolean().nullish()
           })
         ])
@@ -119,6 +119,6 @@ type Format = NonNullable<NonNullable<ResponsesRequest["text"]>["format"]>
 
 const formatOf = (format: Format): NonNullable<ChatOptions["responseFormat"]> => {
   if (format.type !== "json_schema") return { type: format.type }
-  const { name, schema = {}, strict } = format
+  const { name, schema, strict } = format
   return { type: "json_schema", name, schema, ...(typeof strict === "boolean" ? { strict } : {}) }
 }

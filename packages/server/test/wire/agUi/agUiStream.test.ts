@@ -42,7 +42,7 @@ interface Notified {
   }>
 }
 
-/** What a client makes of a run: what is begun is ended, in order, and every event is of a form it knows. */
+/** What a client makes of a run: what is begun is ended, in order, and every event is of a form that it reads. */
 const read = (events: ReadonlyArray<AgUiEvent>, isCurrent = true): ReadonlyArray<Notified> => {
   const schemas = isCurrent ? EventSchemas : earlierSchemas
   const messages: Array<Notified> = []

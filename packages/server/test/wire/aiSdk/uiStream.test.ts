@@ -26,7 +26,7 @@ const byHand = tool({ name: "byHand", manual: true })
 
 const manual = new Set(["byHand"])
 
-/** What the client makes of chunks: every one of a form it knows. */
+/** What the client makes of chunks: every one of a form that it reads. */
 const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefined> => {
   const schema = uiMessageChunkSchema()
   for (const chunk of chunks) {
@@ -224,7 +224,7 @@ describe("UI1. a client has the same message, however it read it", () => {
     ])
   })
 
-  it("with what comes in the place of what was not heard, at any event", async () => {
+  it("with the replacement of the missed part, at any event", async () => {
     const chat = await chatWith(turns["a tool and an answer"] ?? [])
     const turn = chat.send("Go")
     const seen: Array<{ readonly event: Event; readonly standing: Parameters<UiStream["standing"]>[0] }> = []
@@ -359,7 +359,7 @@ describe("UI2. what is begun is ended", () => {
     ])
   })
 
-  it("fragments of a call whose beginning was not heard are not told", () => {
+  it("fragments of a call whose beginning was missed are not sent", () => {
     const ui = new UiStream(manual)
     expect(ui.push({ type: "tool_call_delta", id: "c", argumentsDelta: "{" })).toEqual([])
   })

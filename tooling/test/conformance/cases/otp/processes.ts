@@ -105,7 +105,7 @@ export const processes: ReadonlyArray<Program> = [
     }
   },
   {
-    law: "a monitor by name tells the name; with info, demonitor tells whether it was active",
+    law: "a monitor by name has the name; with info, demonitor returns whether it was active",
     given: { procs: { a: idle, b: idle } },
     when: [
       ["spawn", "a"],
@@ -152,7 +152,7 @@ export const processes: ReadonlyArray<Program> = [
     }
   },
   {
-    law: "a step that is caught and does not fail is told with its worth",
+    law: "a step that is caught and does not fail is reported with its worth",
     given: { procs: { a: idle } },
     when: [
       ["spawn", "a"],

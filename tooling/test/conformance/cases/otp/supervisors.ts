@@ -35,7 +35,7 @@ export const supervisors: ReadonlyArray<Program> = [
     }
   },
   {
-    law: "a child added later that fails is told with its spec; a running one cannot be restarted",
+    law: "a child added later that fails is reported with its spec; a running one cannot be restarted",
     given: { servers: { a: { init: ["stop", "nope"] }, b: {} }, sups: { sup: { children: [{ id: "b" }] } } },
     when: [
       ["start_sup", "sup"],
