@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
+import { listen } from "@troupe/server/Node"
 import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
@@ -46,6 +47,32 @@ describe("a frozen home", () => {
     const gateway = await node({ cluster: { role: "gateway", leaseMs: 1 } })
     const answer = await post(`${gateway.url}/chats/c/messages`, { input: "Hello" })
     expect(await codeOf(answer)).toBe("503 moved")
+  })
+})
+
+describe("a stop", () => {
+  const endless = { graceMs: 600_000 }
+
+  it("FORWARD7: cuts the stream of another node at once, whatever the grace is", async () => {
+    const { node } = nodes(Fake.make({ script: [{ text: "Once " }, { hang: true }] }))
+    await node()
+    const other = await node()
+    const { url, close } = await listen(other.server, endless)
+    const events = { accept: "text/event-stream" }
+    const answer = await post(`${url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
+    const isCut = expect(answer.text()).rejects.toThrow()
+    await close()
+    await isCut
+  })
+
+  it("FORWARD7: refuses a request whose home is looked for", async () => {
+    const { node, placements } = nodes()
+    const gateway = await node({ cluster: { role: "gateway", leaseMs: 600_000 } })
+    const { url, close } = await listen(gateway.server, endless)
+    const answer = post(`${url}/chats/c/messages`, { input: "Hello" })
+    await until(() => placements.inVain > 1)
+    await close()
+    expect(await codeOf(await answer)).toBe("503 moved")
   })
 })
 
