@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { Fake } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { listen } from "@troupe/server/Node"
 import { sqlite } from "@troupe/store/Sqlite"
@@ -153,6 +153,37 @@ describe("a node", () => {
       return phase === "idle"
     })
     expect(texts).toEqual(["Hello", "Again", "And?", "Second"])
+  })
+
+  it("CLUSTER8: that gains a chat with a call of unknown outcome runs the waiting input after the decision", async () => {
+    const toolCall = { id: "call", name: "note", arguments: {} }
+    const scripts = [
+      [{ toolCall }, { finish: "tool_calls" as const }],
+      [{ text: "Noted" }, { finish: "stop" as const }],
+      [{ text: "Second" }, { finish: "stop" as const }]
+    ]
+    const { node, placements } = nodes(Fake.make({ scripts }))
+    const begun = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<string>()
+    const note = tool({
+      name: "note",
+      execute: () => {
+        begun.resolve()
+        return end.promise
+      }
+    })
+    const more = { troupe: { tools: [note] } }
+    const [home, other] = [await node(more), await node(more)]
+    await post(`${home.url}/chats/c/messages`, { input: "Note", id: "m1" })
+    await begun.promise
+    const waiting = await post(`${home.url}/chats/c/messages`, { input: "And?", id: "m2" })
+    expect(await waiting.json()).toMatchObject({ status: "pending" })
+    await placements.inherit(home.troupe.address, other.troupe.address)
+    const viewOf = async () => (await (await fetch(`${other.url}/chats/c`)).json()) as ChatView.ChatView
+    await until(async () => (await viewOf()).phase === "awaitingApproval")
+    await post(`${other.url}/chats/c/approvals/call`, { type: "result", value: "looked after" })
+    await until(async () => (await viewOf()).messages.at(-1)?.content === "Second")
+    end.resolve("late")
   })
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {
