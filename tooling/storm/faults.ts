@@ -119,10 +119,13 @@ export const storm = async (
   while (Date.now() < until) {
     await setTimeout(500 + chance() * 2_500)
     if (running.size >= 2) await Promise.race(running)
-    const [first, ...others] = fleet.running.filter(({ isBusy }) => !isBusy)
-    if (first === undefined || homesOf(fleet).length < fewestHomes) continue
-    const node = pick(chance, [first, ...others])
+    if (homesOf(fleet).length < fewestHomes) continue
     const name = next.next().value
+    // Only a home of the next build writes its column.
+    const able = name === "deploy" ? homesOf(fleet) : fleet.running
+    const [first, ...others] = able.filter(({ isBusy }) => !isBusy)
+    if (first === undefined) continue
+    const node = pick(chance, [first, ...others])
     counts.set(name, (counts.get(name) ?? 0) + 1)
     node.isBusy = true
     const fault = faults[name](fleet, node, chance, leaseMs).finally(() => {

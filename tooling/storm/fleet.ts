@@ -84,8 +84,8 @@ export class Fleet {
   }
 
   /** Adds a node, and starts it. */
-  async join(role: FleetNode["role"]): Promise<FleetNode> {
-    const node = await this.#made(`${role}${++this.#count}`, role, "this")
+  async join(role: FleetNode["role"], build: Build = "this"): Promise<FleetNode> {
+    const node = await this.#made(`${role}${++this.#count}`, role, build)
     this.nodes.push(node)
     await this.start(node)
     node.isBusy = false

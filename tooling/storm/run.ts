@@ -49,7 +49,7 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
   const undo = [() => fleet.close(), () => delays.stop()]
   try {
     await keepLedger(url)
-    await Promise.all([fleet.join("home"), fleet.join("home"), fleet.join("home"), fleet.join("gateway")])
+    await Promise.all([fleet.join("home"), fleet.join("home", "next"), fleet.join("home"), fleet.join("gateway")])
     let isOver = false
     const clients = Array.from(
       { length: chats },
