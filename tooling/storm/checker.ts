@@ -6,26 +6,31 @@
  * STORM3. The log of every conversation has no gap. Its epochs never fall, and each epoch has one writer.
  * STORM4. The newest texts of each reader are the stored ones, and a streamed text is the beginning of its message.
  * STORM5. An answer that a client has seen is stored, and no answer is there twice.
- * STORM6. Within the lease and five seconds after the last fault, every chat has answered an input.
- * STORM7. A node ends only by a signal, and ends by itself after SIGTERM.
+ * STORM6. Within the lease and five seconds after the last fault, every chat has answered an input. The time in which
+ *         processes waited for a processor is not counted (DELAY1).
+ *
+ * STORM7 to STORM9 are in `nodeChecks.ts`.
  */
 import { Message } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
 import { isAcknowledged } from "./clients.ts"
-import type { Line } from "./history.ts"
-import type { Written } from "./ledger.ts"
+import { type Line, type NodeEvent, ofType } from "./history.ts"
+import type { Call, Written } from "./ledger.ts"
+import { wrongNodes } from "./nodeChecks.ts"
+import { answersIn } from "./script.ts"
+
+/** How many inputs were answered together with a later one. */
+export const together = (records: Kept["records"]): number =>
+  Array.from(records.values())
+    .flatMap((record) => textsOf(record, "assistant"))
+    .reduce((sum, text) => sum + Math.max(0, answersIn(text).length - 1), 0)
 
 /** The database at the end, and the effects of the tool. */
 export interface Kept {
   readonly records: ReadonlyMap<string, Conversation>
   readonly ledger: ReadonlyArray<Written>
-  readonly journal: ReadonlyArray<readonly [key: string, call: string]>
+  readonly journal: ReadonlyArray<Call>
 }
-
-type Of<Type extends Line["type"]> = Extract<Line, { readonly type: Type }>
-
-const ofType = <Type extends Line["type"]>(lines: ReadonlyArray<Line>, type: Type): ReadonlyArray<Of<Type>> =>
-  lines.filter((line): line is Of<Type> => line.type === type)
 
 /** How long a chat may take to answer after the last fault, beside the lease, in milliseconds. */
 const answerMs = 5_000
@@ -42,7 +47,7 @@ export const checked = (
   ...wrongReads(lines, records),
   ...wrongAnswers(lines, records),
   ...late(lines, leaseMs),
-  ...wrongEnds(lines)
+  ...wrongNodes(lines, journal, leaseMs)
 ]
 
 /** The chats, and when each first answered after the last fault, in milliseconds after it. */
@@ -55,7 +60,18 @@ export const recoveries = (lines: ReadonlyArray<Line>): ReadonlyMap<string, numb
   return chats
 }
 
-const faults: ReadonlySet<string> = new Set(["started", "kill", "term", "stop", "cont"])
+const faults: ReadonlySet<string> = new Set<NodeEvent>([
+  "started",
+  "ready",
+  "kill",
+  "term",
+  "stop",
+  "cont",
+  "cut",
+  "healed",
+  "restart",
+  "restarted"
+])
 
 const lastFault = (lines: ReadonlyArray<Line>): number =>
   Math.max(0, ...ofType(lines, "node").map(({ at, event }) => (faults.has(event) ? at : 0)))
@@ -97,9 +113,11 @@ const wrongCalls = (records: Kept["records"], journal: Kept["journal"]): Readonl
       .map(({ id }) => id)
   )
   return [
-    ...repeated(journal.map(([key]) => key)).map((key) => `STORM2: the call with the key ${key} began more than once`),
-    ...repeated(journal.map(([, call]) => call)).map((call) => `STORM2: the call "${call}" began more than once`),
-    ...journal.flatMap(([, call]) => (stored.has(call) ? [] : [`STORM2: "${call}" began, and is not stored`]))
+    ...repeated(journal.map(({ key }) => key)).map(
+      (key) => `STORM2: the call with the key ${key} began more than once`
+    ),
+    ...repeated(journal.map(({ call }) => call)).map((call) => `STORM2: the call "${call}" began more than once`),
+    ...journal.flatMap(({ call }) => (stored.has(call) ? [] : [`STORM2: "${call}" began, and is not stored`]))
   ]
 }
 
@@ -146,16 +164,14 @@ const wrongReads = (lines: ReadonlyArray<Line>, records: Kept["records"]): Reado
 /** STORM5 */
 const wrongAnswers = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
   const texts = new Map(ofType(lines, "send").map(({ id, text }) => [id, text]))
-  const answersIn = (chat: string): ReadonlyArray<string> => {
+  const answeredIn = (chat: string): ReadonlyArray<string> => {
     const record = records.get(chat)
-    return record === undefined
-      ? []
-      : textsOf(record, "assistant").flatMap((text) => /The answer to (.*)\.$/.exec(text)?.[1] ?? [])
+    return record === undefined ? [] : textsOf(record, "assistant").flatMap(answersIn)
   }
   const doubled = Array.from(records.keys(), (chat) =>
-    repeated(answersIn(chat)).map((text) => `STORM5: the answer to "${text}" is more than once in ${chat}`)
+    repeated(answeredIn(chat)).map((text) => `STORM5: the answer to "${text}" is more than once in ${chat}`)
   )
-  const lost = ofType(lines, "answered").filter(({ chat, id }) => !answersIn(chat).includes(texts.get(id) ?? ""))
+  const lost = ofType(lines, "answered").filter(({ chat, id }) => !answeredIn(chat).includes(texts.get(id) ?? ""))
   return [...doubled.flat(), ...lost.map(({ chat, id }) => `STORM5: the answer to ${id} is not in ${chat}`)]
 }
 
@@ -166,13 +182,13 @@ const late = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string
   return [
     ...silent.map(({ id }) => `STORM6: ${id} has no answer`),
     ...Array.from(recoveries(lines)).flatMap(([chat, ms]) =>
-      ms <= leaseMs + answerMs ? [] : [`STORM6: ${chat} answered ${ms} ms after the last fault`]
+      ms - delayed(lines, ms) <= leaseMs + answerMs ? [] : [`STORM6: ${chat} answered ${ms} ms after the last fault`]
     )
   ]
 }
 
-/** STORM7 */
-const wrongEnds = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
-  ofType(lines, "node").flatMap(({ node, event, detail }) =>
-    event === "ended" ? [`STORM7: ${node} ended: ${detail ?? ""}`] : []
-  )
+/** For how long the machine was busy in this time after the last fault. */
+const delayed = (lines: ReadonlyArray<Line>, ms: number): number => {
+  const last = lastFault(lines)
+  return ofType(lines, "delay").reduce((sum, line) => (line.at > last && line.at <= last + ms ? sum + line.ms : sum), 0)
+}

@@ -8,9 +8,10 @@ import { Message } from "@troupe/chat/messages"
 import type { ChatView } from "@troupe/chat/view"
 import { connect } from "@troupe/server/Client"
 import { type Chance, pick } from "../soak/chance.ts"
+import type { Delays } from "./delays.ts"
 import type { Fleet } from "./fleet.ts"
 import type { History } from "./history.ts"
-import { answerTo, writes } from "./script.ts"
+import { answersIn, writes } from "./script.ts"
 
 /** How long a client waits for one answer of a node, and between two tries, in milliseconds. */
 const answerMs = 4_000
@@ -19,7 +20,7 @@ const pauseMs = 200
 /** How long a turn may be interrupted before its client retries it. */
 const interruptedMs = 2_000
 
-/** How long one input may take in all. */
+/** How long one input may take in all, without the delay by the machine. */
 const patienceMs = 60_000
 
 interface Ended {
@@ -31,17 +32,28 @@ interface Reply {
   readonly body: unknown
 }
 
+/** What a client needs. */
+interface ClientParts {
+  readonly fleet: Fleet
+  readonly history: History
+  readonly delays: Delays
+  readonly chance: Chance
+}
+
 export class StormClient {
   readonly chat: string
   readonly #fleet: Fleet
   readonly #history: History
+  readonly #delays: Delays
   readonly #chance: Chance
   #interruptedAt: number | undefined
+  #looked = ""
 
-  constructor(chat: string, fleet: Fleet, history: History, chance: Chance) {
+  constructor(chat: string, { fleet, history, delays, chance }: ClientParts) {
     this.chat = chat
     this.#fleet = fleet
     this.#history = history
+    this.#delays = delays
     this.#chance = chance
   }
 
@@ -109,8 +121,11 @@ export class StormClient {
   /** Reads the view through a random node, and does what the chat waits for. */
   async #look(): Promise<ChatView.ChatView | undefined> {
     const { outcome, body } = await this.#ask("GET", "")
-    if (outcome !== "ok") return undefined
-    const view = body as ChatView.ChatView
+    const view = outcome === "ok" ? (body as ChatView.ChatView) : undefined
+    const looked = view === undefined ? outcome : `${view.phase}, ${view.status}`
+    if (looked !== this.#looked) this.#history.add({ type: "looked", chat: this.chat, outcome: looked })
+    this.#looked = looked
+    if (view === undefined) return undefined
     await this.#continue(view)
     return view
   }
@@ -134,8 +149,8 @@ export class StormClient {
   }
 
   async #until(isDone: () => Promise<boolean>): Promise<void> {
-    const until = Date.now() + patienceMs
-    while (Date.now() < until && !(await isDone())) await setTimeout(pauseMs)
+    const until = this.#delays.now() + patienceMs
+    while (this.#delays.now() < until && !(await isDone())) await setTimeout(pauseMs)
   }
 
   #base(): string {
@@ -169,7 +184,7 @@ export const isAcknowledged = (outcome: string): boolean => outcome === "deliver
 /** Whether a view has the answer to an input, and the turn is over: only then is the answer stored. */
 const isAnswered = ({ messages, phase }: ChatView.ChatView, input: string): boolean => {
   const at = messages.findIndex(
-    (message) => message.role === "assistant" && Message.text(message).endsWith(answerTo(input))
+    (message) => message.role === "assistant" && answersIn(Message.text(message)).includes(input)
   )
   return at !== -1 && (phase === "idle" || at < messages.length - 1)
 }

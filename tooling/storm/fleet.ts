@@ -1,19 +1,24 @@
 /**
- * The nodes of a storm: real processes, which are started, killed, frozen and stopped.
+ * The nodes of a storm: real processes, which are started, killed, frozen, stopped and cut from one another.
  *
- * Owns: the processes. A node keeps its name and its ports over restarts.
+ * Owns: the processes, and the network between them. A node keeps its name, its ports and its proxies over restarts.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
+import type { PostgresServer } from "../../packages/store/test/double/postgresServer.ts"
 import { freePort } from "../../packages/store/test/double/postgresServer.ts"
-import type { History, NodeEvent } from "./history.ts"
+import { argumentsOf, type Build } from "./builds.ts"
+import type { History, NodeEvent, NodeLine } from "./history.ts"
+import { type Before, type CutKind, database, type Links, Network } from "./network.ts"
 
 /** The options of a node's program. */
 export interface NodeOptions {
+  readonly name: string
   readonly url: string
   readonly listenOn: string
+  readonly address: string
   readonly port: number
   readonly role: "home" | "gateway"
   readonly leaseMs: number
@@ -21,8 +26,13 @@ export interface NodeOptions {
   readonly secret: string
 }
 
-/** A line of a node's output. */
-export type NodeLine = { readonly type: "ready" } | { readonly type: "reported"; readonly message: string }
+/** A line of a node's output. `closed`: a part of it has ended, this time after SIGTERM. */
+export type NodeOutput =
+  | { readonly type: "ready" }
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "reported"; readonly message: string }
+  | { readonly type: "opened"; readonly port: number }
+  | { readonly type: "closed"; readonly part: string; readonly ms: number }
 
 /** A node, running or not. */
 export interface FleetNode {
@@ -30,28 +40,37 @@ export interface FleetNode {
   readonly role: "home" | "gateway"
   readonly base: string
   readonly options: NodeOptions
+  readonly links: Links
+  build: Build
   child: ChildProcess | undefined
+  /** The times of its end. */
+  closed: string
   /** Whether a fault of this node is under way. */
   isBusy: boolean
 }
 
+/** The options that all nodes of a fleet have. */
+export interface FleetOptions extends Pick<NodeOptions, "leaseMs" | "journal" | "secret"> {
+  readonly server: PostgresServer
+}
+
 const program = new URL("node.ts", import.meta.url).pathname
 
-/** How long a start and a stop may take, in milliseconds. */
+/** How long a start and a stop may take, and the pause before a node that was refused starts again, in milliseconds. */
 const patienceMs = 60_000
+const againMs = 200
 
 export class Fleet {
   readonly nodes: Array<FleetNode> = []
+  readonly network = new Network()
   readonly #history: History
-  readonly #shared: Pick<NodeOptions, "url" | "leaseMs" | "journal" | "secret">
+  readonly #options: FleetOptions
+  #isRestarting = false
+  #count = 0
 
-  constructor(history: History, shared: Fleet["shared"]) {
+  constructor(history: History, options: FleetOptions) {
     this.#history = history
-    this.#shared = shared
-  }
-
-  get shared(): Pick<NodeOptions, "url" | "leaseMs" | "journal" | "secret"> {
-    return this.#shared
+    this.#options = options
   }
 
   /** The nodes that have a process, which may be frozen. */
@@ -59,39 +78,32 @@ export class Fleet {
     return this.nodes.filter(({ child }) => child !== undefined)
   }
 
+  /** Whether PostgreSQL can be restarted. */
+  get canRestart(): boolean {
+    return this.#options.server.restart !== undefined
+  }
+
   /** Adds a node, and starts it. */
-  async join(role: FleetNode["role"]): Promise<FleetNode> {
-    const [inner, port] = [await freePort(), await freePort()]
-    const options = { ...this.#shared, role, port, listenOn: `127.0.0.1:${inner}` }
-    const name = `${role}${this.nodes.length + 1}`
-    const node = { name, role, base: `http://127.0.0.1:${port}`, options, child: undefined, isBusy: false }
+  async join(role: FleetNode["role"], build: Build = "this"): Promise<FleetNode> {
+    const node = await this.#made(`${role}${++this.#count}`, role, build)
     this.nodes.push(node)
     await this.start(node)
+    node.isBusy = false
     return node
   }
 
-  /** Starts a node that has no process; resolves when it is ready, or has ended. */
+  /** Starts a home with another protocol, which ends by itself. */
+  async startOther(): Promise<void> {
+    const node = await this.#made(`other${++this.#count}`, "home", "other")
+    await this.start(node)
+    await this.term(node)
+  }
+
+  /** Starts a node that has no process; resolves when it is ready, or has ended. Starts it again while the database fails. */
   async start(node: FleetNode): Promise<void> {
-    this.#note(node, "started")
-    const child = spawn(process.execPath, [program, JSON.stringify(node.options)], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    const ready = new Promise<void>((resolve) => {
-      createInterface({ input: child.stdout }).on("line", (text) => {
-        const line = JSON.parse(text) as NodeLine
-        if (line.type === "ready") resolve()
-        this.#note(node, line.type, line.type === "reported" ? line.message : undefined)
-      })
-      child.once("close", (code, signal) => {
-        if (node.child === child) {
-          node.child = undefined
-          this.#note(node, "ended", String(code ?? signal))
-        }
-        resolve()
-      })
-    })
-    node.child = child
-    await Promise.race([ready, setTimeout(patienceMs, undefined, { ref: false })])
+    const until = performance.now() + patienceMs
+    await node.links.inner.open()
+    while ((await this.#started(node)) === "database_failed" && performance.now() < until) await setTimeout(againMs)
   }
 
   async kill(node: FleetNode): Promise<void> {
@@ -100,9 +112,11 @@ export class Fleet {
 
   /** Stops a node, whose process is to end by itself. */
   async term(node: FleetNode): Promise<void> {
+    if (node.child === undefined) return
     const begun = performance.now()
+    node.closed = ""
     await this.#end(node, "term", "SIGTERM")
-    this.#note(node, "left", String(Math.round(performance.now() - begun)))
+    this.#note(node, "left", { detail: `${Math.round(performance.now() - begun)}${node.closed}` })
   }
 
   freeze(node: FleetNode): void {
@@ -115,6 +129,70 @@ export class Fleet {
     node.child?.kill("SIGCONT")
   }
 
+  /** Cuts a node from another one, or from PostgreSQL, for a time. */
+  async cut(node: FleetNode, other: string, cut: { kind: CutKind; ms: number; before: Before }): Promise<void> {
+    this.#note(node, "cut", { other, detail: cut.kind })
+    this.network.cut(node.name, other, cut.kind)
+    await setTimeout(cut.ms)
+    this.network.heal(node.name, other, cut.before)
+    this.#note(node, "healed", { other, detail: cut.before })
+  }
+
+  async restartPostgres(): Promise<void> {
+    if (this.#isRestarting) return
+    this.#isRestarting = true
+    this.#history.add({ type: "node", node: database, event: "restart" })
+    await this.#options.server.restart?.()
+    this.#history.add({ type: "node", node: database, event: "restarted" })
+    this.#isRestarting = false
+  }
+
+  /** Ends everything that still runs. */
+  close(): void {
+    for (const { child } of this.running) child?.kill("SIGKILL")
+    this.network.close()
+  }
+
+  async #made(name: string, role: FleetNode["role"], build: Build): Promise<FleetNode> {
+    const { server, ...shared } = this.#options
+    const [inner, port] = [await freePort(), await freePort()]
+    const listenOn = `127.0.0.1:${inner}`
+    const url = new URL(server.url)
+    const links = await this.network.attach(name, listenOn, url.host)
+    url.host = links.toDatabase.address
+    const options = { ...shared, name, role, port, listenOn, url: url.href, address: links.inner.address }
+    const base = `http://127.0.0.1:${port}`
+    return { name, role, base, options, links, build, child: undefined, closed: "", isBusy: true }
+  }
+
+  /** Starts its process once; resolves with why it was refused, if it was. */
+  async #started(node: FleetNode): Promise<string | undefined> {
+    this.#note(node, "started", { detail: node.build })
+    const child = spawn(process.execPath, [...argumentsOf(node.build), program, JSON.stringify(node.options)], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    node.child = child
+    const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    let refused: string | undefined
+    createInterface({ input: child.stdout }).on("line", (text) => {
+      const line = JSON.parse(text) as NodeOutput
+      if (line.type === "opened") return this.network.opened(node.name, line.port)
+      if (line.type === "closed") return void (node.closed += `, ${line.part} ${line.ms}`)
+      if (line.type === "refused") refused = line.reason
+      if (line.type === "ready") resolve(undefined)
+      this.#note(node, line.type, line.type === "reported" ? { detail: line.message } : { detail: refused ?? "" })
+    })
+    child.once("close", (code, signal) => {
+      if (node.child === child) {
+        node.child = undefined
+        node.links.inner.close()
+        if (refused === undefined) this.#note(node, "ended", { detail: String(code ?? signal) })
+      }
+      resolve(refused)
+    })
+    return Promise.race([promise, setTimeout(patienceMs, undefined, { ref: false })])
+  }
+
   async #end(node: FleetNode, event: NodeEvent, signal: NodeJS.Signals): Promise<void> {
     const { child } = node
     if (child === undefined) return
@@ -123,13 +201,15 @@ export class Fleet {
     const closed = once(child, "close")
     child.kill(signal)
     const isClosed = await Promise.race([closed.then(() => true), setTimeout(patienceMs, false, { ref: false })])
-    if (isClosed) return
-    this.#note(node, "ended", "it did not end by itself")
-    child.kill("SIGKILL")
-    await closed
+    if (!isClosed) {
+      this.#note(node, "ended", { detail: "it did not end by itself" })
+      child.kill("SIGKILL")
+      await closed
+    }
+    node.links.inner.close()
   }
 
-  #note(node: FleetNode, event: NodeEvent, detail?: string): void {
-    this.#history.add({ type: "node", node: node.name, event, ...(detail === undefined ? {} : { detail }) })
+  #note({ name }: FleetNode, event: NodeEvent, more: Pick<NodeLine, "other" | "detail"> = {}): void {
+    this.#history.add({ type: "node", node: name, event, ...more })
   }
 }

@@ -14,6 +14,15 @@ export interface Written {
   readonly epoch: number | undefined
 }
 
+/** A call that writes, as the tool notes it when it begins. */
+export interface Call {
+  readonly key: string
+  readonly call: string
+  readonly node: string
+  /** When it began, in milliseconds. */
+  readonly at: number
+}
+
 /** Creates the tables of the store, with the trigger. */
 export const keepLedger = async (url: string): Promise<void> => {
   const store = postgres(url)

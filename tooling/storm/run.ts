@@ -1,18 +1,22 @@
 /** One storm: nodes, clients and faults, and then the comparison of the history with the database. */
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Conversation } from "@troupe/chat/store"
 import { postgres } from "@troupe/store"
+import type { PostgresServer } from "../../packages/store/test/double/postgresServer.ts"
+import { queries } from "../../packages/store/test/double/queries.ts"
 import { chanceOf } from "../soak/chance.ts"
-import { checked, type Kept, recoveries } from "./checker.ts"
+import { checked, type Kept, recoveries, together } from "./checker.ts"
 import { StormClient } from "./clients.ts"
+import { Delays } from "./delays.ts"
 import { storm } from "./faults.ts"
 import { Fleet } from "./fleet.ts"
 import { History, type Line, linesOf } from "./history.ts"
-import { keepLedger, ledgerOf } from "./ledger.ts"
+import { type Call, keepLedger, ledgerOf } from "./ledger.ts"
 
 /** The options of a storm. `folder` gets the history and the journal of the tool. */
 export interface StormOptions {
-  readonly url: string
+  readonly server: PostgresServer
   readonly folder: string
   readonly seed: number
   readonly minutes: number
@@ -28,23 +32,31 @@ export interface Stormed {
   readonly calls: number
   /** The longest time from the last fault to the first answer of a chat, in milliseconds. */
   readonly recoveredMs: number
+  /** How many inputs were answered together with a later one. */
+  readonly together: number
+  /** How many entries each build has written. */
+  readonly entries: string
 }
 
 /** Runs one storm on an empty database. */
 export const runStorm = async (options: StormOptions): Promise<Stormed> => {
-  const { url, folder, seed, minutes, leaseMs, chats } = options
+  const { server, folder, seed, minutes, leaseMs, chats } = options
+  const { url } = server
   const history = new History(join(folder, "history.jsonl"))
   const journal = join(folder, "journal.jsonl")
-  const fleet = new Fleet(history, { url, leaseMs, journal, secret: `the secret of storm ${seed}` })
-  await keepLedger(url)
+  const fleet = new Fleet(history, { server, leaseMs, journal, secret: `the secret of storm ${seed}` })
+  const delays = new Delays(history)
+  const undo = [() => fleet.close(), () => delays.stop()]
   try {
-    await Promise.all([fleet.join("home"), fleet.join("home"), fleet.join("home"), fleet.join("gateway")])
+    await keepLedger(url)
+    await Promise.all([fleet.join("home"), fleet.join("home", "next"), fleet.join("home"), fleet.join("gateway")])
     let isOver = false
     const clients = Array.from(
       { length: chats },
-      (_, index) => new StormClient(`c${index + 1}`, fleet, history, chanceOf(seed * 1_009 + index))
+      (_, index) => new StormClient(`c${index + 1}`, { fleet, history, delays, chance: chanceOf(seed * 1_009 + index) })
     )
     const leaving = clients.map((client) => client.read())
+    undo.push(...leaving)
     const running = clients.map((client) => client.run({ isOver: () => isOver }))
     const faults = await storm(fleet, { chance: chanceOf(seed), leaseMs, until: Date.now() + minutes * 60_000 })
     isOver = true
@@ -52,12 +64,22 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
     for (const leave of leaving) leave()
     await Promise.all(fleet.running.map((node) => fleet.term(node)))
     const lines = history.lines()
-    const calls = linesOf(journal) as Kept["journal"]
-    const kept = { records: await recordsOf(url, clients), ledger: await ledgerOf(url), journal: calls }
+    const calls = linesOf(journal) as ReadonlyArray<Call>
+    const kept: Kept = { records: await recordsOf(url, clients), ledger: await ledgerOf(url), journal: calls }
+    writeFileSync(join(folder, "kept.json"), JSON.stringify({ ...(await tablesOf(url)), ...kept }, toJson, 1))
     const recoveredMs = Math.max(0, ...recoveries(beforeTheEnd(lines)).values())
-    return { wrong: checked(beforeTheEnd(lines), kept, { leaseMs }), lines, faults, calls: calls.length, recoveredMs }
+    const wrong = checked(beforeTheEnd(lines), kept, { leaseMs })
+    return {
+      wrong,
+      lines,
+      faults,
+      calls: calls.length,
+      recoveredMs,
+      together: together(kept.records),
+      entries: await entriesOf(url)
+    }
   } finally {
-    for (const { child } of fleet.running) child?.kill("SIGKILL")
+    for (const end of undo.toReversed()) end()
   }
 }
 
@@ -72,11 +94,33 @@ const recordsOf = async (
   clients: ReadonlyArray<StormClient>
 ): Promise<ReadonlyMap<string, Conversation>> => {
   const store = postgres(url)
-  const records = new Map<string, Conversation>()
-  for (const { chat } of clients) {
-    const record = await store.load(`storm/${chat}`)
-    if (record !== undefined) records.set(chat, record)
+  try {
+    const records = new Map<string, Conversation>()
+    for (const { chat } of clients) {
+      const record = await store.load(`storm/${chat}`)
+      if (record !== undefined) records.set(chat, record)
+    }
+    return records
+  } finally {
+    await store.close()
   }
-  await store.close()
-  return records
+}
+
+/** The rows of the database that explain a fault, for the folder of the storm. */
+const tablesOf = async (url: string): Promise<object> => ({
+  log: await queries(url, [
+    `SELECT id, commits.* FROM troupe.commits JOIN troupe.chats ON chats.key = commits.chat ORDER BY id, commits.seq`
+  ]),
+  fences: await queries(url, [`SELECT * FROM troupe.fences WHERE key LIKE '%resume%' ORDER BY key`])
+})
+
+const toJson = (_: string, value: unknown): unknown =>
+  value instanceof Map ? Object.fromEntries(value) : typeof value === "bigint" ? String(value) : value
+
+/** The column of the next build says who has written an entry. Without a node of that build there is no such column. */
+const entriesOf = async (url: string): Promise<string> => {
+  const rows = await queries(url, [
+    `SELECT to_jsonb(commits) ->> 'build' AS build, count(*) AS count FROM troupe.commits GROUP BY 1 ORDER BY 1`
+  ])
+  return rows.map(({ build, count }) => `${String(count)} of ${build === null ? "this" : "the next"} build`).join(", ")
 }

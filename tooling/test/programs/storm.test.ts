@@ -3,8 +3,9 @@ import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
 import { expect, test } from "vitest"
 import { checked, type Kept } from "../../storm/checker.ts"
-import type { Event, Line } from "../../storm/history.ts"
-import { answerTo } from "../../storm/script.ts"
+import type { Event, Line, NodeEvent, NodeLine } from "../../storm/history.ts"
+
+const answerTo = (input: string): string => `The answer to ${input}.`
 
 const recordOf = (id: string, inputs: ReadonlyArray<string>): Conversation => ({
   id,
@@ -55,10 +56,7 @@ test("the checker finds what is lost, doubled, read differently, late, and witho
       { chat: "c", seq: 4, writer: "v", epoch: 1 },
       { chat: "c", seq: 5, writer: "v", epoch: undefined }
     ],
-    journal: [
-      ["k", "call"],
-      ["k", "call"]
-    ]
+    journal: [1, 2].map((at) => ({ key: "k", call: "call", node: "n", at }))
   })
   expect(checked(lines, kept, { leaseMs: 1_000 })).toEqual([
     'STORM1: "one" is more than once in c',
@@ -80,5 +78,48 @@ test("the checker finds what is lost, doubled, read differently, late, and witho
     "STORM6: three has no answer",
     "STORM6: c answered Infinity ms after the last fault",
     "STORM7: n ended: 1"
+  ])
+})
+
+test("the checker does not count the time for which the machine was busy", () => {
+  const busy = { type: "delay", ms: 4_000 } as const
+  const late = linesOf(
+    { type: "node", node: "n", event: "kill" },
+    busy,
+    ...Array.from({ length: 5 }, () => busy),
+    ...sent("one")
+  )
+  const wrong = (lines: ReadonlyArray<Line>) => checked(lines, keptOf(["one"]), { leaseMs: 1_000 })
+  expect(wrong(late)).toEqual([])
+  expect(wrong(late.filter(({ type }) => type !== "delay"))).toEqual([
+    "STORM6: c answered 9000 ms after the last fault"
+  ])
+})
+
+test("the checker finds nodes that join with another protocol, are refused without a reason, and act while they are cut off", () => {
+  const node = (event: NodeEvent, more: Partial<NodeLine> = {}): Event => ({ type: "node", node: "n", event, ...more })
+  const lines = linesOf(
+    node("started", { detail: "this" }),
+    node("restart", { node: "PostgreSQL" }),
+    node("refused", { detail: "database_failed" }),
+    node("restarted", { node: "PostgreSQL" }),
+    node("started", { detail: "other" }),
+    node("refused", { detail: "protocol_mismatch" }),
+    node("started", { detail: "other" }),
+    node("ready"),
+    node("started", { detail: "this" }),
+    node("refused", { detail: "protocol_mismatch" }),
+    node("cut", { other: "PostgreSQL" }),
+    node("cut", { other: "m" }),
+    node("healed", { other: "m" }),
+    node("healed", { other: "PostgreSQL" }),
+    ...sent("one")
+  )
+  const calls = [10_500, 12_500, 14_000].map((at) => ({ key: `k${at}`, call: "call", node: "n", at }))
+  const wrong = checked(lines, keptOf(["one"], { journal: calls }), { leaseMs: 1_000 })
+  expect(wrong.filter((what) => !what.startsWith("STORM2"))).toEqual([
+    "STORM8: n is ready",
+    "STORM7: n is refused: protocol_mismatch",
+    'STORM9: "call" began on n, which was cut from PostgreSQL'
   ])
 })

@@ -10,6 +10,7 @@
  * HOP2. A request that names a node is sent to that node, once. When the cluster has no such node, or the node is not reached,
  *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
  *       the client gets `node_silent`.
+ * HOP3. After `close` no home is looked up again, and no timer of a look-up is left: a request without a home is refused.
  *
  * @module
  */
@@ -34,6 +35,19 @@ export interface ForwarderParts {
   readonly deadlineMs: number
 }
 
+/**
+ * How a home is looked for.
+ *
+ * - `signal`: aborted when the client leaves
+ * - `closing`: aborted when the server closes: the request is refused unless a home has it already
+ * - `mayRepeat`: whether the request may be processed twice
+ */
+interface Looking {
+  readonly signal?: AbortSignal | undefined
+  readonly closing?: AbortSignal | undefined
+  readonly mayRepeat: boolean
+}
+
 /** The pause before a home is looked up again, at first and at most. */
 const firstPauseMs = 25
 const longestPauseMs = 250
@@ -41,6 +55,7 @@ const longestPauseMs = 250
 export class Forwarder {
   readonly #parts: ForwarderParts
   readonly #servers = new Map<string, Server.Mounted>()
+  readonly #closed = new AbortController()
 
   constructor(parts: ForwarderParts) {
     this.#parts = parts
@@ -48,8 +63,9 @@ export class Forwarder {
 
   readonly mount = (name: string, mounted: Server.Mounted): void => void this.#servers.set(name, mounted)
 
-  /** Ends the streams of all forwarded requests. */
+  /** Ends the streams of all forwarded requests, and the look-ups (HOP3). */
   async close(): Promise<void> {
+    this.#closed.abort()
     await Promise.all(Array.from(this.#servers.values(), (mounted) => mounted.close()))
   }
 
@@ -60,7 +76,7 @@ export class Forwarder {
    * `node_silent` (HOP2).
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
-    const { server, method, url, headers, body, signal, owner, may, via, node, streams } = request
+    const { server, method, url, headers, body, signal, closing, owner, may, via, node, streams } = request
     const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams }
     const { pathname, search } = new URL(url)
     const ask = (to: string | undefined): Promise<Response> => {
@@ -69,7 +85,7 @@ export class Forwarder {
       return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
     }
     return node === undefined
-      ? this.toHome(via.at(-1) ?? "", signal, ask, method === "GET")
+      ? this.toHome(via.at(-1) ?? "", { signal, closing, mayRepeat: method === "GET" }, ask)
       : this.#toNode(node, () => ask(node))
   }
 
@@ -86,17 +102,17 @@ export class Forwarder {
 
   /**
    * Calls `ask` with the address of the home of a name's bucket, or with `undefined` if it is this node, until a home
-   * answers. `mayRepeat` is whether a request may be processed twice.
+   * answers.
    */
   async toHome(
     name: string,
-    signal: AbortSignal | undefined,
-    ask: (to: string | undefined) => Promise<Response>,
-    mayRepeat: boolean
+    { signal, closing, mayRepeat }: Looking,
+    ask: (to: string | undefined) => Promise<Response>
   ): Promise<Response> {
     const { placement, clock, isHome, deadlineMs } = this.#parts
     const bucket = Store.bucketOf(name)
     const until = clock.now() + deadlineMs
+    const ends = [closing, this.#closed.signal]
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
       let cause: unknown
       try {
@@ -108,8 +124,8 @@ export class Forwarder {
         if (signal?.aborted === true || !isPassing(error, mayRepeat)) throw refusalOf(error)
       }
       placement.forget(bucket)
-      if (clock.now() + pauseMs > until) throw noHome(cause)
-      await pause(clock, pauseMs, signal)
+      if (ends.some((end) => end?.aborted === true) || clock.now() + pauseMs > until) throw noHome(cause)
+      await pause(clock, pauseMs, [signal, ...ends])
     }
   }
 
@@ -190,13 +206,13 @@ const silent = (cause: unknown): HttpError =>
 const noServer = (): HttpError =>
   new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")
 
-const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+const pause = (clock: Clock.Clock, ms: number, signals: ReadonlyArray<AbortSignal | undefined>): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clock.clearTimeout(timer)
-      signal?.removeEventListener("abort", done)
+      for (const signal of signals) signal?.removeEventListener("abort", done)
       resolve()
     }
     const timer = clock.setTimeout(done, ms)
-    signal?.addEventListener("abort", done, { once: true })
+    for (const signal of signals) signal?.addEventListener("abort", done, { once: true })
   })

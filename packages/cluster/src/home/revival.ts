@@ -113,7 +113,8 @@ export class Revival {
     const chat = await troupe().chat(id)
     if (onMoved === "interrupt" || record === undefined) return
     if (record.running && isKnown(record) && (await this.#mayRetry(id, record.version ?? 0))) return retry(chat)
-    if (!record.running) chat.resume()
+    // Waiting inputs run after a person's decision about a call, but not before an interrupted turn is retried.
+    if (chat.getSnapshot()?.context.interrupted === undefined) chat.resume()
   }
 
   /** CLUSTER9: claims the next retry of the turn, which is named by the entry that has its input. */

@@ -168,17 +168,13 @@ const handling =
 /** Asks the home of an owner: this node, or another one. */
 const ownerAsking =
   ({ forwarder, client, counts }: { forwarder: Forwarder; client: InnerClient; counts: OwnerCounts }) =>
-  async (owner: string, ask: OwnerAsk): Promise<boolean> => {
+  async (owner: string, ask: OwnerAsk, closing?: AbortSignal): Promise<boolean> => {
     const body = new TextEncoder().encode(JSON.stringify(ask))
     const note = noteText({ type: "owners", owner })
-    const response = await forwarder.toHome(
-      owner,
-      undefined,
-      async (to) =>
-        to === undefined
-          ? Response.json(counts.ask(ask))
-          : client.request(to, { method: "POST", path: "/owners", note, body }),
-      true
+    const response = await forwarder.toHome(owner, { closing, mayRepeat: true }, async (to) =>
+      to === undefined
+        ? Response.json(counts.ask(ask))
+        : client.request(to, { method: "POST", path: "/owners", note, body })
     )
     if (response.ok) return (await response.json()) === true
     throw httpErrorOf(await response.json())

@@ -10,8 +10,11 @@ import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
 import type { Grant, OwnerAsk } from "./OwnerCounts.ts"
 
-/** Sends a request to the home of an owner, and resolves with whether the grant was given. Rejects with its refusal. */
-export type AskOwner = (owner: string, ask: OwnerAsk) => Promise<boolean>
+/**
+ * Sends a request to the home of an owner, and resolves with whether the grant was given. Rejects with its refusal. When
+ * `closing` is aborted, the home is not looked for any longer.
+ */
+export type AskOwner = (owner: string, ask: OwnerAsk, closing?: AbortSignal) => Promise<boolean>
 
 const renewMs = 5_000
 
@@ -37,9 +40,9 @@ export class OwnerGrants {
   }
 
   /** Counts a request, which may open a stream if a grant is left for it. */
-  readonly admit = async (owner: string, limits: Server.SharedLimits): Promise<Server.Seat> => {
+  readonly admit = async (owner: string, limits: Server.SharedLimits, closing: AbortSignal): Promise<Server.Seat> => {
     const grant: Grant = { id: this.#newId(), owner, kind: "stream" }
-    const streams = await this.#ask(owner, { type: "admit", grant, limits })
+    const streams = await this.#ask(owner, { type: "admit", grant, limits }, closing)
     if (streams) this.#hold(grant)
     return { streams, end: () => this.#end(grant) }
   }

@@ -18,6 +18,8 @@ export class Placements {
   /** The addresses of homes that a test replaced, such as that of a frozen node. */
   readonly remembered = new Map<string, string>()
   #epoch = 0
+  /** How often the home of a bucket that has none was looked up. */
+  inVain = 0
 
   /** The placement of a node. The first home gets all buckets. */
   readonly join =
@@ -35,7 +37,8 @@ export class Placements {
         address,
         homeOf: async (bucket) => {
           const known = member.cache.get(bucket) ?? this.#homes.get(bucket)
-          if (known !== undefined) member.cache.set(bucket, known)
+          if (known === undefined) this.inVain++
+          else member.cache.set(bucket, known)
           return known
         },
         forget: (bucket) => void member.cache.delete(bucket),

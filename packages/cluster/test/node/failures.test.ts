@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { Fake } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
+import { listen } from "@troupe/server/Node"
 import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
@@ -55,6 +56,35 @@ describe("a frozen home", () => {
     const gateway = await node({ cluster: { role: "gateway", leaseMs: 1 } })
     const answer = await post(`${gateway.url}/chats/c/messages`, { input: "Hello" })
     expect(await codeOf(answer)).toBe("503 moved")
+  })
+})
+
+describe("a stop", () => {
+  const endless = { graceMs: 600_000 }
+
+  it("FORWARD7: cuts the stream of another node at once, whatever the grace is", async () => {
+    const { node } = nodes(Fake.make({ script: [{ text: "Once " }, { hang: true }] }))
+    await node()
+    const other = await node()
+    const { url, close } = await listen(other.server, endless)
+    const events = { accept: "text/event-stream" }
+    const answer = await post(`${url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
+    const end = answer.text().then(
+      () => "ended",
+      () => "cut"
+    )
+    await close()
+    expect(await end).toBe("cut")
+  })
+
+  it("FORWARD7: refuses a request whose home is looked for", async () => {
+    const { node, placements } = nodes()
+    const gateway = await node({ cluster: { role: "gateway", leaseMs: 600_000 } })
+    const { url, close } = await listen(gateway.server, endless)
+    const answer = post(`${url}/chats/c/messages`, { input: "Hello" })
+    await until(() => placements.inVain > 1)
+    await close()
+    expect(await codeOf(await answer)).toBe("503 moved")
   })
 })
 
@@ -135,6 +165,37 @@ describe("a node", () => {
       return phase === "idle"
     })
     expect(texts).toEqual(["Hello", "Again", "And?", "Second"])
+  })
+
+  it("CLUSTER8: that gains a chat with a call of unknown outcome runs the waiting input after the decision", async () => {
+    const toolCall = { id: "call", name: "note", arguments: {} }
+    const scripts = [
+      [{ toolCall }, { finish: "tool_calls" as const }],
+      [{ text: "Noted" }, { finish: "stop" as const }],
+      [{ text: "Second" }, { finish: "stop" as const }]
+    ]
+    const { node, placements } = nodes(Fake.make({ scripts }))
+    const begun = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<string>()
+    const note = tool({
+      name: "note",
+      execute: () => {
+        begun.resolve()
+        return end.promise
+      }
+    })
+    const more = { troupe: { tools: [note] } }
+    const [home, other] = [await node(more), await node(more)]
+    await post(`${home.url}/chats/c/messages`, { input: "Note", id: "m1" })
+    await begun.promise
+    const waiting = await post(`${home.url}/chats/c/messages`, { input: "And?", id: "m2" })
+    expect(await waiting.json()).toMatchObject({ status: "pending" })
+    await placements.inherit(home.troupe.address, other.troupe.address)
+    const viewOf = async () => (await (await fetch(`${other.url}/chats/c`)).json()) as ChatView.ChatView
+    await until(async () => (await viewOf()).phase === "awaitingApproval")
+    await post(`${other.url}/chats/c/approvals/call`, { type: "result", value: "looked after" })
+    await until(async () => (await viewOf()).messages.at(-1)?.content === "Second")
+    end.resolve("late")
   })
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {

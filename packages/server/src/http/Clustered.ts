@@ -50,6 +50,8 @@ export interface ForwardedRequest extends ForwardedBy {
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly signal: AbortSignal
+  /** Aborted when the server closes: then no home is looked for any longer. */
+  readonly closing: AbortSignal
 }
 
 /**
@@ -84,7 +86,7 @@ export interface SharedLimits {
  * - `address`: the address of this node for other nodes
  * - `forward`: sends a request to its node, or to the home of its last id, and resolves with the answer
  * - `mount`: makes a server answer forwarded requests, until another one takes its name
- * - `admit`: counts a request of an owner, once in the cluster. `admitChat` counts a chat that this node is about to start,
+ * - `admit`: counts a request of an owner, once in the cluster; `closing` is that of the request. `admitChat` counts a chat that this node is about to start,
  *   while it is alive. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
  * - `nodes`: how many nodes there are
  * - `nodeList`: the nodes, for the observer. With the id of a chat, its home is marked. Resolves within a second, also when
@@ -96,7 +98,7 @@ export interface Clustered {
   readonly isHome: (id: string) => boolean
   readonly forward: (request: ForwardedRequest) => Promise<Response>
   readonly mount: (name: string, mounted: Mounted) => void
-  readonly admit: ((owner: string, limits: SharedLimits) => Promise<Seat>) | undefined
+  readonly admit: ((owner: string, limits: SharedLimits, closing: AbortSignal) => Promise<Seat>) | undefined
   readonly admitChat: ((owner: string, id: string, limits: SharedLimits) => Promise<void>) | undefined
   readonly nodes: () => number
   readonly nodeList: (id?: string) => Promise<ReadonlyArray<NodeStatus>>

