@@ -46,7 +46,7 @@ const join: Fault = async (fleet, node) => {
 
 /**
  * A partition: no byte passes, and the connections survive it or not; or they are reset. A connection to PostgreSQL is never
- * lost for good, as a store waits for its answer until TCP gives it up.
+ * lost for good, as a store waits for its answer longer than a storm lets a chat wait.
  */
 const cutFrom =
   (othersOf: (fleet: Fleet, node: FleetNode) => ReadonlyArray<string>): Fault =>

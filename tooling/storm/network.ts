@@ -8,7 +8,7 @@
  *   1. the proxy accepts it, and does not know its sender: it passes nothing on.
  *   2. the report of the sender arrives, and the proxy decides again.
  */
-import { type Passage, TcpProxy } from "../../packages/cluster/test/double/TcpProxy.ts"
+import { type Passage, TcpProxy } from "../../packages/store/test/double/TcpProxy.ts"
 
 /** The name of the database in a cut. */
 export const database = "PostgreSQL"

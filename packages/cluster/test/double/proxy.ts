@@ -1,6 +1,6 @@
 /** A proxy in front of a node, which a test freezes and cuts. */
 import { onTestFinished } from "vitest"
-import { TcpProxy } from "./TcpProxy.ts"
+import { TcpProxy } from "../../../store/test/double/TcpProxy.ts"
 
 export interface Proxy {
   readonly address: string

@@ -15,7 +15,8 @@ import { postgresDialect } from "./postgresSchema.ts"
  * **Units and defaults**: `schema` is the schema of its tables, `"troupe"`, which is created. `maxConnections` is 10.
  * `connectTimeoutMs` is how long a connection may take to open, 5,000. `statementTimeoutMs` is how long a statement may run,
  * 60,000. `idleTransactionTimeoutMs` is how long a transaction may wait for this program, 30,000. The server ends both
- * itself, also when this program has stopped; 0 leaves them to the server's settings, as some poolers demand. `keepAliveMs`
+ * itself, also when this program has stopped; 0 leaves them to the server's settings, as some poolers demand. An operation
+ * without an answer fails `connectTimeoutMs` after the time of a statement, if that has a limit. `keepAliveMs`
  * is the idle time before TCP probes a connection, 30,000. `ttlMs` is how long after its newest entry or input a
  * conversation is kept, in milliseconds; by default for ever. `clock` is the host's.
  */

@@ -7,6 +7,8 @@
  * PG2. A write is one statement or one transaction, and resolves after its commit. When the connection is lost during the commit, the result
  *      is unknown, and the write rejects.
  * PG3. `close` waits for pending operations, and releases every connection.
+ * PG4. An operation without an answer is given up `connectTimeoutMs` after the time of a statement, and its connection is closed:
+ *      the network may have lost it.
  */
 import { PgClient } from "@effect/sql-pg"
 import * as Cause from "effect/Cause"
@@ -17,7 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { databaseName } from "./databaseName.ts"
-import type { Asking, Database, Dialect, Row } from "../sql/index.ts"
+import { type Asking, type Database, type Dialect, type Row, StoreError } from "../sql/index.ts"
 import { migratePostgres } from "./migratePostgres.ts"
 import { postgresFailure } from "./postgresFailure.ts"
 import { postgresDialect } from "./postgresSchema.ts"
@@ -104,7 +106,18 @@ export class PostgresDatabase implements Database {
   }
 
   async #ask<A>(ask: (pool: Pool) => Effect.Effect<A, SqlError | Refusal>): Promise<A> {
-    return this.#settled(await Effect.runPromiseExit(ask(await this.#opened())))
+    return this.#settled(await Effect.runPromiseExit(this.#inTime(ask(await this.#opened()))))
+  }
+
+  /** PG4 */
+  #inTime<A>(asked: Effect.Effect<A, SqlError | Refusal>): Effect.Effect<A, SqlError | Refusal> {
+    const { statementTimeoutMs, connectTimeoutMs } = this.#reaching
+    if (statementTimeoutMs === 0) return asked
+    const message = `The database ${this.name} gives no answer; see that it runs and can be reached from here`
+    return Effect.timeoutOrElse(asked, {
+      duration: statementTimeoutMs + connectTimeoutMs,
+      orElse: () => Effect.fail(new Refusal(new StoreError("unreachable", this.name, message)))
+    })
   }
 
   /** PG1 */

@@ -9,6 +9,7 @@ import { expectMigrated } from "../double/migrated.ts"
 import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
 import { idOf, said, withError } from "../double/records.ts"
+import { TcpProxy } from "../double/TcpProxy.ts"
 import { postgresVersion1 } from "../double/version1.ts"
 
 let server: PostgresServer
@@ -207,6 +208,30 @@ describe("PG3", () => {
     const count = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'troupe'"
     await expect.poll(() => queries(server.url, [count])).toEqual([{ count: 0 }])
   })
+})
+
+describe("PG4", () => {
+  test("an operation on a lost connection fails in time, and the next one uses another connection", async () => {
+    const schema = fresh()
+    const { host } = new URL(server.url)
+    const proxy = await TcpProxy.listen(host)
+    const store = postgres(server.url.replace(host, proxy.address), {
+      schema,
+      maxConnections: 1,
+      statementTimeoutMs: 200,
+      connectTimeoutMs: 2_000
+    })
+    await store.save(said("a", "Hello"))
+    proxy.set(() => "silent")
+    proxy.lose(() => true)
+    const failure = failureOf(store.load("a"))
+    proxy.set(() => "pass")
+    expect((await failure).reason).toBe("unreachable")
+    expect((await store.load("a"))?.thread.messages.length).toBe(1)
+    await store.close()
+    proxy.cut()
+    proxy.close()
+  }, 30_000)
 })
 
 describe("a PostgreSQL database", () => {
