@@ -10,6 +10,8 @@
  * HOP2. A request that names a node is sent to that node, once. When the cluster has no such node, or the node is not reached,
  *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
  *       the client gets `node_silent`.
+ * HOP3. When an answer is cut, the home is forgotten. The client's next request looks it up, and does not wait for a home
+ *       that is frozen.
  *
  * @module
  */
@@ -63,14 +65,15 @@ export class Forwarder {
     const { server, method, url, headers, body, signal, owner, may, via, node, streams } = request
     const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams }
     const { pathname, search } = new URL(url)
+    const name = via.at(-1) ?? ""
+    // HOP3
+    const onCut = (): void => this.#parts.placement.forget(Store.bucketOf(name))
     const ask = (to: string | undefined): Promise<Response> => {
       if (to === undefined) return this.#here(note, { method, body, signal })
       const path = pathname + search
-      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
+      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, onCut })
     }
-    return node === undefined
-      ? this.toHome(via.at(-1) ?? "", signal, ask, method === "GET")
-      : this.#toNode(node, () => ask(node))
+    return node === undefined ? this.toHome(name, signal, ask, method === "GET") : this.#toNode(node, () => ask(node))
   }
 
   /** HOP2 */

@@ -42,6 +42,8 @@ export interface InnerRequest {
   readonly note: string
   readonly body?: Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called when the node or its connection ends the body of the answer too early (INNER2). */
+  readonly onCut?: (() => void) | undefined
 }
 
 export class InnerClient {
@@ -72,7 +74,9 @@ export class InnerClient {
     if (this.#isClosed) throw new ClusterError("stopped", "This node has stopped")
     const incoming = await this.#head(to, request)
     const mark = incoming.headers[marks.header]
-    if (mark === undefined) return responseOf(incoming, this.#options.clock, this.#quietMs)
+    if (mark === undefined) {
+      return responseOf(incoming, { clock: this.#options.clock, quietMs: this.#quietMs, onCut: request.onCut })
+    }
     incoming.resume()
     if (mark === marks.misdirected) {
       throw new ClusterError("misdirected", `The node ${to} is not the home of this conversation`)
@@ -151,7 +155,14 @@ const ofConnection: ReadonlySet<string> = new Set([
   "upgrade"
 ])
 
-const responseOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: number): Response => {
+/** How the body of an answer is read. */
+interface Reading {
+  readonly clock: Clock.Clock
+  readonly quietMs: number
+  readonly onCut: InnerRequest["onCut"]
+}
+
+const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response => {
   const headers = new Headers()
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     if (!ofConnection.has(name)) for (const value of values ?? []) headers.append(name, value)
@@ -161,11 +172,11 @@ const responseOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs:
     incoming.resume()
     return new Response(null, { status, headers })
   }
-  return new Response(bodyOf(incoming, clock, quietMs), { status, headers })
+  return new Response(bodyOf(incoming, reading), { status, headers })
 }
 
 /** The body, read on demand. The time of INNER2 counts only while a read waits. */
-const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: number): ReadableStream<Uint8Array> => {
+const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Reading): ReadableStream<Uint8Array> => {
   let waiting: { readonly timer: unknown } | undefined
   let isLeft = false
   const served = (): void => {
@@ -189,7 +200,9 @@ const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: num
         })
         incoming.once("error", (cause) => {
           served()
-          if (!isLeft) controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
+          if (isLeft) return
+          onCut?.()
+          controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
         })
       },
       pull: () => {

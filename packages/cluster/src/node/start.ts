@@ -26,6 +26,12 @@ import { ClusterError, type Placement } from "../placement/index.ts"
 import { checkClusterOptions, type ClusterNodeOptions, sharedStore } from "./clusterOptions.ts"
 import { ClusterTroupe } from "./ClusterTroupe.ts"
 
+/**
+ * How long another node may send nothing, in milliseconds: no longer than its lease, and at least two of the beats that a
+ * stream between nodes has each second.
+ */
+const quietMsOf = (leaseMs: number): number => Math.min(3_000, Math.max(2_000, leaseMs))
+
 /** Starts a node. */
 export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
   checkClusterOptions(cluster)
@@ -46,7 +52,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       handle: (accepted) => handler.handle(accepted)
     })
     undo.push(listening.close)
-    const client = new InnerClient({ secret, clock, tls })
+    const client = new InnerClient({ secret, clock, tls, quietMs: quietMsOf(leaseMs) })
     undo.push(() => client.close())
     const placement = await placementOf(cluster, listening.address)
     undo.push(() => placement.stop())
