@@ -175,45 +175,57 @@ const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response 
   return new Response(bodyOf(incoming, reading), { status, headers })
 }
 
-/** The body, read on demand. The time of INNER2 counts only while a read waits. */
+/**
+ * The body, read on demand. The time of INNER2 counts only while a read waits. One timer serves many reads: when it fires, it
+ * is set again for the rest of the time of the read that waits.
+ */
 const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Reading): ReadableStream<Uint8Array> => {
-  let waiting: { readonly timer: unknown } | undefined
+  let waitingSince: number | undefined
+  let timer: unknown
   let isLeft = false
-  const served = (): void => {
-    if (waiting !== undefined) clock.clearTimeout(waiting.timer)
-    waiting = undefined
+  const look = (): void => {
+    timer = undefined
+    if (waitingSince === undefined) return
+    const leftMs = waitingSince + quietMs - clock.now()
+    if (leftMs > 0) timer = clock.setTimeout(look, leftMs)
+    else incoming.destroy(new Error("the node is silent"))
+  }
+  const over = (): void => {
+    clock.clearTimeout(timer)
+    waitingSince = undefined
   }
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         incoming.pause()
         incoming.on("data", (chunk: Buffer) => {
-          served()
+          waitingSince = undefined
           // A read that waits resumes it.
           incoming.pause()
           if (!isLeft) controller.enqueue(chunk)
         })
         incoming.once("end", () => {
-          served()
+          over()
           // The reader may have left before the end was read.
           if (!isLeft) controller.close()
         })
         incoming.once("error", (cause) => {
-          served()
+          over()
           if (isLeft) return
           onCut?.()
           controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
         })
       },
       pull: () => {
-        if (waiting === undefined && !incoming.readableEnded && !incoming.destroyed) {
-          waiting = { timer: clock.setTimeout(() => incoming.destroy(new Error("the node is silent")), quietMs) }
+        if (!incoming.readableEnded && !incoming.destroyed) {
+          waitingSince ??= clock.now()
+          timer ??= clock.setTimeout(look, quietMs)
         }
         incoming.resume()
       },
       cancel: () => {
         isLeft = true
-        served()
+        over()
         incoming.destroy()
       }
     },
