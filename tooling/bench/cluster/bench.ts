@@ -41,7 +41,7 @@ const measureFailures = async (nodes: Nodes, samples: Samples, rounds: number, r
 }
 
 /** Turns before the first measured ones: the processes compile their code. */
-const warmTurns = 1_000
+const warmTurns = 500
 
 /** The clusters of the costs have the default lease. */
 const leaseMs = 5_000

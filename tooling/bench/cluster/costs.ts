@@ -16,8 +16,8 @@ const short: Asked = { words: 20, pauseMs: 0 }
 const firstTokens = 100
 const streams = 40
 const streamed: Asked = { words: 300, pauseMs: 10 }
-const turns = 600
-const idle = 3_000
+const turns = 400
+const idle = 2_000
 
 /** The processor time of the nodes during the work, in milliseconds. */
 const cpuOf = async (nodes: ReadonlyArray<NodeProcess>, work: () => Promise<void>): Promise<number> => {
@@ -96,7 +96,7 @@ export const idleKb = async ({ gateway }: BenchCluster): Promise<number> => {
   const chat = prefix()
   const use = (from: number, times: number) =>
     together({ times, atOnce }, (index) => turn(gateway, `${chat}${from + index}`, { words: 1, pauseMs: 0 }))
-  await use(0, idle / 6)
+  await use(0, idle / 4)
   await pause(1_500)
   const before = await gateway.heapBytes()
   await use(idle, idle)

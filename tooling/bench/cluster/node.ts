@@ -17,7 +17,6 @@ export interface NodeOptions {
   readonly role: "home" | "gateway" | "alone"
   readonly url: string
   readonly leaseMs: number
-  readonly listenOn: string
   readonly port: number
 }
 
@@ -35,7 +34,7 @@ export type Question =
 
 const owner = "bench"
 const many = 1_000_000
-const { role, url, leaseMs, listenOn, port } = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
+const { role, url, leaseMs, port } = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
 
 const store = postgres(url)
 const options = {
@@ -47,14 +46,14 @@ const secret = "the secret of the bench"
 const node =
   role === "alone"
     ? undefined
-    : await Cluster.start({ ...options, cluster: { url, listen: listenOn, secret, role, leaseMs } })
+    : await Cluster.start({ ...options, cluster: { url, listen: "127.0.0.1:0", secret, role, leaseMs } })
 const troupe = node ?? (await Troupe.start(options))
 const server = Server.make({
   troupe,
   authorize: () => ({ owner, may: { approve: true } }),
   limits: { requestsPerMinute: many, streams: many, conversations: many }
 })
-const { close } = await listen(server, { port, graceMs: 1_000 })
+const { close, port: taken } = await listen(server, { port, graceMs: 1_000 })
 
 const cpuMs = (): number => {
   const { user, system } = process.cpuUsage()
@@ -82,4 +81,4 @@ process.once("SIGTERM", async () => {
   await troupe.stop()
   await store.close()
 })
-process.send?.("ready")
+process.send?.(taken)

@@ -60,7 +60,7 @@ export class Nodes {
     return url.href
   }
 
-  async #start(options: Omit<NodeOptions, "port" | "listenOn">): Promise<NodeProcess> {
+  async #start(options: Omit<NodeOptions, "port">): Promise<NodeProcess> {
     const node = await NodeProcess.start(this.#folder, options)
     this.#started.push(node)
     return node

@@ -1,36 +1,38 @@
 /**
  * The processes of the nodes, on the built packages.
  *
- * Owns: the processes that it started. A node keeps its ports when it is started again.
+ * Owns: the processes that it started. A node keeps its port when it is started again.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import { freePort } from "../../../packages/store/test/double/postgresServer.ts"
 import type { NodeOptions, Question } from "./node.ts"
 
 /** The files of a node's program, which run in the folder of the built packages. */
 export const programFiles = ["node.ts", "model.ts"] as const
 
 export class NodeProcess {
-  readonly base: string
   readonly #folder: string
-  readonly #options: NodeOptions
+  readonly #options: Omit<NodeOptions, "port">
+  #port = 0
   #child: ChildProcess | undefined
   #asked: Promise<unknown> = Promise.resolve()
 
-  private constructor(folder: string, options: NodeOptions) {
-    this.base = `http://127.0.0.1:${options.port}`
+  private constructor(folder: string, options: Omit<NodeOptions, "port">) {
     this.#folder = folder
     this.#options = options
   }
 
   /** Starts a node; resolves when it answers requests. */
-  static async start(folder: string, options: Omit<NodeOptions, "port" | "listenOn">): Promise<NodeProcess> {
-    const [port, inner] = [await freePort(), await freePort()]
-    const node = new NodeProcess(folder, { ...options, port, listenOn: `127.0.0.1:${inner}` })
+  static async start(folder: string, options: Omit<NodeOptions, "port">): Promise<NodeProcess> {
+    const node = new NodeProcess(folder, options)
     await node.start()
     return node
+  }
+
+  /** The base URL for clients. */
+  get base(): string {
+    return `http://127.0.0.1:${this.#port}`
   }
 
   get pid(): number {
@@ -39,14 +41,16 @@ export class NodeProcess {
 
   /** Starts it again. */
   async start(): Promise<void> {
-    const child = fork(join(this.#folder, programFiles[0]), [JSON.stringify(this.#options)], {
+    const options: NodeOptions = { ...this.#options, port: this.#port }
+    const child = fork(join(this.#folder, programFiles[0]), [JSON.stringify(options)], {
       execArgv: ["--expose-gc"],
       stdio: ["ignore", "inherit", "inherit", "ipc"]
     })
     this.#child = child
     const failed = once(child, "exit").then(([code]) => Promise.reject(new Error(`a node ended with ${code}`)))
     failed.catch(() => undefined)
-    await Promise.race([once(child, "message"), failed])
+    const [port] = await Promise.race([once(child, "message"), failed])
+    this.#port = Number(port)
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -7,7 +7,8 @@ interface Reached {
   readonly base: string
 }
 
-const agent = new Agent({ keepAlive: true })
+/** It closes an idle connection before the server does: a request on a connection that is being closed would fail. */
+const agent = new Agent({ keepAlive: true, timeout: 1_000 })
 
 /** The body of a request that sends an input. */
 export const inputOf = (asked: Asked, id?: string): string => JSON.stringify({ input: JSON.stringify(asked), id })

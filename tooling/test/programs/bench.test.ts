@@ -80,7 +80,7 @@ describe("a figure of a cluster", () => {
     for (const value of [700, 100, 200]) samples.add("term", value)
     for (const value of [9, 1, 2]) samples.add("token", value)
     for (const value of [1, 2, 1.9]) samples.add("limited", value)
-    const measured = [worst, median, least].map((lines = []) => lines.map((line) => measuredOf(line, samples)))
+    const measured = [worst, median, least].map((chosen = []) => chosen.map((line) => measuredOf(line, samples)))
     expect(measured).toEqual([[700], [2], [1.9]])
     expect(isClusterGood(samples, worst)).toBe(false)
     expect(isClusterGood(samples, [...(median ?? []), ...(least ?? [])])).toBe(true)
