@@ -6,7 +6,7 @@
 import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { unpackNode } from "../built.ts"
 import { show } from "../table.ts"
-import { aloneTurnMs, firstTokenMs, idleKb, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
+import { aloneTurnMs, firstTokenMs, idleKb, inParts, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
 import { ended, frozen, restarted } from "./failover.ts"
 import { limiterFor } from "./limited.ts"
 import { clusterLines, type Group, leases } from "./lines.ts"
@@ -30,7 +30,9 @@ const measureFailures = async (nodes: Nodes, samples: Samples, rounds: number, r
       const stopped = await ended(cluster, "SIGTERM")
       samples.add("term", stopped.firstWordMs)
       samples.add("term wrong", stopped.wrong)
-      const words = [killed, woken, stopped].map(({ firstWordMs, wrong }) => `${show(firstWordMs)} ms, ${wrong} wrong`)
+      const words = [killed, woken, stopped].map(
+        ({ firstWordMs, lateMs, wrong }) => `${show(firstWordMs)} ms, ${wrong} wrong, late by ${show(lateMs)} ms`
+      )
       report(`round ${round}, lease ${leaseMs}: kill ${words[0]}; freeze ${words[1]}; SIGTERM ${words[2]}`)
     }
     await nodes.close()
@@ -68,10 +70,11 @@ const measureCosts = async (nodes: Nodes, samples: Samples, rounds: number, repo
     samples.add("token", tokens.forwarded / tokens.direct)
     samples.add("alone token", tokens.single / tokens.direct)
     report(`round ${round}: a token ${list(...Object.values(tokens))} µs (direct, forwarded, one process)`)
-    const turns = { one: await turnMs(one), two: await turnMs(two), single: await aloneTurnMs(alone) }
-    samples.add("turn", turns.two / turns.one)
-    samples.add("alone turn", turns.single / turns.one)
-    report(`round ${round}: a turn ${list(...Object.values(turns))} ms (one home, two, one process)`)
+    const turns = await inParts([() => turnMs(one), () => turnMs(two), () => aloneTurnMs(alone)])
+    const [oneMs = NaN, twoMs = NaN, aloneMs = NaN] = turns
+    samples.add("turn", twoMs / oneMs)
+    samples.add("alone turn", aloneMs / oneMs)
+    report(`round ${round}: a turn ${list(...turns)} ms (one home, two, one process)`)
     const idle = await idleKb(one)
     samples.add("idle", idle)
     report(`round ${round}: an idle chat ${show(idle)} kB`)

@@ -16,7 +16,8 @@ const short: Asked = { words: 20, pauseMs: 0 }
 const firstTokens = 100
 const streams = 40
 const streamed: Asked = { words: 300, pauseMs: 10 }
-const turns = 400
+const turns = 50
+const parts = 8
 const idle = 2_000
 
 /** The processor time of the nodes during the work, in milliseconds. */
@@ -68,6 +69,15 @@ export const turnMs = async ({ gateway, homes }: BenchCluster, times = turns): P
 /** The processor time of a turn of one process, in milliseconds. */
 export const aloneTurnMs = async (alone: NodeProcess, times = turns): Promise<number> =>
   (await cpuOf([alone], () => runTurns(alone, times))) / times
+
+/** The means of measurements that take turns in small parts: the load of the machine changes from part to part. */
+export const inParts = async (measures: ReadonlyArray<() => Promise<number>>): Promise<ReadonlyArray<number>> => {
+  const sums = measures.map(() => 0)
+  for (let part = 0; part < parts; part++) {
+    for (const [index, measure] of measures.entries()) sums[index] = (sums[index] ?? 0) + (await measure()) / parts
+  }
+  return sums
+}
 
 const clients = 32
 const warmSeconds = 2

@@ -3,6 +3,7 @@
  *
  * A reply begins with the number of its process, so a reader sees the first word of the next home.
  */
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setTimeout as pause } from "node:timers/promises"
 import { Message } from "@troupe/chat/messages"
 import type { ChatView } from "@troupe/chat/view"
@@ -18,9 +19,13 @@ const asked: Asked = { words: 60, pauseMs: 50 }
 const lookMs = 5
 const patienceMs = 60_000
 
-/** What a failure cost: the first word elsewhere of the last chat, in milliseconds, and a number of wrong things. */
+/**
+ * What a failure cost: the first word elsewhere of the last chat, in milliseconds, and a number of wrong things. `lateMs` is
+ * how late the reader's own event loop was at most meanwhile, which shows a busy machine.
+ */
 export interface Failure {
   readonly firstWordMs: number
+  readonly lateMs: number
   readonly wrong: number
 }
 
@@ -75,9 +80,16 @@ const streaming = async (
 }
 
 /** Waits until each chat has a word of another process, and returns the time since. */
-const elsewhere = async (watched: ReadonlyArray<Watched>, former: number, since: number): Promise<number> => {
+const elsewhere = async (
+  watched: ReadonlyArray<Watched>,
+  former: number,
+  since: number
+): Promise<Pick<Failure, "firstWordMs" | "lateMs">> => {
+  const delay = monitorEventLoopDelay()
+  delay.enable()
   await until(() => watched.every(({ view }) => ![0, former].includes(speakerOf(view()))), "first word elsewhere")
-  return performance.now() - since
+  delay.disable()
+  return { firstWordMs: performance.now() - since, lateMs: delay.max / 1e6 }
 }
 
 /** Waits until all turns are over, and counts the inputs that have no single complete answer. */
@@ -104,12 +116,12 @@ export const ended = async (cluster: BenchCluster, signal: "SIGKILL" | "SIGTERM"
   const { pid } = home
   const since = performance.now()
   const ending = home.end(signal)
-  const firstWordMs = await elsewhere(watched, pid, since)
+  const measured = await elsewhere(watched, pid, since)
   const wrong = await settled(watched, inputs.length)
   await ending
   await home.start()
   await placed(homes)
-  return { firstWordMs, wrong }
+  return { ...measured, wrong }
 }
 
 /** Freezes the first home until all turns have ended elsewhere; `wrong` counts the tables that its wake changed. */
@@ -119,14 +131,14 @@ export const frozen = async (cluster: BenchCluster, leaseMs: number): Promise<Fa
   const watched = await streaming(home, gateway, ["first"])
   const since = performance.now()
   home.signal("SIGSTOP")
-  const firstWordMs = await elsewhere(watched, home.pid, since)
+  const measured = await elsewhere(watched, home.pid, since)
   const lost = await settled(watched, 1)
   const before = await contents(url)
   home.signal("SIGCONT")
   await placed(homes)
   await pause(leaseMs)
   const after = await contents(url)
-  return { firstWordMs, wrong: lost + before.filter((table, index) => table !== after[index]).length }
+  return { ...measured, wrong: lost + before.filter((table, index) => table !== after[index]).length }
 }
 
 /** The contents of each table that the store writes for a chat. */

@@ -2,7 +2,7 @@
 import type { Limit } from "../bounds.ts"
 
 /** How a figure is made of its samples: the middle one, or the largest. */
-export type Choice = "median" | "worst"
+type Choice = "median" | "worst"
 
 /** The groups of figures, which the command line selects. */
 export const groups = ["failures", "costs", "limited"] as const

@@ -7,6 +7,7 @@ import { Forwarder } from "../../src/gateway/Forwarder.ts"
 import { nodes, post } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
+const everything = { mode: undefined, approve: true, observe: true, rewind: true, delete: true }
 
 describe("a request to a node that is not the home", () => {
   it("FORWARD1: is answered by the home, with its stream, and leaves no chat at the first node", async () => {
@@ -71,7 +72,7 @@ describe("a move", () => {
       nodes: { has: async () => false },
       deadlineMs: 1_000
     })
-    const by = { server: "/", owner: "anna", may: {}, via: ["anna/c"], streams: true }
+    const by = { server: "/", owner: "anna", may: everything, via: ["anna/c"], streams: true }
     const request = {
       method: "GET",
       url: "http://a/chats/c/view",
