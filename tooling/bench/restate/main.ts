@@ -89,8 +89,10 @@ const killed = async (child: ChildProcess): Promise<void> => {
 const measureRestate = async (folder: string): Promise<void> => {
   const port = await freePort()
   const admin = "http://127.0.0.1:9070"
+  // The program itself: a signal to the script of the package would not reach it.
+  const program = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`
   const startServer = (): ChildProcess =>
-    spawn(join(folder, "node_modules/.bin/restate-server"), ["--base-dir", join(folder, "data")], {
+    spawn(join(folder, program), ["--base-dir", join(folder, "data")], {
       stdio: "ignore",
       env: { ...process.env, DO_NOT_TRACK: "1" }
     })
