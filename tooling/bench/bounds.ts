@@ -8,6 +8,8 @@
 export interface Limit {
   readonly bound: number
   readonly aim: number
+  /** Whether the figure is to be at least these numbers. By default it is to be at most them. */
+  readonly isLeast?: boolean
 }
 
 /** The part of a bound by which a figure may exceed it. */

@@ -55,7 +55,8 @@ const runReported = async (name: ContenderName, running: Running, title: string)
 }
 
 /** The middle one of the sorted values; not a number when there is none. */
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
+export const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 /** The costs of the contenders in all rounds. */
 export class Results {

@@ -12,14 +12,16 @@ import type { Results } from "./rounds.ts"
  */
 export type Verdict = "in aim" | "in bound" | "over" | "FAILS"
 
-/** Compares a figure with its limits. */
-export const verdictOf = (measured: number, { bound, aim }: Limit): Verdict => {
-  if (measured <= aim) return "in aim"
-  if (measured <= bound) return "in bound"
-  return measured <= bound * (1 + tolerance) ? "over" : "FAILS"
+/** Compares a figure with its limits. `allowed` is the part of the bound by which the figure may exceed it. */
+export const verdictOf = (measured: number, { bound, aim, isLeast = false }: Limit, allowed = tolerance): Verdict => {
+  const isWithin = (limit: number): boolean => (isLeast ? measured >= limit : measured <= limit)
+  if (isWithin(aim)) return "in aim"
+  if (isWithin(bound)) return "in bound"
+  return isWithin(bound * (isLeast ? 1 - allowed : 1 + allowed)) ? "over" : "FAILS"
 }
 
-const show = (value: number): string =>
+/** A number with as many places as matter. */
+export const show = (value: number): string =>
   Number.isInteger(value) || value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1)
 
 const row = (name: string, figure: string, ...cells: ReadonlyArray<string>): string =>

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { held, limits, tolerance } from "../../bench/bounds.ts"
+import { clusterLines } from "../../bench/cluster/lines.ts"
+import { clusterTable, isClusterGood, measuredOf, Samples } from "../../bench/cluster/table.ts"
 import { contenders } from "../../bench/contenders.ts"
 import { contendersOf, lines as chatLines } from "../../bench/lines.ts"
 import { lines } from "../../bench/otp/lines.ts"
@@ -56,6 +58,38 @@ describe("a figure of the bench", () => {
     expect(isGood(chosen.slice(0, 1), results)).toBe(true)
     expect(isGood(chosen, results)).toBe(false)
     expect(tableOf(chosen, results).filter((row) => row.includes("in aim"))).toHaveLength(3)
+  })
+})
+
+describe("a figure of a cluster", () => {
+  const [worst, median, least] = ["term", "token", "limited"].map((name) =>
+    clusterLines.filter(({ key }) => key === name)
+  )
+
+  test.each([
+    [1.9, "in aim"],
+    [1.8, "in aim"],
+    [1.79, "FAILS"],
+    [Number.NaN, "FAILS"]
+  ] as const)("of %d that is to be at least 1.8 is %s without a tolerance", (measured, verdict) => {
+    expect(verdictOf(measured, { bound: 1.8, aim: 1.8, isLeast: true }, 0)).toBe(verdict)
+  })
+
+  test("is the median of its samples; of the time of a failure it is the worst one", () => {
+    const samples = new Samples()
+    for (const value of [700, 100, 200]) samples.add("term", value)
+    for (const value of [9, 1, 2]) samples.add("token", value)
+    for (const value of [1, 2, 1.9]) samples.add("limited", value)
+    const measured = [worst, median, least].map((chosen = []) => chosen.map((line) => measuredOf(line, samples)))
+    expect(measured).toEqual([[700], [2], [1.9]])
+    expect(isClusterGood(samples, worst)).toBe(false)
+    expect(isClusterGood(samples, [...(median ?? []), ...(least ?? [])])).toBe(true)
+  })
+
+  test("without samples fails, and has its own key", () => {
+    const samples = new Samples()
+    expect(clusterTable(samples).filter((row) => row.includes("FAILS"))).toHaveLength(clusterLines.length)
+    expect(new Set(clusterLines.map(({ key }) => key)).size).toBe(clusterLines.length)
   })
 })
 

@@ -5,6 +5,7 @@
  */
 import * as z from "zod"
 import type { Finding } from "./ChatError.ts"
+import { unknownName } from "./unknownKeys.ts"
 import { isObject, isRecord } from "./valueChecks.ts"
 
 /** A type for values that pass a test; `reason` describes the expected value. */
@@ -81,12 +82,12 @@ export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
 
 /**
  * The findings about a value of this type, unknown names first. `unknown` returns the reason of a finding about a name
- * that a strict object does not have.
+ * that a strict object does not have. By default the reason names the closest name of the type.
  */
 export const findingsFor = (
   type: z.ZodType,
   value: unknown,
-  unknown: (name: string) => string
+  unknown = (name: string): string => unknownName(name, type instanceof z.ZodObject ? Object.keys(type.shape) : [])
 ): ReadonlyArray<Finding> => {
   const { error } = type.safeParse(value)
   if (error === undefined) return []

@@ -15,7 +15,7 @@ import * as Exit from "effect/Exit"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import type { SqlError } from "effect/sql/SqlError"
+import { SqlError } from "effect/sql/SqlError"
 import { ClusterError } from "../placement/index.ts"
 
 /** A row. */
@@ -36,13 +36,25 @@ export interface PlacementDatabase {
 /** Runs one statement within a transaction. */
 export type RunEffect = (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>
 
-/** Opens the pool. A connection is opened by the first statement. */
+/** How the option is written. */
+const advice = "check that it runs, and write url as postgres://user:password@host:5432/database"
+
+const protocols: ReadonlySet<string> = new Set(["postgres:", "postgresql:"])
+
+/**
+ * Opens the pool. A connection is opened by the first statement.
+ *
+ * **Errors**: rejects with a `ClusterError` (`database_failed`) for another URL, which may have a password and is in no message.
+ */
 export const openPlacementDatabase = async (options: {
   readonly url: string
   readonly deadlineMs: number
   readonly clock: Clock.Clock
 }): Promise<PlacementDatabase> => {
   const { url, deadlineMs, clock } = options
+  if (!URL.canParse(url) || !protocols.has(new URL(url).protocol)) {
+    throw new ClusterError("database_failed", `The database of placement has another url; ${advice}`)
+  }
   const scope = Scope.makeUnsafe()
   const limit = String(Math.ceil(deadlineMs))
   const client = await Effect.runPromise(
@@ -96,6 +108,13 @@ const settled = <A>(exit: Exit.Exit<A, SqlError | ClusterError>): A => {
   if (Exit.isSuccess(exit)) return exit.value
   const cause = Cause.squash(exit.cause)
   if (cause instanceof ClusterError) throw cause
-  const message = cause instanceof Error ? cause.message : String(cause)
-  throw new ClusterError("database_failed", `The database of placement failed: ${message}`, { cause })
+  throw new ClusterError("database_failed", `The database of placement failed: ${reasonOf(cause)}`, { cause })
+}
+
+/** The message of the driver, that of the server or the socket, and the advice if no connection was opened. */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof SqlError)) return cause instanceof Error ? cause.message : String(cause)
+  const { reason } = cause
+  const inner = reason.cause instanceof Error ? `: ${reason.cause.message}` : ""
+  return `${cause.message}${inner}${reason.operation === "connect" ? `; ${advice}` : ""}`
 }

@@ -32,7 +32,12 @@ export const postgresLeases = (
       const [row] = await run(sql.join, [address, takes, leaseMs, former ?? null])
       if (row === undefined) return undefined
       const member = numberIn(row, "member")
-      await run(sql.supersede, [address, member])
+      try {
+        await run(sql.supersede, [address, member])
+      } catch (error) {
+        await run(sql.leave, [member]).catch(() => undefined)
+        throw error
+      }
       return member
     },
     renew: async (member) => (await run(sql.renew, [member, leaseMs])).length > 0,

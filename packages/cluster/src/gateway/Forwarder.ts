@@ -11,6 +11,8 @@
  *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
  *       the client gets `node_silent`.
  * HOP3. After `close` no home is looked up again, and no timer of a look-up is left: a request without a home is refused.
+ * HOP4. When an answer is cut, the home is forgotten. The client's next request looks it up, and does not wait for a home
+ *       that is frozen.
  *
  * @module
  */
@@ -79,13 +81,16 @@ export class Forwarder {
     const { server, method, url, headers, body, signal, closing, owner, may, via, node, streams } = request
     const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams }
     const { pathname, search } = new URL(url)
+    const name = via.at(-1) ?? ""
+    // HOP4
+    const onCut = (): void => this.#parts.placement.forget(Store.bucketOf(name))
     const ask = (to: string | undefined): Promise<Response> => {
       if (to === undefined) return this.#here(note, { method, body, signal })
       const path = pathname + search
-      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal })
+      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, onCut })
     }
     return node === undefined
-      ? this.toHome(via.at(-1) ?? "", { signal, closing, mayRepeat: method === "GET" }, ask)
+      ? this.toHome(name, { signal, closing, mayRepeat: method === "GET" }, ask)
       : this.#toNode(node, () => ask(node))
   }
 

@@ -42,6 +42,8 @@ export interface InnerRequest {
   readonly note: string
   readonly body?: Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called when the node or its connection ends the body of the answer too early (INNER2). */
+  readonly onCut?: (() => void) | undefined
 }
 
 export class InnerClient {
@@ -72,7 +74,9 @@ export class InnerClient {
     if (this.#isClosed) throw new ClusterError("stopped", "This node has stopped")
     const incoming = await this.#head(to, request)
     const mark = incoming.headers[marks.header]
-    if (mark === undefined) return responseOf(incoming, this.#options.clock, this.#quietMs)
+    if (mark === undefined) {
+      return responseOf(incoming, { clock: this.#options.clock, quietMs: this.#quietMs, onCut: request.onCut })
+    }
     incoming.resume()
     if (mark === marks.misdirected) {
       throw new ClusterError("misdirected", `The node ${to} is not the home of this conversation`)
@@ -151,7 +155,14 @@ const ofConnection: ReadonlySet<string> = new Set([
   "upgrade"
 ])
 
-const responseOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: number): Response => {
+/** How the body of an answer is read. */
+interface Reading {
+  readonly clock: Clock.Clock
+  readonly quietMs: number
+  readonly onCut: InnerRequest["onCut"]
+}
+
+const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response => {
   const headers = new Headers()
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     if (!ofConnection.has(name)) for (const value of values ?? []) headers.append(name, value)
@@ -161,46 +172,60 @@ const responseOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs:
     incoming.resume()
     return new Response(null, { status, headers })
   }
-  return new Response(bodyOf(incoming, clock, quietMs), { status, headers })
+  return new Response(bodyOf(incoming, reading), { status, headers })
 }
 
-/** The body, read on demand. The time of INNER2 counts only while a read waits. */
-const bodyOf = (incoming: http.IncomingMessage, clock: Clock.Clock, quietMs: number): ReadableStream<Uint8Array> => {
-  let waiting: { readonly timer: unknown } | undefined
+/**
+ * The body, read on demand. The time of INNER2 counts only while a read waits. One timer serves many reads: when it fires, it
+ * is set again for the rest of the time of the read that waits.
+ */
+const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Reading): ReadableStream<Uint8Array> => {
+  let waitingSince: number | undefined
+  let timer: unknown
   let isLeft = false
-  const served = (): void => {
-    if (waiting !== undefined) clock.clearTimeout(waiting.timer)
-    waiting = undefined
+  const look = (): void => {
+    timer = undefined
+    if (waitingSince === undefined) return
+    const leftMs = waitingSince + quietMs - clock.now()
+    if (leftMs > 0) timer = clock.setTimeout(look, leftMs)
+    else incoming.destroy(new Error("the node is silent"))
+  }
+  const over = (): void => {
+    clock.clearTimeout(timer)
+    waitingSince = undefined
   }
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         incoming.pause()
         incoming.on("data", (chunk: Buffer) => {
-          served()
+          waitingSince = undefined
           // A read that waits resumes it.
           incoming.pause()
           if (!isLeft) controller.enqueue(chunk)
         })
         incoming.once("end", () => {
-          served()
+          over()
           // The reader may have left before the end was read.
           if (!isLeft) controller.close()
         })
         incoming.once("error", (cause) => {
-          served()
-          if (!isLeft) controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
+          over()
+          if (isLeft) return
+          onCut?.()
+          controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
         })
       },
       pull: () => {
-        if (waiting === undefined && !incoming.readableEnded && !incoming.destroyed) {
-          waiting = { timer: clock.setTimeout(() => incoming.destroy(new Error("the node is silent")), quietMs) }
+        if (!incoming.readableEnded && !incoming.destroyed) {
+          waitingSince ??= clock.now()
+          timer ??= clock.setTimeout(look, quietMs)
         }
         incoming.resume()
       },
       cancel: () => {
         isLeft = true
-        served()
+        over()
         incoming.destroy()
       }
     },

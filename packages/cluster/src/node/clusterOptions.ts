@@ -1,6 +1,8 @@
 /** The options of a node, and their check. */
 import type { TroupeOptions } from "@troupe/chat"
+import { optionFindings } from "@troupe/chat/errors"
 import type { Store } from "@troupe/chat/store"
+import * as z from "zod"
 import type { Tls } from "../inner/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
 
@@ -44,30 +46,56 @@ const fewestCharacters = 16
 /** The hosts of a listener for all addresses of a machine. No other node can connect to them. */
 const everyHost = /^(?:0\.0\.0\.0|\[::\]):/u
 
-const isAddress = (text: unknown): text is string =>
-  typeof text === "string" && /^[^/?#@\s]+:\d+$/u.test(text) && URL.canParse(`http://${text}`)
+const address = z.custom<string>(
+  (text) => typeof text === "string" && /^[^/?#@\s]+:\d+$/u.test(text) && URL.canParse(`http://${text}`),
+  "must be a host and a port, as 10.0.0.7:7700"
+)
+const text = z.string("must be text").min(1, "must be text")
+const pem = z.custom((value) => typeof value === "string" || value instanceof Uint8Array, "must be a text or bytes")
+const durationMs = z
+  .number("must be a number of milliseconds more than 0")
+  .positive("must be a number of milliseconds more than 0")
+const functionType = z.custom((value) => typeof value === "function", "must be a function")
 
-const isDuration = (value: unknown): boolean => typeof value === "number" && value > 0 && value < Infinity
+const types = z.strictObject(
+  {
+    url: text.optional(),
+    schema: text.optional(),
+    listen: address,
+    address: address.optional(),
+    secret: z.custom(
+      (value) => typeof value === "string" && value.length >= fewestCharacters,
+      `must be a text of at least ${fewestCharacters} characters, the same on every node`
+    ),
+    tls: z.strictObject({ key: pem, cert: pem, ca: pem.optional() }, "must be { key, cert, ca }").optional(),
+    role: z.enum(["home", "gateway"], 'must be "home" or "gateway"').optional(),
+    leaseMs: durationMs.optional(),
+    drainMs: durationMs.optional(),
+    onMoved: z.enum(["resume", "interrupt"], 'must be "resume" or "interrupt"').optional(),
+    placement: functionType.optional(),
+    onError: functionType.optional()
+  } satisfies { readonly [Name in keyof Required<ClusterOptions>]: z.ZodType },
+  "must be an object with url, listen and secret"
+)
+
+/** What the types cannot express. */
+const whole = types.superRefine((options, context) => {
+  const { listen, address: given = listen, url, placement } = options
+  const report = (name: string, message: string): void => {
+    context.addIssue({ code: "custom", path: [name], message })
+  }
+  if (everyHost.test(given)) {
+    report("address", `must be the one of this machine, as 10.0.0.7:7700: other nodes cannot reach ${given}`)
+  }
+  if (url === undefined && placement === undefined) report("url", "must be that of the PostgreSQL database")
+})
 
 /** Throws a `ClusterError` (`invalid_options`) for options that make no node. */
 export const checkClusterOptions = (cluster: ClusterOptions): void => {
-  if (typeof cluster !== "object" || cluster === null)
-    throw new ClusterError("invalid_options", "cluster must be an object with url, listen and secret")
-  const { listen, address = listen, secret, role = "home", onMoved = "resume", leaseMs = 1, drainMs = 1 } = cluster
-  const problem = [
-    isAddress(listen) ? "" : "listen must be a host and a port, as 10.0.0.7:7700",
-    isAddress(address) ? "" : "address must be a host and a port, as 10.0.0.7:7700",
-    isAddress(address) && everyHost.test(address)
-      ? `other nodes cannot reach ${address}; address must be the one of this machine, as 10.0.0.7:7700`
-      : "",
-    typeof secret === "string" && secret.length >= fewestCharacters
-      ? ""
-      : `secret must be a text of at least ${fewestCharacters} characters, the same on every node`,
-    ["home", "gateway"].includes(role) ? "" : 'role must be "home" or "gateway"',
-    ["resume", "interrupt"].includes(onMoved) ? "" : 'onMoved must be "resume" or "interrupt"',
-    isDuration(leaseMs) && isDuration(drainMs) ? "" : "leaseMs and drainMs must be numbers more than 0"
-  ].filter((text) => text !== "")
-  if (problem.length > 0) throw new ClusterError("invalid_options", `cluster: ${problem.join("; ")}`)
+  const problems = optionFindings(whole, cluster).map(({ field, reason }) => [field.join("."), reason])
+  if (problems.length === 0) return
+  const all = problems.map(([name, reason]) => (name === "" ? reason : `${name} ${reason}`)).join("; ")
+  throw new ClusterError("invalid_options", `cluster: ${all}`)
 }
 
 const needs = ["list", "load", "history", "claim", "accept"] as const

@@ -6,7 +6,8 @@
  * CLUSTER2. An input whose receipt is `delivered` or `pending` is in the record exactly once, over any moves, and when it is
  *           sent again under its id.
  * CLUSTER3. A call that writes begins at most once, unless a person approves a second attempt.
- * CLUSTER15. After `stop` the node has no timer, socket, lock or connection.
+ * CLUSTER15. After `stop`, and after a start that failed, the node has no timer, socket, lock or connection. A part that does
+ *            not end does not keep the others open; its failure rejects `stop`.
  *
  * The order of a stop:
  *   1. nothing more is revived, and the placement releases all buckets: the chats leave, and other nodes take the buckets.
@@ -24,6 +25,12 @@ import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
 import { checkClusterOptions, type ClusterNodeOptions, sharedStore } from "./clusterOptions.ts"
 import { ClusterTroupe } from "./ClusterTroupe.ts"
+
+/**
+ * How long another node may send nothing, in milliseconds: no longer than its lease, and at least two of the beats that a
+ * stream between nodes has each second.
+ */
+const quietMsOf = (leaseMs: number): number => Math.min(3_000, Math.max(2_000, leaseMs))
 
 /** Starts a node. */
 export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
@@ -45,7 +52,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       handle: (accepted) => handler.handle(accepted)
     })
     undo.push(listening.close)
-    const client = new InnerClient({ secret, clock, tls })
+    const client = new InnerClient({ secret, clock, tls, quietMs: quietMsOf(leaseMs) })
     undo.push(() => client.close())
     const placement = await placementOf(cluster, listening.address)
     undo.push(() => placement.stop())
@@ -104,15 +111,19 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
-      revival.stop()
-      await within(clock, drainMs, placement.stop())
-      unsubscribe()
-      await server.close()
-      await forwarder.close()
-      grants.stop()
-      await local.stop()
-      client.close()
-      await listening.close()
+      const [first, ...others] = await failuresOf([
+        () => revival.stop(),
+        () => within(clock, drainMs, placement.stop(), onError),
+        unsubscribe,
+        () => server.close(),
+        () => forwarder.close(),
+        () => grants.stop(),
+        () => local.stop(),
+        () => client.close(),
+        listening.close
+      ])
+      for (const { error } of others) onError(error)
+      if (first !== undefined) throw first.error
     }
     return new ClusterTroupe({
       clustered,
@@ -127,17 +138,15 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       stop: () => (stopping ??= stop())
     })
   } catch (error) {
-    for (const end of undo.toReversed()) await end()
+    for (const failure of await failuresOf(undo.toReversed())) onError(failure.error)
     throw error
   }
 }
 
 /** The placement of the options, or the engine on PostgreSQL, which is loaded now (CLUSTER14). */
 const placementOf = async (cluster: ClusterNodeOptions["cluster"], address: string): Promise<Placement> => {
-  const { placement, url, schema, role, leaseMs, onError: report } = cluster
+  const { placement, url = "", schema, role, leaseMs, onError: report } = cluster
   if (placement !== undefined) return placement(address)
-  if (url === undefined)
-    throw new ClusterError("invalid_options", "cluster: url must be that of the PostgreSQL database")
   const { start } = await import("../engine/EffectPlacement.ts")
   return start({ url, schema, address, role, leaseMs, report })
 }
@@ -197,9 +206,33 @@ const nodeCount = (placement: Placement, clock: Clock.Clock): (() => number) => 
   }
 }
 
-const within = async (clock: Clock.Clock, ms: number, work: Promise<void>): Promise<void> => {
+/** Runs all steps in order, also after one that fails, and returns the failures. CLUSTER15 */
+const failuresOf = async (steps: ReadonlyArray<() => unknown>): Promise<ReadonlyArray<{ readonly error: unknown }>> => {
+  const failures: Array<{ readonly error: unknown }> = []
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      failures.push({ error })
+    }
+  }
+  return failures
+}
+
+/** Waits for the work until its time is over. A later failure is reported. */
+const within = async (
+  clock: Clock.Clock,
+  ms: number,
+  work: Promise<void>,
+  report: (error: unknown) => void
+): Promise<void> => {
   let timer: unknown
-  const late = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)))
+  const late = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(() => {
+      work.catch(report)
+      resolve()
+    }, ms)
+  })
   try {
     await Promise.race([work, late])
   } finally {

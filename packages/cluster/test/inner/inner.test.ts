@@ -145,10 +145,24 @@ describe("deadlines", () => {
 
   it("INNER2: an answer that falls silent fails while its reader waits", async () => {
     const address = await frozen("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\n")
-    const answer = await client({ quietMs: 60 }).request(address, get)
+    let cuts = 0
+    const answer = await client({ quietMs: 60 }).request(address, { ...get, onCut: () => void (cuts += 1) })
     const reader = answer.body?.getReader()
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 1\n\n")
+    expect(cuts).toBe(0)
     await expect(reader?.read()).rejects.toMatchObject({ reason: "silent" })
+    expect(cuts).toBe(1)
+  })
+
+  it("INNER2: an answer that is read to its end, or whose reader leaves, was not cut", async () => {
+    let cuts = 0
+    const request = { ...get, onCut: () => void (cuts += 1) }
+    const address = await listening(async () => new Response("whole"))
+    const whole = await client().request(address, request)
+    expect(await whole.text()).toBe("whole")
+    const left = await client().request(await frozen("HTTP/1.1 200 OK\r\n\r\ndata"), request)
+    await left.body?.cancel()
+    expect(cuts).toBe(0)
   })
 
   it("a node that is gone is unreached: it did not get the request", async () => {

@@ -1,8 +1,11 @@
 import { Clock } from "@troupe/otp"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { queries } from "../../../store/test/double/queries.ts"
 import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
 import { start } from "../../src/engine/EffectPlacement.ts"
+import { startPlacement } from "../../src/engine/startPlacement.ts"
 import { bucketCount, protocol } from "../../src/placement/bucket.ts"
 import { type NodeProcess, startNode } from "../double/nodes.ts"
 import { freshSchema } from "../double/postgresTable.ts"
@@ -207,7 +210,54 @@ describe("a placement", () => {
     await expect(other).rejects.toMatchObject({ _tag: "ClusterError", reason: "protocol_mismatch" })
     expect(await gateway.nodes()).toEqual(["g:1"])
     await gateway.stop()
-    const unreachable = start({ url: "postgres://troupe:secret@127.0.0.1:1/postgres", address: "a:1" })
-    await expect(unreachable).rejects.toMatchObject({ _tag: "ClusterError", reason: "database_failed" })
+  })
+
+  test("EFFPLACE2: when the engine does not start, the error is that of the engine, and nothing is left", async () => {
+    const schema = freshSchema()
+    const failing = startPlacement({ url: server.url, schema, address: "a:1" }, () =>
+      Layer.effectDiscard(Effect.die(new Error("no engine")))
+    )
+    await expect(failing).rejects.toThrow("no engine")
+    await expectNothingLeft(schema)
+  })
+
+  test("EFFPLACE2: when the node has joined and its former membership cannot be removed, the new one is", async () => {
+    const schema = freshSchema()
+    await (await start({ url: server.url, schema, address: "g:1", role: "gateway" })).stop()
+    await queries(server.url, [
+      `INSERT INTO ${schema}.cluster_members (address, takes, expires_at) VALUES ('a:1', FALSE, now() - INTERVAL '1 hour')`,
+      `CREATE FUNCTION ${schema}.refuse() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'kept for the test'; END $$ LANGUAGE plpgsql`,
+      `CREATE TRIGGER refuse BEFORE DELETE ON ${schema}.cluster_members FOR EACH ROW
+        WHEN (old.expires_at < now()) EXECUTE FUNCTION ${schema}.refuse()`
+    ])
+    const failing = start({ url: server.url, schema, address: "a:1" })
+    await expect(failing).rejects.toMatchObject({
+      reason: "database_failed",
+      message: expect.stringContaining("kept for the test")
+    })
+    await queries(server.url, [`DROP TRIGGER refuse ON ${schema}.cluster_members`])
+    await queries(server.url, [`DELETE FROM ${schema}.cluster_members WHERE expires_at < now()`])
+    await expectNothingLeft(schema)
+  })
+
+  test.each([
+    ["that is no URL", "my database", /write url as postgres:\/\/user:password@host:5432\/database/u],
+    ["of another protocol", "http://127.0.0.1:1/x", /write url as postgres:/u],
+    ["without a user", "postgres://127.0.0.1:1/x", /No username configured.*write url as postgres:/u],
+    ["where nothing listens", "postgres://a:secret@127.0.0.1:1/x", /ECONNREFUSED 127\.0\.0\.1:1.*write url as/u]
+  ])("a url %s is a typed error that describes the right one", async (_, url, message) => {
+    const failure: unknown = await start({ url, address: "a:1" }).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ _tag: "ClusterError", reason: "database_failed" })
+    expect(String(failure)).toMatch(message)
+    expect(String(failure)).not.toContain("secret")
   })
 })
+
+/** EFFPLACE2 */
+const expectNothingLeft = async (schema: string): Promise<void> => {
+  const count = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'troupe-placement'"
+  await expect.poll(() => queries(server.url, [count])).toEqual([{ count: 0 }])
+  const rows = `SELECT (SELECT count(*)::int FROM ${schema}.cluster_members) AS members,
+    (SELECT count(member)::int FROM ${schema}.cluster_homes) AS homes`
+  expect(await queries(server.url, [rows])).toEqual([{ members: 0, homes: 0 }])
+}

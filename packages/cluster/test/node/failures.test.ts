@@ -9,9 +9,29 @@ import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
 import type { ChatView } from "@troupe/chat/view"
 import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
+import { Placements } from "../double/placements.ts"
 
 /** A placement that is never started, because the options are refused first. */
 const noPlacement = (): Promise<never> => Promise.reject(new Error("the placement was started"))
+
+/** The options of a node of its own cluster, some functions of whose placement fail. */
+const alone = (...names: ReadonlyArray<"subscribe" | "stop">): Cluster.ClusterNodeOptions => ({
+  adapter: hello(),
+  store: Store.memory(),
+  cluster: {
+    listen: "127.0.0.1:0",
+    secret,
+    placement: async (address) => {
+      const placement = await new Placements().join()(address)
+      const failing = (name: string) => () => {
+        throw new Error(`no ${name}`)
+      }
+      return { ...placement, ...Object.fromEntries(names.map((name) => [name, failing(name)])) }
+    }
+  }
+})
+
+const resources = (): number => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP/u.test(name)).length
 
 const codeOf = async (answer: Response): Promise<string> =>
   `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
@@ -200,7 +220,6 @@ describe("a node", () => {
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {
     const { node } = nodes()
-    const resources = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP/u.test(name)).length
     const before = resources()
     const [home, other] = [await node(), await node()]
     const chat = await other.troupe.chat("c")
@@ -216,6 +235,27 @@ describe("a node", () => {
     other.proxy.cut()
     await until(() => resources() <= before)
     expect(resources()).toBeLessThanOrEqual(before)
+  })
+
+  it("CLUSTER15: whose placement does not stop still ends everything else, and rejects with that failure", async () => {
+    const before = resources()
+    const troupe = await Cluster.start(alone("stop"))
+    const chat = await troupe.chat("c")
+    await chat.send("Hello").result()
+    await expect(troupe.stop()).rejects.toThrow("no stop")
+    expect(troupe.isAlive("c")).toBe(false)
+    await until(() => resources() <= before)
+  })
+
+  it("CLUSTER15: whose start fails ends everything that it began, and rejects with the first failure", async () => {
+    const before = resources()
+    const errors: Array<string> = []
+    const options = alone("subscribe", "stop")
+    const onError = (error: unknown): void => void errors.push(String(error))
+    const failing = Cluster.start({ ...options, cluster: { ...options.cluster, onError } })
+    await expect(failing).rejects.toThrow("no subscribe")
+    expect(errors).toEqual(["Error: no stop"])
+    await until(() => resources() <= before)
   })
 
   it("CLUSTER14: without `cluster` it is the Troupe of one machine", async () => {
@@ -234,7 +274,7 @@ describe("a node", () => {
     const options = (store: Store.Store | undefined, more: object = {}) => ({
       adapter: hello(),
       store,
-      cluster: { listen: "127.0.0.1:0", secret, ...more }
+      cluster: { url: "postgres://a:b@127.0.0.1:1/c", listen: "127.0.0.1:0", secret, ...more }
     })
     const refusal = (store: Store.Store | undefined, more?: object) =>
       Cluster.start(options(store, more)).then(
@@ -248,7 +288,7 @@ describe("a node", () => {
   })
 
   it.each<readonly [string, unknown, RegExp]>([
-    ["null", null, /cluster must be an object/u],
+    ["null", null, /cluster: must be an object/u],
     ["a listen without a port", { listen: "localhost" }, /listen must be a host and a port/u],
     ["a listen that is a URL", { listen: "http://127.0.0.1:7700" }, /listen must be a host and a port/u],
     ["a listen on all addresses without an address", { listen: "0.0.0.0:0" }, /other nodes cannot reach 0\.0\.0\.0:0/u],
@@ -256,8 +296,12 @@ describe("a node", () => {
     ["an address with a path", { address: "10.0.0.7:7700/a" }, /address must be a host and a port/u],
     ["another role", { role: "hom" }, /role must be "home" or "gateway"/u],
     ["another onMoved", { onMoved: "restart" }, /onMoved must be/u],
-    ["a lease in text", { leaseMs: "5000" }, /leaseMs and drainMs must be numbers/u],
-    ["an endless lease", { leaseMs: Infinity }, /leaseMs and drainMs must be numbers/u],
+    ["a lease in text", { leaseMs: "5000" }, /leaseMs must be a number of milliseconds more than 0/u],
+    ["an endless lease", { leaseMs: Infinity }, /leaseMs must be a number of milliseconds more than 0/u],
+    ["no placement and no url", { placement: undefined }, /url must be that of the PostgreSQL database/u],
+    ["a misspelled name", { leeseMs: 1_500 }, /leeseMs unknown; did you mean leaseMs\?/u],
+    ["a name that resembles none", { zzz: 1 }, /zzz unknown; use url, schema, listen, /u],
+    ["certificates without a key", { tls: { cert: "a" } }, /tls\.key must be/u],
     ["a host that is not of this machine", { listen: "192.0.2.1:7700" }, /cannot listen on 192\.0\.2\.1:7700: /u],
     ["certificates that are none", { tls: { key: "a", cert: "b" } }, /cannot listen on 127\.0\.0\.1:0: /u]
   ])("options of a node that cannot work are typed errors that name the option: %s", async (_, more, message) => {

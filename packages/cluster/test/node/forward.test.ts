@@ -1,9 +1,13 @@
 import { Fake } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
+import { Clock } from "@troupe/otp"
 import { Client } from "@troupe/server"
 import { describe, expect, it } from "vitest"
+import { Forwarder } from "../../src/gateway/Forwarder.ts"
 import { nodes, post, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
+const everything = { mode: undefined, approve: true, observe: true, rewind: true, delete: true }
 
 describe("a request to a node that is not the home", () => {
   it("FORWARD1: is answered by the home, with its stream, and leaves no chat at the first node", async () => {
@@ -49,6 +53,38 @@ describe("a request to a node that is not the home", () => {
 })
 
 describe("a move", () => {
+  it("HOP4: an answer that is cut makes the next request look up the home", async () => {
+    const calls: Array<string> = []
+    const forwarder = new Forwarder({
+      placement: {
+        address: "a:1",
+        homeOf: async () => "b:1",
+        forget: (bucket) => void calls.push(`forget ${bucket}`)
+      },
+      client: {
+        request: async (_, { onCut }) => {
+          onCut?.()
+          return new Response("cut")
+        }
+      },
+      clock: Clock.live,
+      isHome: () => false,
+      nodes: { has: async () => false },
+      deadlineMs: 1_000
+    })
+    const by = { server: "/", owner: "anna", may: everything, via: ["anna/c"], streams: true }
+    const request = {
+      method: "GET",
+      url: "http://a/chats/c/view",
+      headers: [],
+      body: undefined,
+      signal: new AbortController().signal,
+      closing: new AbortController().signal
+    }
+    await forwarder.forward({ ...request, ...by })
+    expect(calls).toEqual([`forget ${Store.bucketOf("anna/c")}`])
+  })
+
   it("CLUSTER10: a node that is no longer the home refuses, and the sender finds the new home", async () => {
     const { node, placements } = nodes()
     const [a, b, c] = [await node(), await node(), await node()]

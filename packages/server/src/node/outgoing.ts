@@ -47,15 +47,27 @@ const pump = async (outgoing: ServerResponse, { body }: Response, patience: Pati
   const reader = body.getReader()
   const leave = (): void => void reader.cancel().catch(() => {})
   outgoing.once("close", leave)
+  let isFirst = true
   for (let piece = await reader.read(); !piece.done && !outgoing.destroyed; piece = await reader.read()) {
-    await sendPieces(outgoing, piece.value, patience)
+    await sendPieces(outgoing, piece.value, patience, isFirst)
+    isFirst &&= piece.value.byteLength === 0
   }
 }
 
-/** Sends bytes in pieces, so that a client that takes them slowly is not disconnected. */
-const sendPieces = async (outgoing: ServerResponse, bytes: Uint8Array, patience: Patience): Promise<void> => {
+/**
+ * Sends bytes in pieces, so that a client that takes them slowly is not disconnected. `write` sends the first one of a body,
+ * with its head.
+ */
+const sendPieces = async (
+  outgoing: ServerResponse,
+  bytes: Uint8Array,
+  patience: Patience,
+  isFirst = false
+): Promise<void> => {
   for (let at = 0; at < bytes.byteLength && !outgoing.destroyed; at += pieceBytes) {
-    if (!outgoing.write(bytes.subarray(at, at + pieceBytes))) await taken(outgoing, patience, outgoing)
+    const piece = bytes.subarray(at, at + pieceBytes)
+    const isTaken = isFirst && at === 0 ? outgoing.write(piece) : send(outgoing, piece)
+    if (!isTaken) await taken(outgoing, patience, fullOf(outgoing))
   }
 }
 
@@ -71,7 +83,7 @@ const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience)
         if (piece === undefined || outgoing.destroyed) resolve()
         else if (piece.length > pieceBytes) void sendPieces(outgoing, Buffer.from(piece), patience).then(go, reject)
         else if (send(outgoing, piece)) stream.ask(question)
-        else void taken(outgoing, patience, outgoing.writableNeedDrain ? outgoing : outgoing.socket).then(go)
+        else void taken(outgoing, patience, fullOf(outgoing)).then(go)
       },
       reject
     }
@@ -79,17 +91,29 @@ const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience)
   })
 
 /**
- * Sends one chunk of a response whose head is sent, as one piece. `write` would send its length, text and end separately.
+ * Sends one chunk of a response whose head is sent, as one piece. `write` would send its length, content and end separately.
  */
-const send = (outgoing: ServerResponse, piece: string): boolean => {
+const send = (outgoing: ServerResponse, piece: string | Uint8Array): boolean => {
   const { socket } = outgoing
   if (socket === null || !outgoing.chunkedEncoding || outgoing.writableNeedDrain) return outgoing.write(piece)
   if (socket.writableCorked === 0) {
     socket.cork()
     nextTick(uncork, socket)
   }
-  return socket.write(`${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`)
+  const head = `${Buffer.byteLength(piece).toString(16)}\r\n`
+  return socket.write(typeof piece === "string" ? `${head}${piece}\r\n` : chunkOf(head, piece))
 }
+
+const chunkOf = (head: string, piece: Uint8Array): Buffer => {
+  const chunk = Buffer.allocUnsafe(head.length + piece.byteLength + 2)
+  chunk.write(head, "latin1")
+  chunk.set(piece, head.length)
+  chunk.write("\r\n", head.length + piece.byteLength, "latin1")
+  return chunk
+}
+
+/** The writer that has no room: the response, or the socket to which `send` writes directly. */
+const fullOf = (outgoing: ServerResponse): Writable | null => (outgoing.writableNeedDrain ? outgoing : outgoing.socket)
 
 const uncork = (socket: Writable): void => socket.uncork()
 

@@ -30,6 +30,16 @@ test("a handler of Node's HTTP gets the request, and its answer is sent", async 
   expect(await response.json()).toEqual({ body: "hello", path: "/a/b" })
 })
 
+test("a body of bytes arrives whole, whatever the sizes of its pieces, and a HEAD has none", async () => {
+  const sizes = [3, 0, 70_000, 1, 16_384]
+  const pieces = sizes.map((size, index) => new Uint8Array(size).fill(index + 65))
+  const url = await listening(async () => new Response(ReadableStream.from(pieces)))
+  expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(Buffer.concat(pieces))).toBe(true)
+  const head = await fetch(url, { method: "HEAD" })
+  expect([head.status, await head.text()]).toEqual([200, ""])
+  expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(86_388)
+})
+
 test("a body that a parser of the framework has read is taken from it", async () => {
   const url = await listening(echo, async (incoming) => {
     let text = ""

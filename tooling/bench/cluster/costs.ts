@@ -1,0 +1,115 @@
+/** What a turn, a token and an idle chat cost, with and without a second node. */
+import { setTimeout as pause } from "node:timers/promises"
+import { median } from "../rounds.ts"
+import type { Asked } from "./model.ts"
+import { type BenchCluster, idsAt } from "./nodes.ts"
+import type { NodeProcess } from "./process.ts"
+import { together, turn } from "./turn.ts"
+
+let begun = 0
+
+/** The prefix of chats that no other measurement has. */
+const prefix = (): string => `cost${++begun}-`
+
+const atOnce = 8
+const short: Asked = { words: 20, pauseMs: 0 }
+const firstTokens = 100
+const streams = 40
+const streamed: Asked = { words: 300, pauseMs: 10 }
+const turns = 50
+const parts = 8
+const idle = 2_000
+
+/** The processor time of the nodes during the work, in milliseconds. */
+const cpuOf = async (nodes: ReadonlyArray<NodeProcess>, work: () => Promise<void>): Promise<number> => {
+  const sum = async (): Promise<number> =>
+    (await Promise.all(nodes.map((node) => node.cpuMs()))).reduce((total, ms) => total + ms, 0)
+  const before = await sum()
+  await work()
+  return (await sum()) - before
+}
+
+/** A way to the chats of a home, and the nodes that it costs. */
+export interface Way {
+  readonly through: NodeProcess
+  readonly home: NodeProcess
+}
+
+const nodesOf = ({ through, home }: Way): ReadonlyArray<NodeProcess> => [...new Set([through, home])]
+
+/** The median time to the first word of a turn, in milliseconds, for each way. They take turns. */
+export const firstTokenMs = async (ways: ReadonlyArray<Way>): Promise<ReadonlyArray<number>> => {
+  const ids = await Promise.all(ways.map(({ home }) => idsAt(home, prefix(), firstTokens)))
+  const times = ways.map((): Array<number> => [])
+  for (let index = 0; index < firstTokens; index++) {
+    for (const [at, { through }] of ways.entries()) {
+      times[at]?.push(await turn(through, ids[at]?.[index] ?? "", { words: 2, pauseMs: 1 }))
+    }
+  }
+  return times.map(median)
+}
+
+/** The processor time of a streamed token, in microseconds. */
+export const tokenUs = async (way: Way): Promise<number> => {
+  const ids = await idsAt(way.home, prefix(), streams)
+  const work = () =>
+    together({ times: streams, atOnce: streams }, (index) => turn(way.through, ids[index] ?? "", streamed))
+  return ((await cpuOf(nodesOf(way), work)) * 1_000) / (streams * streamed.words)
+}
+
+const runTurns = (through: NodeProcess, times: number): Promise<void> => {
+  const chat = prefix()
+  return together({ times, atOnce }, (index) => turn(through, `${chat}${index}`, short))
+}
+
+/** The processor time of a turn in milliseconds, summed over all nodes of the cluster. */
+export const turnMs = async ({ gateway, homes }: BenchCluster, times = turns): Promise<number> =>
+  (await cpuOf([gateway, ...homes], () => runTurns(gateway, times))) / times
+
+/** The processor time of a turn of one process, in milliseconds. */
+export const aloneTurnMs = async (alone: NodeProcess, times = turns): Promise<number> =>
+  (await cpuOf([alone], () => runTurns(alone, times))) / times
+
+/** The means of measurements that take turns in small parts: the load of the machine changes from part to part. */
+export const inParts = async (measures: ReadonlyArray<() => Promise<number>>): Promise<ReadonlyArray<number>> => {
+  const sums = measures.map(() => 0)
+  for (let part = 0; part < parts; part++) {
+    for (const [index, measure] of measures.entries()) sums[index] = (sums[index] ?? 0) + (await measure()) / parts
+  }
+  return sums
+}
+
+const clients = 32
+const warmSeconds = 2
+const countedSeconds = 8
+
+/** The turns a second that the nodes can do. */
+export const turnsPerSecond = async (through: NodeProcess): Promise<number> => {
+  const chat = prefix()
+  const warmUntil = performance.now() + warmSeconds * 1_000
+  const until = warmUntil + countedSeconds * 1_000
+  let count = 0
+  await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      for (let index = 0; performance.now() < until; index++) {
+        await turn(through, `${chat}${client}-${index}`, short)
+        const now = performance.now()
+        if (now > warmUntil && now <= until) count++
+      }
+    })
+  )
+  return count / countedSeconds
+}
+
+/** The heap that an idle chat of another node keeps on the gateway, in kB. */
+export const idleKb = async ({ gateway }: BenchCluster): Promise<number> => {
+  const chat = prefix()
+  const use = (from: number, times: number) =>
+    together({ times, atOnce }, (index) => turn(gateway, `${chat}${from + index}`, { words: 1, pauseMs: 0 }))
+  await use(0, idle / 4)
+  await pause(1_500)
+  const before = await gateway.heapBytes()
+  await use(idle, idle)
+  await pause(1_500)
+  return ((await gateway.heapBytes()) - before) / idle / 1_000
+}
