@@ -39,7 +39,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["call", "stopConditions", "request"],
     ["schedule"],
     ["batch"],
-    ["dispatch", "step"],
+    ["dispatch", "lists", "step"],
     ["store"],
     ["inbox"],
     ["loop"],

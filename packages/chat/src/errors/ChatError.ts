@@ -277,6 +277,7 @@ const sessionReasons = [
   "store_fenced",
   "store_closed",
   "store_without_log",
+  "store_without_waiting",
   "unknown_chat",
   "unknown_commit",
   "not_a_step",
@@ -318,6 +319,7 @@ const sessionReasons = [
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
  * - `chat_exists`: a conversation of that id exists already
  * - `store_without_log`: the store keeps only the newest record
+ * - `store_without_waiting`: the store does not list what conversations wait for
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again. With the option

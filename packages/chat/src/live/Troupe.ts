@@ -25,7 +25,9 @@ import {
   guarded,
   type HistoryOptions,
   type ListOptions,
-  takesDrafts
+  takesDrafts,
+  type WaitList,
+  type WaitOptions
 } from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
@@ -167,6 +169,30 @@ export class RunningTroupe {
   /** A page of the stored conversations, the last written first. **Errors**: as for {@link history}. */
   list(options?: ListOptions): Promise<ChatList> {
     return this.#conversations.list(options)
+  }
+
+  /**
+   * A page of what the stored conversations wait for: questions, decisions about calls, and results that a person gives. The oldest
+   * comes first. No process is started.
+   *
+   * **Errors**: as for {@link history}, and `store_without_waiting` when the store keeps no such list.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, tool, Troupe } from "@troupe/chat"
+   *
+   * const pay = tool({ name: "pay", execute: () => "paid" })
+   * const script = [{ toolCall: { id: "c1", name: "pay", arguments: { to: "Ann" } } }, { finish: "tool_calls" as const }]
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script }), tools: [pay], permissions: { ask: () => "suspend" } })
+   * await (await troupe.chat("anna/1")).send("Pay Ann").result()
+   *
+   * const { waits } = await troupe.waiting({ owner: "anna/" })
+   * waits.map(({ chat, kind, tool: name, text }) => [chat, kind, name, text]) // => [["anna/1", "approval", "pay", '{"to":"Ann"}']]
+   * await troupe.stop()
+   * ```
+   */
+  waiting(options?: WaitOptions): Promise<WaitList> {
+    return this.#conversations.waiting(options)
   }
 
   /**

@@ -1,0 +1,6 @@
+/** The lists of a store: their options, their items, and an index by prefix. */
+export { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "./chatList.ts"
+export { MemoryWaits } from "./memoryWaits.ts"
+export { PrefixIndex } from "./prefixIndex.ts"
+export type { Wait, WaitList, WaitOptions } from "./waitList.ts"
