@@ -300,7 +300,8 @@ const sessionReasons = [
  * - `awaiting_tool_results`: results must come first
  * - `awaiting_approval`: decisions about tool calls must come first; `metadata.toolCallIds` names the calls
  * - `unknown_tool_call_id`: no result of that call and no decision about it is awaited (any longer);
- *   `metadata.toolCallId` names the call
+ *   `metadata.toolCallId` names the call. `metadata.decision` is what was decided before, and `metadata.outcome` how the call ended, if
+ *   they are known
  * - `tool_call_not_running`: no call of that id can be cancelled or restarted (any longer); `metadata.toolCallId` names
  *   the id
  * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set

@@ -8,7 +8,8 @@
  *
  * @module
  */
-import { System } from "@troupe/otp"
+import { Process, System } from "@troupe/otp"
+import { Escalation } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
@@ -74,12 +75,14 @@ export class RunningTroupe {
   readonly #tree: SupervisionTree
   readonly #living: ChatDirectory
   readonly #conversations: Conversations
+  readonly #escalation: Escalation | undefined
   #stopping: Promise<void> | undefined
 
   /** Starts a Troupe; call `Troupe.start`. */
   static async start(options: TroupeOptions): Promise<RunningTroupe> {
     const troupe = new RunningTroupe(options)
     await troupe.#tree.start(options)
+    troupe.#escalation?.start()
     return troupe
   }
 
@@ -120,6 +123,7 @@ export class RunningTroupe {
       released: (id) => forgetChat(guardedStore, id)
     })
     keepsLiving(this, this.#living)
+    this.#escalation = this.#escalating(own)
     this.#conversations = new Conversations({
       ask: (call) => this.#tree.ask(call),
       living: (id) => this.#living.get(id)?.chat,
@@ -347,7 +351,19 @@ export class RunningTroupe {
     return { system: this.system.name, stopped: this.#stopping !== undefined }
   }
 
+  #escalating({ escalateAfterMs: afterMs = Infinity, onEscalate }: TroupeOptions): Escalation | undefined {
+    if (afterMs === Infinity) return undefined
+    return new Escalation({
+      clock: this.system.clock,
+      afterMs,
+      mark: (askedUntil, limit) => this.#tree.ask({ type: "escalate", askedUntil, limit }),
+      onEscalate,
+      report: (error) => void Process.spawn(this.system, () => Promise.reject(error), { label: "onEscalate" })
+    })
+  }
+
   async #stop(): Promise<void> {
+    this.#escalation?.stop()
     await outsideTurn()
     await this.#tree.stop(() => this.#living.stopAll())
     if (this.#ownsSystem) await System.stop(this.system)
