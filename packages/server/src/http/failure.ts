@@ -63,10 +63,14 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
   }
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
     const { reason } = error
+    const decided = reason === "unknown_tool_call_id" ? decidedIn(error.metadata) : undefined
+    if (decided !== undefined) {
+      const message = `This call was decided before: ${decided.type ?? decided.outcome}`
+      return new HttpError(reason, message, { cause: error, decided })
+    }
     return refused(reason, {
       cause: error,
-      ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {}),
-      ...(reason === "unknown_tool_call_id" ? { decided: decidedIn(error.metadata) } : {})
+      ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {})
     })
   }
   return undefined
