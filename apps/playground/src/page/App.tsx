@@ -7,6 +7,7 @@ import { Conversation } from "./Conversation.tsx"
 import { control } from "./nodes.ts"
 import { hrefOf, newId, usePlace } from "./place.ts"
 import { ThemeButton } from "./ThemeButton.tsx"
+import { Waiting } from "./Waiting.tsx"
 
 type Room = "chats" | "chat" | "observer"
 
@@ -44,6 +45,7 @@ export const App = (): ReactNode => {
         ))}
       </nav>
       <aside className="room chats" aria-label="Conversations">
+        <Waiting current={id} onChosen={() => setRoom("chat")} />
         <Chats current={id} onChosen={() => setRoom("chat")} />
       </aside>
       <main className="room chat">
