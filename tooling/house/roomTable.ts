@@ -78,5 +78,5 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["observer"]
   ],
   "apps/cli": [["options"], ["model", "tools"], ["output"], ["chat", "observe"]],
-  "apps/playground": [["suggestions", "control"], ["host", "page"], ["cluster"]]
+  "apps/playground": [["suggestions", "waiting", "control"], ["host", "page"], ["cluster"]]
 }

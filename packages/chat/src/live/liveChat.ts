@@ -62,7 +62,7 @@ export interface ChatHome {
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (id: string, input: InboxEntry, fence: Fence | undefined) => Promise<Accepted>
   /** The error of a decision that came too late, with what was decided; `undefined` for another error. */
-  readonly completed: (
+  readonly completed?: (
     call: { readonly id: string; readonly toolCallId: string },
     error: unknown
   ) => Promise<unknown> | undefined
@@ -369,7 +369,7 @@ export class LiveChat implements TurnsHome {
     const complete =
       decisions === undefined
         ? undefined
-        : (error: unknown) => this.#home.completed({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
+        : (error: unknown) => this.#home.completed?.({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
     return new LiveTurn(
       said,
       this.#home.options(this.id, options),

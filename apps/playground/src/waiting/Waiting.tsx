@@ -1,7 +1,6 @@
 import { useWaiting, type Waiting as Waits } from "@troupe/react"
 import { type ReactNode, useState } from "react"
 import { decisions } from "./Approvals.tsx"
-import { hrefOf } from "./place.ts"
 
 type Wait = Waits["waits"][number]
 
@@ -18,9 +17,12 @@ const headings: Readonly<Record<Wait["kind"], string>> = {
 /** What all conversations wait for, read every two seconds. The current conversation shows its own questions. */
 export const Waiting = ({
   current,
+  hrefOf,
   onChosen
 }: {
   readonly current: string
+  /** The address of a conversation. */
+  readonly hrefOf: (id: string) => string
   readonly onChosen: () => void
 }): ReactNode => {
   const { waits, error, more, approve, answer } = useWaiting({ pollMs })
