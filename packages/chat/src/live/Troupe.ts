@@ -358,7 +358,7 @@ export class RunningTroupe {
       afterMs,
       mark: (askedUntil, limit) => this.#tree.ask({ type: "escalate", askedUntil, limit }),
       onEscalate,
-      report: (error) => void Process.spawn(this.system, () => Promise.reject(error), { label: "onEscalate" })
+      report: (thrown) => void Process.spawn(this.system, () => Promise.reject(thrown), { label: "onEscalate" })
     })
   }
 

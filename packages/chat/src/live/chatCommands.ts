@@ -73,11 +73,11 @@ interface Log {
  * store without a log, or one that fails, adds nothing to the error.
  */
 export const withDecision = (
-  error: unknown,
+  refusal: unknown,
   { id, toolCallId }: { readonly id: string; readonly toolCallId: string },
   log: Log
 ): Promise<unknown> | undefined =>
-  isLateDecision(error)
+  isLateDecision(refusal)
     ? decisionIn(log, id, toolCallId).then(
         (before) => (before === undefined ? undefined : undecidedCall(toolCallId, [], before)),
         () => undefined
