@@ -23,7 +23,7 @@ export const waitKinds = ["question", "approval", "unknown_outcome", "tool_resul
 export type WaitKind = (typeof waitKinds)[number]
 
 /** The agent of a conversation. */
-export interface WaitingAgent {
+interface WaitingAgent {
   readonly name: string
   readonly version?: string | undefined
 }

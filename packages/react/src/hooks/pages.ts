@@ -10,7 +10,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 
 /** A page: its items, and the cursor of the next one. */
-export interface PageOf<Item> {
+interface PageOf<Item> {
   readonly items: ReadonlyArray<Item>
   readonly next?: string | undefined
 }
