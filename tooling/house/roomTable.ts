@@ -39,7 +39,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["call", "stopConditions", "request"],
     ["schedule"],
     ["batch"],
-    ["dispatch", "step"],
+    ["dispatch", "lists", "step"],
     ["store"],
     ["inbox"],
     ["loop"],
@@ -78,5 +78,5 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["observer"]
   ],
   "apps/cli": [["options"], ["model", "tools"], ["output"], ["chat", "observe"]],
-  "apps/playground": [["suggestions", "control"], ["host", "page"], ["cluster"]]
+  "apps/playground": [["suggestions", "waiting", "control"], ["host", "page"], ["cluster"]]
 }

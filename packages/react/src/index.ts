@@ -34,3 +34,5 @@ export type {
 export { TroupeProvider, useTroupe } from "./hooks/Provider.ts"
 export { useSnapshot } from "./hooks/Snapshot.ts"
 export type { HasSnapshot, HasState } from "./hooks/Snapshot.ts"
+export { useWaiting } from "./hooks/Waiting.ts"
+export type { Waiting, WaitingOptions } from "./hooks/Waiting.ts"

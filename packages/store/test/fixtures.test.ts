@@ -120,6 +120,22 @@ describe.each(Object.keys(opened))("a database of version 2 in %s", (name) => {
     await store?.close()
   })
 
+  test("FIXTURE7. lists what waits in it, from its newest entries alone", async () => {
+    const store = await opened[name]?.()
+    const { waits = [], next } = (await store?.waiting?.()) ?? {}
+    expect(next).toBeUndefined()
+    expect(
+      waits.map(({ chat, kind, toolCallId, tool, text, reason }) => [chat, kind, toolCallId, tool, text, reason])
+    ).toEqual([
+      ["question", "question", "call_0", "book", "For how many?", undefined],
+      ["approval", "approval", "call_0", "wipe", '{"amount":10}', "permission to run was suspended"],
+      ["manual", "tool_result", "call_0", "fetch", '{"amount":10}', undefined]
+    ])
+    const times = waits.map(({ askedAt }) => askedAt)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    await store?.close()
+  })
+
   test("FIXTURE3. has its question answered, its approval given, and its manual call answered", async () => {
     const { troupe, over } = await started(opened[name])
     const question = await troupe.chat("question")

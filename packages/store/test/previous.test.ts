@@ -127,6 +127,29 @@ describe.each(Object.keys(databases))("the previous build and this one on one da
     await closed(both)
   })
 
+  test("BUILD6. what waits is listed after entries of the previous one, which go on beside the list", async () => {
+    const both = await bothOf(name)
+    const { before, now } = both
+    const asks = (id: string, question: string) =>
+      recordOf(id, [user("Pay")], { pendingQuestion: { toolCallId: "c1", question, options: {} } })
+    const listed = async () => ((await now.waiting?.())?.waits ?? []).map(({ chat, text }) => `${chat} ${text}`)
+    await before.save(asks("a", "Which?"), { writer: "w1", after: 0 })
+    await before.save(said("b", "Hello"), { writer: "w1", after: 0 })
+    expect(await listed()).toEqual(["a Which?"])
+    await before.save(said("a", "Pay", "This one"), { writer: "w1", after: 1 })
+    await before.save(asks("b", "How many?"), { writer: "w1", after: 1 })
+    expect(await listed()).toEqual(["b How many?"])
+    await before.save(said("b", "Pay", "Two"), { writer: "w1", after: 2 })
+    const keeps = { messages: 0, known: 0 }
+    await now.save(asks("b", "Sure?"), { writer: "w2", after: 3, keeps })
+    expect(await listed()).toEqual(["b Sure?"])
+    await before.save(asks("b", "Really?"), { writer: "w2", after: 4 })
+    await now.save(said("b", "Pay", "Yes"), { writer: "w3", after: 5, keeps })
+    expect(await listed()).toEqual([])
+    await before.delete("a")
+    await closed(both)
+  })
+
   test("BUILD3. inputs that the previous one stored in an entry become rows, and each runs once", async () => {
     const both = await bothOf(name)
     const { before, now } = both

@@ -1,6 +1,7 @@
 import { useTroupe } from "@troupe/react"
 import { Observer } from "@troupe/react/Observer"
 import { type ReactNode, useEffect, useState } from "react"
+import { Waiting } from "../waiting/index.ts"
 import { Chats } from "./Chats.tsx"
 import { Cluster } from "./Cluster.tsx"
 import { Conversation } from "./Conversation.tsx"
@@ -44,6 +45,7 @@ export const App = (): ReactNode => {
         ))}
       </nav>
       <aside className="room chats" aria-label="Conversations">
+        <Waiting current={id} hrefOf={hrefOf} onChosen={() => setRoom("chat")} />
         <Chats current={id} onChosen={() => setRoom("chat")} />
       </aside>
       <main className="room chat">

@@ -1,7 +1,7 @@
 import { useChat } from "@troupe/react"
 import { type ReactNode, useState } from "react"
 import { suggestions } from "../suggestions/index.ts"
-import { Approvals } from "./Approvals.tsx"
+import { Approvals } from "../waiting/index.ts"
 import { Composer } from "./Composer.tsx"
 import { useEnd } from "./end.ts"
 import { Messages } from "./Messages.tsx"

@@ -52,6 +52,29 @@ describe("the page", inBrowser, () => {
     expect(faults).toEqual([])
   })
 
+  test("what all conversations wait for is listed, and decided by keyboard from another conversation", async () => {
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/paying`)
+    await page.locator(".composer textarea").fill("Charge 5 dollars")
+    await page.keyboard.press("Enter")
+    const panel = page.getByRole("region", { name: "Waiting for you" })
+    await page.locator("main").getByRole("button", { name: "Allow", exact: true }).waitFor()
+    await page.evaluate(() => {
+      location.hash = "#/c/elsewhere"
+    })
+    const allow = panel.getByRole("button", { name: "Allow: charge" })
+    await allow.waitFor()
+    await picture(page, "waiting")
+    expect(await problems(page)).toEqual([])
+    await allow.focus()
+    await page.keyboard.press("Enter")
+    await panel.getByText("Nothing waits for you").waitFor()
+    await page.evaluate(() => {
+      location.hash = "#/c/paying"
+    })
+    await page.locator(".message.assistant").last().getByText("charged 5 dollars").waitFor()
+    expect(faults).toEqual([])
+  })
+
   test("is used by keyboard alone", async () => {
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/keys`)
     const isAt = (found: (element: Element | null) => boolean): Promise<boolean> =>

@@ -277,6 +277,7 @@ const sessionReasons = [
   "store_fenced",
   "store_closed",
   "store_without_log",
+  "store_without_waiting",
   "unknown_chat",
   "unknown_commit",
   "not_a_step",
@@ -299,7 +300,8 @@ const sessionReasons = [
  * - `awaiting_tool_results`: results must come first
  * - `awaiting_approval`: decisions about tool calls must come first; `metadata.toolCallIds` names the calls
  * - `unknown_tool_call_id`: no result of that call and no decision about it is awaited (any longer);
- *   `metadata.toolCallId` names the call
+ *   `metadata.toolCallId` names the call. `metadata.decision` is what was decided before, and `metadata.outcome` how the call ended, if
+ *   they are known
  * - `tool_call_not_running`: no call of that id can be cancelled or restarted (any longer); `metadata.toolCallId` names
  *   the id
  * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set
@@ -318,6 +320,7 @@ const sessionReasons = [
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
  * - `chat_exists`: a conversation of that id exists already
  * - `store_without_log`: the store keeps only the newest record
+ * - `store_without_waiting`: the store does not list what conversations wait for
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  * - `moved`: the chat has left this process, and its next start continues it; ask `troupe.chat(id)` again. With the option

@@ -14,6 +14,8 @@ const advice = {
       : `A step of the chat ${id} was open at the entry ${seq}; choose one whose isStep is true`,
   chat_exists: (id) => `There is a chat ${id} already; choose another id, or delete it first`,
   store_closed: (id) => `The store is closed, and the chat ${id} out of its reach; open another`,
+  store_without_waiting: () =>
+    "The store does not list what conversations wait for; start the Troupe with a store that has `waiting`, as those of @troupe/store have",
   store_without_log: (id) => `The store keeps no log of the chat ${id}; start the Troupe with a SessionStore`
 } as const satisfies Readonly<Record<string, (id: string, seq: number | undefined) => string>>
 

@@ -6,7 +6,7 @@
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
-import { type Decided, pendingApprovalsOf } from "../step/index.ts"
+import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf } from "../step/index.ts"
 import { isWaiting } from "../record/index.ts"
 import type { TurnData } from "./turnData.ts"
 
@@ -25,7 +25,7 @@ export const refusalOf = (
   { messages, decisions }: Pick<TurnData, "messages" | "decisions">
 ): SessionError | undefined => {
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
-    return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
+    return undecided({ thread, open }, decisions)
   }
   if (pending.length === 0 && messages.every(({ role }) => role !== "tool")) return undefined
   const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
@@ -51,9 +51,10 @@ export const withoutResults = (
 }
 
 const undecided = (
-  waiting: ReadonlySet<string>,
+  { thread, open }: Pick<InboxState, "thread" | "open">,
   decisions: ReadonlyArray<Decided> | undefined
 ): SessionError | undefined => {
+  const waiting = new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id))
   const toolCallIds = [...waiting]
   if (decisions === undefined) {
     return new SessionError(
@@ -63,13 +64,24 @@ const undecided = (
     )
   }
   const unknown = decisions.find(({ toolCallId }) => !waiting.has(toolCallId))
-  return unknown === undefined
-    ? undefined
-    : new SessionError(
-        "unknown_tool_call_id",
-        `No call ${unknown.toolCallId} waits for a decision, or it is decided or expired; the chat waits for ${toolCallIds.join(", ") || "none"}`,
-        { metadata: { toolCallId: unknown.toolCallId } }
-      )
+  if (unknown === undefined) return undefined
+  const { toolCallId } = unknown
+  return undecidedCall(toolCallId, toolCallIds, decidedBefore({ thread, open }, toolCallId))
+}
+
+/** The error for a decision about a call that does not wait for one; `before` is what was decided about it. */
+export const undecidedCall = (
+  toolCallId: string,
+  waiting: ReadonlyArray<string>,
+  before: DecidedBefore | undefined
+): SessionError => {
+  const why =
+    before === undefined
+      ? `No call ${toolCallId} waits for a decision`
+      : `The call ${toolCallId} does not wait any more: ${before.decision === undefined ? `it is ${before.outcome}` : `decided, ${before.decision.type}`}`
+  return new SessionError("unknown_tool_call_id", `${why}; the chat waits for ${waiting.join(", ") || "none"}`, {
+    metadata: { toolCallId, ...before }
+  })
 }
 
 /** The error for a result of a call that the chat does not wait for. */

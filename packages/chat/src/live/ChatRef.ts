@@ -211,7 +211,9 @@ export interface ChatRef {
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
    * without a `value` that has a JSON form, or arguments that do not fit the tool. The call still waits then. Reading, and
    * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
-   * or no longer waits.
+   * or no longer waits. Of two people who decide about one call, one decision is applied. The error of the other has it as
+   * `metadata.decision`, and the `metadata.outcome` of a call that is over. The decision is missing in a store without a log, and when
+   * it is older than a hundred entries.
    */
   approve(toolCallId: string, decision: Decision): ChatTurn
 

@@ -8,7 +8,8 @@
  *
  * @module
  */
-import { System } from "@troupe/otp"
+import { Process, System } from "@troupe/otp"
+import { Escalation } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
@@ -25,7 +26,9 @@ import {
   guarded,
   type HistoryOptions,
   type ListOptions,
-  takesDrafts
+  takesDrafts,
+  type WaitList,
+  type WaitOptions
 } from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
@@ -72,12 +75,14 @@ export class RunningTroupe {
   readonly #tree: SupervisionTree
   readonly #living: ChatDirectory
   readonly #conversations: Conversations
+  readonly #escalation: Escalation | undefined
   #stopping: Promise<void> | undefined
 
   /** Starts a Troupe; call `Troupe.start`. */
   static async start(options: TroupeOptions): Promise<RunningTroupe> {
     const troupe = new RunningTroupe(options)
     await troupe.#tree.start(options)
+    troupe.#escalation?.start()
     return troupe
   }
 
@@ -118,6 +123,7 @@ export class RunningTroupe {
       released: (id) => forgetChat(guardedStore, id)
     })
     keepsLiving(this, this.#living)
+    this.#escalation = this.#escalating(own)
     this.#conversations = new Conversations({
       ask: (call) => this.#tree.ask(call),
       living: (id) => this.#living.get(id)?.chat,
@@ -167,6 +173,30 @@ export class RunningTroupe {
   /** A page of the stored conversations, the last written first. **Errors**: as for {@link history}. */
   list(options?: ListOptions): Promise<ChatList> {
     return this.#conversations.list(options)
+  }
+
+  /**
+   * A page of what the stored conversations wait for: questions, decisions about calls, and results that a person gives. The oldest
+   * comes first. No process is started.
+   *
+   * **Errors**: as for {@link history}, and `store_without_waiting` when the store keeps no such list.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, tool, Troupe } from "@troupe/chat"
+   *
+   * const pay = tool({ name: "pay", execute: () => "paid" })
+   * const script = [{ toolCall: { id: "c1", name: "pay", arguments: { to: "Ann" } } }, { finish: "tool_calls" as const }]
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script }), tools: [pay], permissions: { ask: () => "suspend" } })
+   * await (await troupe.chat("anna/1")).send("Pay Ann").result()
+   *
+   * const { waits } = await troupe.waiting({ owner: "anna/" })
+   * waits.map(({ chat, kind, tool: name, text }) => [chat, kind, name, text]) // => [["anna/1", "approval", "pay", '{"to":"Ann"}']]
+   * await troupe.stop()
+   * ```
+   */
+  waiting(options?: WaitOptions): Promise<WaitList> {
+    return this.#conversations.waiting(options)
   }
 
   /**
@@ -321,7 +351,19 @@ export class RunningTroupe {
     return { system: this.system.name, stopped: this.#stopping !== undefined }
   }
 
+  #escalating({ escalateAfterMs: afterMs = Infinity, onEscalate }: TroupeOptions): Escalation | undefined {
+    if (afterMs === Infinity) return undefined
+    return new Escalation({
+      clock: this.system.clock,
+      afterMs,
+      mark: (askedUntil, limit) => this.#tree.ask({ type: "escalate", askedUntil, limit }),
+      onEscalate,
+      report: (thrown) => void Process.spawn(this.system, () => Promise.reject(thrown), { label: "onEscalate" })
+    })
+  }
+
   async #stop(): Promise<void> {
+    this.#escalation?.stop()
     await outsideTurn()
     await this.#tree.stop(() => this.#living.stopAll())
     if (this.#ownsSystem) await System.stop(this.system)

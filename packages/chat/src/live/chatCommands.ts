@@ -1,11 +1,14 @@
 /** Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done. */
 import { Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
-import { storeFailure, SessionError } from "../errors/index.ts"
+import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
 import type { LiveView } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
 import type { Mode } from "../record/index.ts"
+import type { StoreCall, StoreValues } from "../store/index.ts"
+import { type DecidedBefore, decidedBefore, pendingApprovalsOf } from "../step/index.ts"
+import { undecidedCall } from "../inbox/index.ts"
 
 /** Cancels or restarts calls of the running batch: those with the id or, without an id, all. */
 export const controlCalls = (
@@ -53,6 +56,54 @@ export const sendMode = async (
   } catch (cause) {
     throw storeFailure(`The permission mode counts, and could not be stored in ${id}`, cause)
   }
+}
+
+/** How many of the newest entries are searched for a decision. */
+const searched = 100
+
+/** Asks the store for the record of a chat, and for its log. */
+interface Log {
+  readonly ask: <Type extends "load" | "history" | "at">(
+    call: Extract<StoreCall, { readonly type: Type }>
+  ) => Promise<StoreValues[Type]>
+}
+
+/**
+ * The error of a decision that was not the first, with the one that was applied, as the log has it; `undefined` for another error. A
+ * store without a log, or one that fails, adds nothing to the error.
+ */
+export const withDecision = (
+  refusal: unknown,
+  { id, toolCallId }: { readonly id: string; readonly toolCallId: string },
+  log: Log
+): Promise<unknown> | undefined =>
+  isLateDecision(refusal)
+    ? decisionIn(log, id, toolCallId).then(
+        (before) => (before === undefined ? undefined : undecidedCall(toolCallId, [], before)),
+        () => undefined
+      )
+    : undefined
+
+/** Whether the call is over, so that its record has the outcome only, or another program has written. */
+const isLateDecision = (error: unknown): boolean =>
+  isConflict(error) ||
+  (error instanceof SessionError && error.reason === "unknown_tool_call_id" && "outcome" in error.metadata)
+
+/** The newest decision about the call in the log, unless the call waits. */
+const decisionIn = async (log: Log, id: string, toolCallId: string): Promise<DecidedBefore | undefined> => {
+  const newest = await log.ask({ type: "load", id })
+  if (newest === undefined) return undefined
+  const { thread, open, version = 0 } = newest
+  if (pendingApprovalsOf(thread, open).some(({ toolCall }) => toolCall.id === toolCallId)) return undefined
+  const options = { after: Math.max(0, version - searched), limit: searched }
+  const commits = await log.ask({ type: "history", id, options })
+  for (const { seq, state } of commits.toReversed()) {
+    if (state.open?.calls.some((call) => call.state === "decided") !== true) continue
+    const record = await log.ask({ type: "at", id, seq })
+    const { decision } = (record && decidedBefore(record, toolCallId)) ?? {}
+    if (decision !== undefined) return { ...decidedBefore(newest, toolCallId), decision }
+  }
+  return undefined
 }
 
 /** The process of a chat. */

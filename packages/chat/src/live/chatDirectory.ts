@@ -30,7 +30,7 @@ import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
-import type { ChatPid } from "./chatCommands.ts"
+import { type ChatPid, withDecision } from "./chatCommands.ts"
 
 /** A requested chat, and its address. */
 export interface Living {
@@ -189,6 +189,7 @@ export class ChatDirectory {
     stop: (id, isMoved) => this.#end(id, isMoved),
     left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
+    completed: (call, error) => withDecision(error, call, this.#parts.tree),
     kept: (id, withinMs) => this.#kept(id, withinMs)
   }
 

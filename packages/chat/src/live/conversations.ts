@@ -9,7 +9,17 @@
  */
 import { againAfter, isRecord, refused, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import type { Conversation } from "../record/index.ts"
-import type { ChatList, Commit, Fence, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
+import type {
+  ChatList,
+  Commit,
+  Fence,
+  HistoryOptions,
+  ListOptions,
+  StoreCall,
+  StoreValues,
+  WaitList,
+  WaitOptions
+} from "../store/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import { type ThreadInput, unpaired } from "../model/index.ts"
@@ -70,6 +80,16 @@ export class Conversations {
   async list(options: ListOptions | undefined): Promise<ChatList> {
     checkNames(options, ["prefix", "search", "running", "bucket", "limit", "after"])
     return this.#asked({ type: "list", options })
+  }
+
+  async waiting(options: WaitOptions | undefined): Promise<WaitList> {
+    checkNames(options, ["owner", "kind", "agent", "limit", "after"])
+    try {
+      return await this.#asked({ type: "waiting", options })
+    } catch (error) {
+      const hasNoLog = error instanceof SessionError && error.reason === "store_without_log"
+      throw hasNoLog ? refused("store_without_waiting", "") : error
+    }
   }
 
   /** Creates the fork, and returns its id. */

@@ -61,6 +61,11 @@ export interface ChatHome {
   readonly limits: () => InboxLimits
   /** Stores an input as a row of its own; resolves when the store has it. */
   readonly accept: (id: string, input: InboxEntry, fence: Fence | undefined) => Promise<Accepted>
+  /** The error of a decision that came too late, with what was decided; `undefined` for another error. */
+  readonly completed?: (
+    call: { readonly id: string; readonly toolCallId: string },
+    error: unknown
+  ) => Promise<unknown> | undefined
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
 }
@@ -361,7 +366,17 @@ export class LiveChat implements TurnsHome {
 
   #turnOf(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions, options }: TurnStart): LiveTurn {
     const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
-    return new LiveTurn(said, this.#home.options(this.id, options), (event) => this.#published(event), delivery)
+    const complete =
+      decisions === undefined
+        ? undefined
+        : (error: unknown) => this.#home.completed?.({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
+    return new LiveTurn(
+      said,
+      this.#home.options(this.id, options),
+      (event) => this.#published(event),
+      delivery,
+      complete
+    )
   }
 
   #published(event: Event): void {

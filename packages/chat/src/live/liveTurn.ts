@@ -22,6 +22,9 @@ import { type SessionError, ValidationError } from "../errors/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
+/** The error of a turn in place of this one, which ended it; `undefined` if there is no other. */
+export type CompleteError = (error: unknown) => Promise<unknown> | undefined
+
 /** One turn: its input's receipt, its events, and its result. */
 export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   readonly turn: Turn
@@ -34,6 +37,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #end: End | undefined
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
+  readonly #complete: CompleteError | undefined
   /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
 
@@ -41,13 +45,15 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     said: Pick<Turn, "messages" | "retry" | "decisions">,
     options: RunOptions,
     published: (event: Event) => void,
-    delivery: Delivery = new Delivery("queue", inputId(options.system), false)
+    delivery: Delivery = new Delivery("queue", inputId(options.system), false),
+    complete?: CompleteError
   ) {
     super()
     const outlet = outletIn(options.system, joined)
     this.#events = outlet.events
     this.turn = { ...said, options, outlet, delivery }
     this.#delivery = delivery
+    this.#complete = complete
     delivery.owner = this
     this.ended = new Promise((resolve) => {
       this.#ended = resolve
@@ -104,6 +110,8 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     await this.ended
     const end = this.#end
     if (end === undefined) throw new Error("a turn ended without an end")
+    const other = await this.#complete?.("error" in end ? end.error : end.result.metadata["error"])
+    if (other !== undefined) throw other
     if ("error" in end) throw end.error
     return end.result
   }

@@ -41,6 +41,8 @@ const ownOptions = {
   onCrash: functionType.optional(),
   inspect: functionType.optional(),
   suspendedTtlMs: positiveNumber.optional(),
+  escalateAfterMs: positiveNumber.optional(),
+  onEscalate: functionType.optional(),
   passivateAfterMs: positiveNumber.optional(),
   maxLiveChats: countFrom1.optional(),
   maxStartingChats: countFrom1.optional(),
@@ -112,6 +114,20 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * also counts while the program does not run. `Infinity` is no limit.
    */
   readonly suspendedTtlMs?: number | undefined
+  /**
+   * How long a question, a decision or a result may be awaited before it is escalated, in milliseconds. Default: never.
+   *
+   * **Details**: the wait is marked in the store (`escalatedAt`), once over all programs that share it, and `onEscalate` is called. The
+   * conversation need not be loaded, and goes on waiting. A store without `escalate` marks nothing.
+   */
+  readonly escalateAfterMs?: number | undefined
+  /**
+   * Called for each wait that this program has escalated, for example to notify another person. Default: no call.
+   *
+   * **Contract**: called at most once for each wait, after the mark is stored; not called again after a crash in between. An exception and a
+   * rejection are reported as a crash.
+   */
+  readonly onEscalate?: ((wait: Store.Lists.Wait) => unknown) | undefined
   /** Where the answer to a tool's question goes: into a message after it, or into the call's result. */
   readonly answer?: AnswerForm | undefined
   /**

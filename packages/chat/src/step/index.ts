@@ -2,8 +2,16 @@
 export { checkedDecision } from "./decisionChecks.ts"
 export { leftOut } from "./decisions.ts"
 export { Journal } from "./journal.ts"
-export { decide, firstExpiry, openToolCalls, pendingApprovalsOf, withCallersResults, withResults } from "./openCalls.ts"
-export type { Decided, Opened } from "./openCalls.ts"
+export {
+  decide,
+  decidedBefore,
+  firstExpiry,
+  openToolCalls,
+  pendingApprovalsOf,
+  withCallersResults,
+  withResults
+} from "./openCalls.ts"
+export type { Decided, DecidedBefore, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
 export { stepEnv } from "./stepEnv.ts"
 export type { StepEnv } from "./stepEnv.ts"

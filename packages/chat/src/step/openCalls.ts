@@ -5,7 +5,7 @@
  *
  * OPEN1. Every call of the message has one state. Exactly the calls that are `done` have their result in the thread.
  * OPEN2. Results follow their message in call order, before any later message.
- * OPEN3. A call is decided once.
+ * OPEN3. A call is decided once. A later decision is refused with what was decided (`decidedBefore`).
  */
 import {
   type Decision,
@@ -105,6 +105,31 @@ export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenS
     if (call?.state === "waiting") calls[at] = { state: "decided", kind: call.kind, decision }
   }
   return { ...opened.open, calls }
+}
+
+/** What is known of a call that waits for no decision: the decision, while its step is open, and its outcome afterwards. */
+export interface DecidedBefore {
+  readonly decision?: Decision | undefined
+  readonly outcome?: string | undefined
+}
+
+/** What was decided about a call, as far as a record says so; `undefined` for a call that the record does not have. */
+export const decidedBefore = (
+  { thread, open }: { readonly thread: Thread; readonly open?: OpenStep | undefined },
+  toolCallId: string
+): DecidedBefore | undefined => {
+  const decision = open === undefined ? undefined : decisionIn({ thread, open }, toolCallId)
+  if (decision !== undefined) return { decision }
+  const result = thread.messages.findLast((message) => message.role === "tool" && message.toolCallId === toolCallId)
+  return result?.role === "tool" ? { outcome: result.outcome ?? "completed" } : undefined
+}
+
+const decisionIn = (opened: Opened, toolCallId: string): Decision | undefined => {
+  const toolCalls = openToolCalls(opened)
+  const decided = opened.open.calls.find(
+    (call, position) => call.state === "decided" && toolCalls[position]?.id === toolCallId
+  )
+  return decided?.state === "decided" ? decided.decision : undefined
 }
 
 /** A halt that can be stored: a value without a JSON form is replaced by its description. */

@@ -10,7 +10,7 @@ import type { Store, SessionStore } from "./sessionStore.ts"
 
 export type { Fence, Store, Precondition, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
-export { listOptions, historyOptions, searched, summaryOf } from "./chatList.ts"
+export * as Lists from "../lists/Lists.ts"
 export { blank, Commit, commitOf, forked, recordOf } from "./commitLog.ts"
 export { refused } from "../errors/index.ts"
 export { bucketOf } from "../record/index.ts"

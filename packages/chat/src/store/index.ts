@@ -18,6 +18,7 @@ export type {
   Store,
   Saved
 } from "./sessionStore.ts"
+export type { WaitList, WaitOptions } from "../lists/index.ts"
 export { fenceOf } from "./storeCall.ts"
 export type { StoreCall, StoreValues } from "./storeCall.ts"
 export { forgetChat, guarded, storeServer } from "./storeServer.ts"

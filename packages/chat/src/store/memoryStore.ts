@@ -2,7 +2,7 @@
  * A store that keeps its log in memory.
  *
  * Owns: the entries of each conversation, its newest record, its waiting inputs and its draft. Does not own the record
- * objects, which it returns uncopied: records are never changed.
+ * objects, which it returns uncopied: records are never changed. What conversations wait for is in `MemoryWaits`.
  *
  * Keeps LOG1 and LOG2.
  *
@@ -12,10 +12,17 @@
  */
 import type { Clock } from "@troupe/otp"
 import { bucketOf, type Conversation, type InboxEntry } from "../record/index.ts"
-import { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+import {
+  claimOptions,
+  historyOptions,
+  listOptions,
+  MemoryWaits,
+  PrefixIndex,
+  searched,
+  summaryOf
+} from "../lists/index.ts"
 import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
-import { PrefixIndex } from "./prefixIndex.ts"
 import { type Refusal, refused } from "../errors/index.ts"
 import type { ChatList, ChatSummary, Fence, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
@@ -37,6 +44,7 @@ interface Log {
 /** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new PrefixIndex<Log>()
+  const waits = new MemoryWaits()
   /** The messages of deleted conversations, with the ids of those conversations. */
   const buried = new WeakMap<Message, Set<string>>()
   /** The claimed epoch of each key. */
@@ -78,6 +86,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     written.commits.push(from === undefined ? entry : { ...entry, from })
     const newest = { ...withInbox(record, []), version: seq }
     Object.assign(written, { record: newest, writer, updatedAt: at, written: ++writes, draft: undefined })
+    waits.note(newest, at)
     return newest
   }
 
@@ -105,6 +114,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       else ids.add(id)
     }
     logs.delete(id)
+    waits.forget(id)
   }
 
   /** MEMORY1, except for the writer of the newest entry, whose order is known. */
@@ -191,6 +201,14 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       find("")
       return page(logs, options)
     },
+    waiting: (options) => {
+      find("")
+      return waits.page(options, clock.now())
+    },
+    escalate: (askedUntil, limit) => {
+      find("")
+      return waits.escalate(askedUntil, limit, Math.floor(clock.now()))
+    },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)
       checkFence(fence)
@@ -207,6 +225,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     close: () => {
       isClosed = true
       logs.clear()
+      waits.clear()
       fences.clear()
     }
   }

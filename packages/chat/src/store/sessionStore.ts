@@ -2,6 +2,9 @@
 
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
+import type { ChatList, HistoryOptions, ListOptions, Wait, WaitList, WaitOptions } from "../lists/index.ts"
+
+export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "../lists/index.ts"
 
 /**
  * Stores the committed state of chats.
@@ -79,58 +82,6 @@ export interface Accepted {
 }
 
 /**
- * The options of a list.
- *
- * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
- *   that have the prefix; in memory with those that have its part up to the first slash
- * - `search`: text in a message of the newest record, ignoring case
- * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
- *   cost of such a list grows with these conversations, not with all
- * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
- *   the running conversations of all buckets
- * - `limit`: conversations on a page, default 50
- * - `after`: the `next` of the previous page
- */
-export interface ListOptions {
-  readonly prefix?: string | undefined
-  readonly search?: string | undefined
-  readonly running?: boolean | undefined
-  readonly bucket?: number | ReadonlyArray<number> | undefined
-  readonly limit?: number | undefined
-  readonly after?: string | undefined
-}
-
-/** The options of a history: entries after the entry `after`, at most `limit`, default 50. */
-export interface HistoryOptions {
-  readonly after?: number | undefined
-  readonly limit?: number | undefined
-}
-
-/**
- * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs,
- * times are whole milliseconds.
- */
-export interface ChatSummary {
-  readonly id: string
-  readonly title: string
-  readonly seq: number
-  readonly messages: number
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly running: boolean
-  readonly waiting: number
-}
-
-/**
- * A page of a list, last written first. The last page has no `next`. A conversation that is not written meanwhile is on
- * exactly one page.
- */
-export interface ChatList {
-  readonly chats: ReadonlyArray<ChatSummary>
-  readonly next?: string | undefined
-}
-
-/**
  * A store that keeps the log of each conversation: the newest record, and every earlier one.
  *
  * **Contract**: as {@link Store}, and
@@ -161,6 +112,11 @@ export interface ChatList {
  *   while an entry is written, or after it.
  * - `expire` deletes the conversations without a new entry or input for longer than `ttlMs`, except the ids for which `isKept`
  *   returns true, and returns their number; none without a `ttlMs`.
+ * - `waiting` returns what conversations wait for, as `Store.Lists.waitsOf` has it of their newest records. The waits are stored
+ *   together with the entry, and the first page costs the same however many conversations there are. A wait that lasts over several entries
+ *   keeps its time.
+ * - `escalate` marks the oldest waits that are not marked, were asked at `askedUntil` or before and have not expired, at most `limit`, and
+ *   returns them. Each wait is returned once, whatever programs call. A conversation without a process has its waits marked too.
  * - `delete` removes all data of a conversation.
  * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
@@ -184,6 +140,10 @@ export interface SessionStore extends Store {
   readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<Conversation>
   readonly rewind: (id: string, seq: number, precondition?: Partial<Precondition>) => Answer<Conversation>
   readonly list: (options?: ListOptions) => Answer<ChatList>
+  /** A store without it has no list of waits: `troupe.waiting` rejects with `store_without_waiting`. */
+  readonly waiting?: (options?: WaitOptions) => Answer<WaitList>
+  /** A store without it escalates no wait. */
+  readonly escalate?: (askedUntil: number, limit: number) => Answer<ReadonlyArray<Wait>>
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>
   readonly close: () => Answer<void>

@@ -14,6 +14,7 @@ import type {
   SessionStore,
   Store
 } from "./sessionStore.ts"
+import type { Wait, WaitList, WaitOptions } from "../lists/index.ts"
 
 /** A call of a store. */
 export type StoreCall =
@@ -55,6 +56,8 @@ type LogCall =
   | ForkCall
   | { readonly type: "rewind"; readonly id: string; readonly seq: number; readonly fence?: Fence | undefined }
   | { readonly type: "list"; readonly options: ListOptions | undefined }
+  | { readonly type: "waiting"; readonly options: WaitOptions | undefined }
+  | { readonly type: "escalate"; readonly askedUntil: number; readonly limit: number }
 
 /** The fence is that of the new conversation. */
 interface ForkCall {
@@ -88,6 +91,8 @@ export interface StoreValues {
   readonly fork: Conversation
   readonly rewind: Conversation
   readonly list: ChatList
+  readonly waiting: WaitList
+  readonly escalate: ReadonlyArray<Wait>
 }
 
 /** A store that accepts inputs. */
@@ -103,7 +108,7 @@ export interface Asked {
 }
 
 /** The id for calls on all conversations. */
-const ofAll = ""
+export const ofAll = ""
 
 /** The chat of a call. */
 export const idOf = (call: StoreCall): string => {
@@ -111,6 +116,8 @@ export const idOf = (call: StoreCall): string => {
     case "save":
       return call.record.id
     case "list":
+    case "waiting":
+    case "escalate":
       return ofAll
     default:
       return call.id
@@ -158,5 +165,10 @@ const performLog = (store: SessionStore, call: LogCall): unknown => {
       return store.rewind(call.id, call.seq, call.fence === undefined ? undefined : { fence: call.fence })
     case "list":
       return store.list(call.options)
+    case "waiting":
+      if (store.waiting === undefined) throw refused("store_without_waiting", ofAll)
+      return store.waiting(call.options)
+    case "escalate":
+      return store.escalate?.(call.askedUntil, call.limit) ?? []
   }
 }

@@ -29,7 +29,7 @@ import { ignoreRejection, inBackground, isPromiseLike } from "../async/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
 import { type Late, LateWrites } from "./lateWrites.ts"
-import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
+import { type Asked, idOf, isWrite, ofAll, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
 import type { Home, Store } from "./sessionStore.ts"
 
 /** The notice that the process of a chat has ended: no more drafts of it follow. */
@@ -247,7 +247,7 @@ export const storeServer = GenServer.make({
   },
   handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue | Sweep>) => {
     const reply = (done: StoreAnswer): void => GenServer.reply(from, done)
-    if (call.type === "list") {
+    if (idOf(call) === ofAll) {
       void Promise.resolve(attempt(state, call)).then(reply)
       return GenServer.noreply(state)
     }

@@ -108,6 +108,11 @@ export class ClusterTroupe implements Server.Clustered {
     return this.local.list(...args)
   }
 
+  /** As `RunningTroupe.waiting`: answered by the store, whatever nodes are the homes of the conversations. */
+  waiting(...args: Parameters<RunningTroupe["waiting"]>): ReturnType<RunningTroupe["waiting"]> {
+    return this.local.waiting(...args)
+  }
+
   async fork(id: string, { at, id: to = this.#parts.newId() }: Parameters<RunningTroupe["fork"]>[1] = {}) {
     await this.#parts.chats.client.ask("POST", `${pathOf(id)}/fork`, { at, id: to })
     return this.#chat(to)

@@ -1,15 +1,12 @@
 /**
  * The hook for the list of chats.
  *
- * CONVS1. The list is requested when the component mounts, page by page, and again on `refresh`.
- * CONVS2. An answer to an outdated request is discarded.
- * LIST3. A failure is shown, and the list stays.
- *
  * @module
  */
 import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server"
-import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { useCallback, useMemo } from "react"
+import { usePages } from "./pages.ts"
 import { useTroupe } from "./Provider.ts"
 
 /** The filter of the list, as in the store's list. `link` is a system other than the provider's. */
@@ -36,15 +33,6 @@ export interface Conversations {
   readonly remove: (id: string) => Promise<void>
 }
 
-interface Listed {
-  readonly chats: Store.ChatList["chats"]
-  readonly next: string | undefined
-  readonly loading: boolean
-  readonly error: Error | undefined
-}
-
-const nothing: Listed = { chats: [], next: undefined, loading: true, error: undefined }
-
 /**
  * Lists the stored chats.
  *
@@ -53,59 +41,26 @@ const nothing: Listed = { chats: [], next: undefined, loading: true, error: unde
  */
 export const useChats = ({ link, prefix, search, limit }: ConversationsOptions = {}): Conversations => {
   const troupe = useTroupe(link)
-  const [listed, setListed] = useState(nothing)
-  const asked = useRef<object | undefined>(undefined)
-
-  const ask = useCallback(
-    async (after?: string): Promise<void> => {
-      const question = {}
-      asked.current = question
-      setListed((before) => (before.loading ? before : { ...before, loading: true }))
-      const answer = await listOf(troupe, { prefix, search, limit, after })
-      if (asked.current !== question) return
-      setListed((before) =>
-        answer instanceof Error
-          ? { ...before, loading: false, error: answer }
-          : {
-              chats: after === undefined ? answer.chats : [...before.chats, ...answer.chats],
-              next: answer.next,
-              loading: false,
-              error: undefined
-            }
-      )
+  const page = useCallback(
+    async (after: string | undefined) => {
+      const { chats, next } = await troupe.list({ prefix, search, limit, after })
+      return { items: chats, next }
     },
     [troupe, prefix, search, limit]
   )
-
-  useEffect(() => {
-    void ask()
-    return () => {
-      asked.current = undefined
-    }
-  }, [ask])
-
-  const refresh = useCallback(() => ask(), [ask])
-  const { chats, next, loading, error } = listed
+  const { items: chats, loading, error, refresh, more } = usePages(page)
   return useMemo(
     () => ({
       chats,
       loading,
       error,
       refresh,
-      more: next === undefined ? undefined : () => ask(next),
+      more,
       remove: async (id) => {
         await troupe.remove(id)
-        await ask()
+        await refresh()
       }
     }),
-    [chats, next, loading, error, ask, refresh, troupe]
+    [chats, loading, error, refresh, more, troupe]
   )
-}
-
-const listOf = async (troupe: ChatLink.TroupeLink, options: Store.ListOptions): Promise<Store.ChatList | Error> => {
-  try {
-    return await troupe.list(options)
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error), { cause: error })
-  }
 }

@@ -55,6 +55,11 @@ export const connect = (options: ConnectOptions): TroupeLink => {
     chat: (id) => chats.get(id, () => new RemoteChat(remote, id)),
     list: async ({ prefix, search, limit, after } = {}) =>
       (await remote.ask("GET", `/chats${query({ prefix, search, limit, after })}`)) as Store.ChatList,
+    waiting: async ({ owner, kind, agent, limit, after } = {}) =>
+      (await remote.ask(
+        "GET",
+        `/waiting${query({ prefix: owner, kind, agent, limit, after })}`
+      )) as Store.Lists.WaitList,
     remove: async (id) => void (await remote.ask("DELETE", `/chats/${encodeURIComponent(checkedId(id))}`)),
     observer: remoteObserver(remote)
   }

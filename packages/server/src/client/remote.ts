@@ -79,12 +79,13 @@ const refusal = async (response: Response): Promise<Error> => {
 /** The error in a server's JSON; `undefined` for other JSON. */
 export const httpErrorOf = (json: unknown): HttpError | undefined => {
   if (!isRecord(json) || !isRecord(json["error"])) return undefined
-  const { code, message, issues, retryAfterMs, id } = json["error"]
+  const { code, message, issues, retryAfterMs, id, decided } = json["error"]
   if (!HttpError.isCode(code)) return undefined
   return new HttpError(code satisfies ErrorCode, typeof message === "string" ? message : code, {
     ...(Array.isArray(issues) ? { issues } : {}),
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
-    ...(typeof id === "string" ? { id } : {})
+    ...(typeof id === "string" ? { id } : {}),
+    ...(isRecord(decided) ? { decided } : {})
   })
 }
 

@@ -52,6 +52,7 @@ const statuses = {
   internal: 500,
   invalid_record: 500,
   store_without_log: 501,
+  store_without_waiting: 501,
   chat_died: 503,
   closing: 503,
   moved: 503,
@@ -74,6 +75,13 @@ export interface Issue {
   readonly reason: string
 }
 
+/** What was decided about a call before: the type of the decision, its reason, and the outcome of a call that is over. */
+export interface DecidedCall {
+  readonly type?: string | undefined
+  readonly reason?: string | undefined
+  readonly outcome?: string | undefined
+}
+
 /** The optional fields of an error. */
 export interface HttpErrorFields {
   /** The problems of the body, the parameters or the options. */
@@ -85,6 +93,8 @@ export interface HttpErrorFields {
   readonly cause?: unknown
   /** Headers that are sent with the error. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** What was decided before, for a decision that came second. */
+  readonly decided?: DecidedCall | undefined
 }
 
 /** The JSON form of a refusal: `{ "error": { "code", "message", … } }`. */
@@ -95,6 +105,7 @@ export interface ErrorBody {
     readonly issues?: ReadonlyArray<Issue>
     readonly retryAfterMs?: number
     readonly id?: string
+    readonly decided?: DecidedCall
   }
 }
 
@@ -112,6 +123,7 @@ export class HttpError extends Error {
   readonly retryAfterMs: number | undefined
   readonly id: string | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly decided: DecidedCall | undefined
 
   constructor(code: ErrorCode, message: string, fields: HttpErrorFields = {}) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
@@ -122,6 +134,7 @@ export class HttpError extends Error {
     this.retryAfterMs = fields.retryAfterMs
     this.id = fields.id
     this.headers = fields.headers
+    this.decided = fields.decided
   }
 
   /** The header of an unknown outcome: OpenAI's client, whose messages have no ids, does not send the request again. */
@@ -134,12 +147,13 @@ export class HttpError extends Error {
 }
 
 /** The part of an error that is sent. */
-export const bodyOf = ({ code, message, issues, retryAfterMs, id }: HttpError): ErrorBody => ({
+export const bodyOf = ({ code, message, issues, retryAfterMs, id, decided }: HttpError): ErrorBody => ({
   error: {
     code,
     message,
     ...(issues === undefined ? {} : { issues }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(id === undefined ? {} : { id })
+    ...(id === undefined ? {} : { id }),
+    ...(decided === undefined ? {} : { decided })
   }
 })

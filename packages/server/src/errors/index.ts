@@ -2,4 +2,4 @@
 export { asError } from "./asError.ts"
 export { ConnectionError } from "./ConnectionError.ts"
 export { HttpError, bodyOf } from "./HttpError.ts"
-export type { ErrorCode, Issue } from "./HttpError.ts"
+export type { DecidedCall, ErrorCode, Issue } from "./HttpError.ts"

@@ -1,6 +1,6 @@
 /** Maps errors to refusals: foreign errors are mapped here, once. */
 import { SessionError, ToolError, ValidationError } from "@troupe/chat/errors"
-import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
+import { bodyOf, type DecidedCall, type ErrorCode, HttpError } from "../errors/index.ts"
 
 /** Our own texts: the messages of the errors contain internal ids. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -16,6 +16,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_a_step: "A step is open at this entry; choose one whose isStep is true",
   store_conflict: "Another program has written to this conversation; read it again",
   store_fenced: "Another server has this conversation now; try again soon",
+  store_without_waiting: "This server's store does not list what conversations wait for",
   store_without_log: "This server's store keeps no log; it takes one that does",
   invalid_status_for_operation: "The conversation does not wait for this now",
   mode_refused:
@@ -66,12 +67,28 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
   }
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
     const { reason, metadata } = error
+    const decided = reason === "unknown_tool_call_id" ? decidedIn(metadata) : undefined
+    if (decided !== undefined) {
+      const message = `This call was decided before: ${decided.type ?? decided.outcome}`
+      return new HttpError(reason, message, { cause: error, decided })
+    }
     const fields = { cause: error, ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {}) }
     return metadata["outcome"] === "unknown"
       ? new HttpError(reason, unknownOutcome, { ...fields, headers: HttpError.noResend })
       : refused(reason, fields)
   }
   return undefined
+}
+
+/** What the error says was decided, without arguments and values. */
+const decidedIn = ({ decision, outcome }: SessionError["metadata"]): DecidedCall | undefined => {
+  const { type, reason } = (decision ?? {}) as DecidedCall
+  if (type === undefined && typeof outcome !== "string") return undefined
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(typeof outcome === "string" ? { outcome } : {})
+  }
 }
 
 /** The response of a refusal, in this server's own JSON. */

@@ -96,6 +96,8 @@ export interface TroupeLink {
   /** Returns the same link for the same id. */
   readonly chat: (id: string) => ChatLink
   readonly list: (options?: Store.ListOptions) => Promise<Store.ChatList>
+  /** What the chats wait for; behind a server `owner` is a prefix among the owner's ids. */
+  readonly waiting: (options?: Store.Lists.WaitOptions) => Promise<Store.Lists.WaitList>
   readonly remove: (id: string) => Promise<void>
   readonly observer: ObserverLink
 }

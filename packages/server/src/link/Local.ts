@@ -19,6 +19,7 @@ export const local = (troupe: RunningTroupe): TroupeLink => {
   return {
     chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
     list: (options) => troupe.list(options),
+    waiting: (options) => troupe.waiting(options),
     remove: (id) => troupe.delete(id),
     observer: Observation.make(troupe)
   }

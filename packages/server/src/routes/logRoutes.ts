@@ -1,4 +1,4 @@
-/** The log of conversations: the list, the history, fork, rewind, delete. */
+/** The log of conversations: the list, what they wait for, the history, fork, rewind, delete. */
 import { SessionError } from "@troupe/chat/errors"
 import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
@@ -12,6 +12,13 @@ const limit = z.coerce.number().int().min(1).max(1_000).optional()
 const text = z.string().max(256).optional()
 
 const Listing = z.object({ prefix: text, search: text, limit, after: z.string().max(2_048).optional() })
+const Waiting = z.object({
+  prefix: text,
+  kind: z.enum(["question", "approval", "unknown_outcome", "tool_result"]).optional(),
+  agent: text,
+  limit,
+  after: z.string().max(64).optional()
+})
 const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), limit })
 const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional() })
 const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
@@ -28,6 +35,13 @@ const list = async (call: Call): Promise<Response> => {
   const { prefix = "", ...options } = queryOf(call.url, Listing)
   const { chats, next } = await call.troupe.list({ ...options, prefix: call.chats.prefix + prefix })
   return Response.json({ chats: chats.map((chat) => ({ ...chat, id: call.chats.outerId(chat.id) })), next })
+}
+
+/** Lists what an owner's chats wait for, by the owner's ids. */
+const waiting = async (call: Call): Promise<Response> => {
+  const { prefix = "", ...options } = queryOf(call.url, Waiting)
+  const { waits, next } = await call.troupe.waiting({ ...options, owner: call.chats.prefix + prefix })
+  return Response.json({ waits: waits.map((wait) => ({ ...wait, chat: call.chats.outerId(wait.chat) })), next })
 }
 
 const history = async (call: Call): Promise<Response> => {
@@ -82,6 +96,7 @@ const remove = async (call: Call): Promise<Response> => {
 
 export const logRoutes: ReadonlyArray<Route> = [
   { method: "GET", path: "/chats", handle: list, produces: [json] },
+  { method: "GET", path: "/waiting", handle: waiting, produces: [json] },
   { method: "GET", path: "/chats/:id/history", handle: history, produces: [json] },
   { method: "POST", path: "/chats/:id/fork", handle: fork, produces: [json] },
   { method: "POST", path: "/chats/:id/rewind", handle: rewind, produces: [json] },

@@ -1,4 +1,4 @@
-import { Fake } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
 import type { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
 import { codeOf, endless, reading, served, type Served } from "../double/served.ts"
@@ -45,6 +45,53 @@ describe("SERVE1 the list", () => {
   test.each(["limit=0", "limit=x", "limit=1001", `search=${"a".repeat(257)}`])("with %s is refused", async (query) => {
     const { ask } = await served()
     expect(await codeOf(await ask("GET", `/chats?${query}`))).toBe("422 invalid_input")
+  })
+})
+
+describe("what the conversations wait for", () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const script = [{ toolCall: { id: "t1", name: "pay", arguments: { to: "Ann" } } }, { finish: "tool_calls" as const }]
+  const options = {
+    adapter: Fake.make({ respond: () => script }),
+    tools: [pay],
+    permissions: { ask: () => "suspend" as const }
+  }
+  const waits = async (response: Response) => ((await response.json()) as Store.Lists.WaitList).waits
+
+  test("SERVE1 are those of the owner, by the owner's names, in pages, from the store alone", async () => {
+    const { ask } = await served(options)
+    for (const id of ["c1", "c2"]) await say(ask, id, "Pay Ann")
+    await say(ask, "c3", "Pay Ann", "ben")
+    const found = await waits(await ask("GET", "/waiting"))
+    expect(found.map(({ chat, kind, tool: name, text }) => [chat, kind, name, text])).toEqual([
+      ["c1", "approval", "pay", '{"to":"Ann"}'],
+      ["c2", "approval", "pay", '{"to":"Ann"}']
+    ])
+    expect(await waits(await ask("GET", "/waiting?prefix=c2&kind=approval&limit=1"))).toMatchObject([{ chat: "c2" }])
+    expect(await waits(await ask("GET", "/waiting?kind=question"))).toEqual([])
+    expect(await codeOf(await ask("GET", "/waiting?limit=1001"))).toBe("422 invalid_input")
+    expect(await codeOf(await ask("GET", "/waiting?kind=other"))).toBe("422 invalid_input")
+  })
+
+  test("a second decision is refused with the first one, without its values", async () => {
+    const { ask } = await served(options)
+    await say(ask, "c1", "Pay Ann")
+    const decision = { type: "result", value: "secret" }
+    await ask("POST", "/chats/c1/approvals/t1?wait", { type: "deny", reason: "too much" })
+    await ask("POST", "/chats/c1/approvals/t1?wait", decision)
+    const { error } = (await (await ask("POST", "/chats/c2/approvals/t1", decision)).json()) as {
+      readonly error: unknown
+    }
+    expect(error).toMatchObject({ code: "unknown_chat" })
+    await say(ask, "c4", "Pay Ann")
+    const both = await Promise.all([
+      ask("POST", "/chats/c4/approvals/t1?wait", { type: "halt", reason: "closed" }),
+      ask("POST", "/chats/c4/approvals/t1?wait", { type: "allow" })
+    ])
+    expect(both.map(({ status }) => status)).toEqual([200, 409])
+    expect(await both[1].json()).toMatchObject({
+      error: { code: "unknown_tool_call_id", decided: { type: "halt", reason: "closed", outcome: "denied" } }
+    })
   })
 })
 

@@ -5,8 +5,9 @@
  */
 import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
-import { checkedOptions, LazyDatabase, SqlStore } from "../sql/index.ts"
+import { checkedOptions, SqlStore } from "../sql/index.ts"
 import { databaseName } from "./databaseName.ts"
+import { LazyDatabase } from "./lazyDatabase.ts"
 import { postgresDialect } from "./postgresSchema.ts"
 
 /**

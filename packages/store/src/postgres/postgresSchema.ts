@@ -17,7 +17,8 @@ import {
   readable,
   rowsOf,
   searchedText,
-  textIn
+  textIn,
+  waitTable
 } from "../sql/index.ts"
 
 /** The SQL of PostgreSQL, for tables in this schema. */
@@ -33,6 +34,7 @@ export const postgresDialect = (schema: string): Dialect => {
     prefix,
     hold: "FOR UPDATE",
     share: "FOR SHARE",
+    claim: "FOR UPDATE SKIP LOCKED",
     nextWrite: `nextval('${prefix}writes')`,
     pairs: (pairs) => ({
       sql: "(SELECT name, number::bigint FROM unnest(?::text[], ?::text[]) AS given (name, number)) AS pairs",
@@ -59,7 +61,7 @@ export const postgresDialect = (schema: string): Dialect => {
 const likeOf = (search: string): string => `%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 const wordsOf = (message: Message.Message | undefined): string =>
-  message === undefined ? "" : readable(Store.searched(message))
+  message === undefined ? "" : readable(Store.Lists.searched(message))
 
 /** The table of applied versions. */
 export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
@@ -158,7 +160,13 @@ const fences = (prefix: string): Addition => ({
 /** All additions, in order. */
 export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
   const dialect = postgresDialect(schema)
-  return [inbox(dialect.prefix), fences(dialect.prefix), bucketColumn(dialect)]
+  const item = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+  return [
+    inbox(dialect.prefix),
+    fences(dialect.prefix),
+    bucketColumn(dialect),
+    waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" })
+  ]
 }
 
 /** All migrations, in order. */

@@ -15,6 +15,16 @@ export interface AddedItems {
   readonly messages: ReadonlyArray<Message.Message>
 }
 
+/** An encoded wait. */
+export interface WrittenWait {
+  readonly call: string
+  readonly kind: string
+  readonly agent: string | null
+  readonly askedAt: number
+  readonly expiresAt: number | null
+  readonly body: string
+}
+
 /** An encoded entry of a save, and the columns of its conversation. */
 export interface EntrySave {
   readonly body: string
@@ -38,6 +48,7 @@ export interface EntrySave {
   readonly said: ReadonlyArray<Message.Message>
   /** The keys of the inputs that the entry takes. */
   readonly takes: ReadonlyArray<string>
+  readonly waits: ReadonlyArray<WrittenWait>
 }
 
 /** The SQL of one database where the databases differ. */
@@ -48,6 +59,8 @@ export interface Dialect {
   readonly hold: string
   /** The end of a query that keeps its row from changes until the end of the transaction. */
   readonly share: string
+  /** The end of a query that locks its rows until the end of the transaction, and skips those that are locked. */
+  readonly claim: string
   /** The number of the store's next write. */
   readonly nextWrite: string
   /** A table with a row for each pair: a text `name`, and a whole `number`. */

@@ -47,6 +47,11 @@ interface Whole {
   readonly known?: { readonly kept: number; readonly added: ReadonlyArray<string> }
 }
 
+/** The query of the items of an entry's record; its parameters are the conversation, and the entry twice. */
+export const itemsQuery = (prefix: string): string =>
+  `SELECT list, position, body FROM ${prefix}items WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
+    ORDER BY list, position`
+
 /** Encodes an entry. **Errors**: throws a `ValidationError` (`unencodable`). */
 export const written = (commit: Store.Commit): WrittenEntry => {
   const { messages, known, ...rest } = Codec.toJson("Commit", commit).data as unknown as Whole
@@ -204,7 +209,7 @@ export const draftOf = (origin: Origin, body: string): string => whole(origin, (
  */
 export const searchedText = (body: string): string => {
   try {
-    return Store.searched(Codec.fromJson("Message", JSON.parse(body)))
+    return Store.Lists.searched(Codec.fromJson("Message", JSON.parse(body)))
   } catch {
     return ""
   }

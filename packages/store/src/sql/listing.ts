@@ -18,7 +18,7 @@ import { type Asking, numberIn, type Query, type Row, rowsOf, textIn } from "./q
 import { isDistinct } from "./storedText.ts"
 
 /** The options of a list. */
-export type Asked = ReturnType<typeof Store.listOptions<number>>
+export type Asked = ReturnType<typeof Store.Lists.listOptions<number>>
 
 /** A list. */
 export class Listing {

@@ -18,12 +18,13 @@
  */
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
-import { type Dialect, lists } from "./dialect.ts"
+import { type Dialect, type EntrySave, lists } from "./dialect.ts"
 import {
   commitOf,
   damaged,
   draftOf,
   type Input,
+  itemsQuery,
   type Origin,
   type ReadEntry,
   recordOf,
@@ -35,6 +36,7 @@ import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable, storedKey } from "./storedText.ts"
+import { noteWaits, writtenWaits } from "./waitRows.ts"
 
 type Chat = Conversation
 
@@ -48,6 +50,8 @@ interface Head {
   /** How many inputs wait, and how many messages the newest entry has. */
   readonly waiting: number
   readonly messages: number
+  /** How many rows the waits of the conversation have. */
+  readonly waits: number
 }
 
 /** The newest entry of a conversation as its rows, if it has one, its waiting inputs, and the text of the streaming reply. */
@@ -60,7 +64,7 @@ export interface Loaded {
 }
 
 /** The page of a history. */
-type Page = ReturnType<typeof Store.historyOptions>
+type Page = ReturnType<typeof Store.Lists.historyOptions>
 
 /** The fields of an entry besides its record. */
 interface Entry {
@@ -81,7 +85,8 @@ const headIn = (row: Row | undefined): Head | undefined =>
         writer: maybeTextIn(row, "writer"),
         moved: numberIn(row, "moved"),
         waiting: numberIn(row, "waiting"),
-        messages: numberIn(row, "messages")
+        messages: numberIn(row, "messages"),
+        waits: numberIn(row, "waits")
       }
 
 /** The number of expired conversations, and the key to continue after. */
@@ -162,9 +167,9 @@ export class Log {
   /** A conversation without an entry; `undefined` when another program created it meanwhile. */
   *#begin(id: string, { message }: Input, now: number): Asking<number | undefined> {
     const begun = { ...Store.blank(id), thread: { messages: [message] } }
-    const { title } = Store.summaryOf(begun, { createdAt: now, updatedAt: now })
+    const { title } = Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now })
     const summary = [0, null, readable(title), 0, 0, now, 0] as const
-    const [row] = yield* rowsOf(this.#sql.begin, ...summary, now, checkedId(id), Store.bucketOf(id))
+    const [row] = yield* rowsOf(this.#sql.begin, ...summary, 0, 0, now, checkedId(id), Store.bucketOf(id))
     return row === undefined ? undefined : numberIn(row, "key")
   }
 
@@ -174,30 +179,9 @@ export class Log {
   *saveAtOnce(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing | undefined> {
     const { saveAtOnce } = this.#dialect
     if (saveAtOnce === undefined || precondition?.keeps === undefined || record.inbox !== undefined) return undefined
-    const { writer, after, takes = [], fence, keeps } = precondition
-    const now = Math.floor(this.#clock.now())
-    const change = Store.commitOf(undefined, record, keeps)
-    const newest = { ...record, version: after + 1 }
-    const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
-    const key = yield* saveAtOnce({
-      ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
-      id: checkedId(record.id),
-      bucket: after === 0 ? Store.bucketOf(record.id) : null,
-      after,
-      writer,
-      knownKey: this.#standings.keyOf(record),
-      fence: fence === undefined ? undefined : { ...fence, key: storedKey(fence.key) },
-      title: readable(title),
-      count,
-      running: newest.running ? 1 : 0,
-      now,
-      isStep: change.isStep ? 1 : 0,
-      kept: change.kept,
-      knownKept: change.known?.kept ?? 0,
-      said: change.messages,
-      takes: takes.map(storedKey)
-    })
-    return key === undefined ? undefined : { key, record: newest }
+    const knownKey = this.#standings.keyOf(record)
+    const key = yield* saveAtOnce(entrySaveOf(record, precondition, { now: Math.floor(this.#clock.now()), knownKey }))
+    return key === undefined ? undefined : { key, record: { ...record, version: precondition.after + 1 } }
   }
 
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
@@ -376,14 +360,25 @@ export class Log {
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
     const newest = { ...withInbox(record, []), version: seq }
-    const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
+    const { title, messages: count } = Store.Lists.summaryOf(newest, { createdAt: now, updatedAt: now })
     const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
+    const waits = writtenWaits(newest, now)
     const [row] =
       head === undefined
-        ? yield* rowsOf(sql.begin, ...summary, seq, now, checkedId(record.id), Store.bucketOf(record.id))
-        : yield* rowsOf(sql.goOn, ...summary, taken, head.key)
+        ? yield* rowsOf(
+            sql.begin,
+            ...summary,
+            seq,
+            seq,
+            waits.length,
+            now,
+            checkedId(record.id),
+            Store.bucketOf(record.id)
+          )
+        : yield* rowsOf(sql.goOn, ...summary, waits.length, taken, head.key)
     if (row === undefined) return undefined
     const chat = numberIn(row, "key")
+    yield* noteWaits(this.#dialect, { chat, id: record.id, before: head?.waits ?? 0 }, waits)
     const knownKept = change.known?.kept ?? 0
     if (!isFirst && change.kept < head.messages) {
       yield* rowsOf(sql.supersede, seq, chat, lists.messages, change.kept)
@@ -400,6 +395,35 @@ export class Log {
 
   *#before(head: Head, record: Chat): Asking<Chat | undefined> {
     return this.#standings.before(record, head.key, head.seq) ?? (yield* this.#record(record.id, head, head.seq))
+  }
+}
+
+/** The entry of a save with one statement. */
+const entrySaveOf = (
+  record: Chat,
+  { writer, after, takes = [], fence, keeps }: Store.Precondition,
+  { now, knownKey }: Pick<EntrySave, "now" | "knownKey">
+): EntrySave => {
+  const change = Store.commitOf(undefined, record, keeps)
+  const { title, messages: count } = Store.Lists.summaryOf(record, { createdAt: now, updatedAt: now })
+  return {
+    ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
+    id: checkedId(record.id),
+    bucket: after === 0 ? Store.bucketOf(record.id) : null,
+    after,
+    writer,
+    knownKey,
+    fence: fence === undefined ? undefined : { ...fence, key: storedKey(fence.key) },
+    title: readable(title),
+    count,
+    running: record.running ? 1 : 0,
+    now,
+    isStep: change.isStep ? 1 : 0,
+    kept: change.kept,
+    knownKept: change.known?.kept ?? 0,
+    said: change.messages,
+    takes: takes.map(storedKey),
+    waits: writtenWaits(record, now)
   }
 }
 
@@ -436,19 +460,18 @@ const check = (id: string, head: Head | undefined, precondition: Partial<Store.P
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {
-    head: `SELECT key, seq, writer, moved, waiting, messages FROM ${chats} WHERE id = ?`,
-    held: `SELECT key, seq, writer, moved, waiting, messages FROM ${chats} WHERE id = ? ${hold}`,
+    head: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ?`,
+    held: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ? ${hold}`,
     entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
     newestStep: `SELECT seq, is_step FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
-    items: `SELECT list, position, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
-      ORDER BY list, position`,
+    items: itemsQuery(prefix),
     entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
     added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
     draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
-    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, created_at, id, bucket, written)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
+    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, noted, waits, created_at, id,
+      bucket, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
-      moved = seq + 1, waiting = waiting - ?, written = ${nextWrite} WHERE key = ? RETURNING key`,
+      moved = seq + 1, noted = seq + 1, waits = ?, waiting = waiting - ?, written = ${nextWrite} WHERE key = ? RETURNING key`,
     supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,
     addEntry: `INSERT INTO ${commits} (chat, seq, is_step, body) VALUES (?, ?, ?, ?)`,
     delete: `DELETE FROM ${chats} WHERE id = ?`,

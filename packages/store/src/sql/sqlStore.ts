@@ -15,6 +15,7 @@ import { type Expired, Log } from "./log.ts"
 import { areMissing, type Asked, fillSome, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
 import { type Standing, NewestRecords } from "./newestRecords.ts"
+import { areUnnoted, escalateWaits, listWaits, noteSome, waitPage } from "./waitRows.ts"
 
 /** A synchronous or asynchronous answer. */
 type Answer<A> = A | Promise<A>
@@ -112,7 +113,7 @@ export class SqlStore implements Store.SessionStore {
     id: string,
     options?: Parameters<Store.SessionStore["history"]>[1]
   ): Promise<ReadonlyArray<Store.Commit>> {
-    const page = Store.historyOptions(options)
+    const page = Store.Lists.historyOptions(options)
     return this.#read(id, () => this.#log.history(id, page))
   }
 
@@ -129,11 +130,24 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
-    const asked = Store.listOptions(options, cursorOf)
-    if (asked.buckets !== undefined) await this.#fillBuckets()
+    const asked = Store.Lists.listOptions(options, cursorOf)
+    if (asked.buckets !== undefined) await this.#fill(areMissing, fillSome)
     if (asked.search !== "" && asked.prefix !== "") return this.#searchWithPrefix(asked)
     if (asked.search !== "") await this.#index()
     return pageOf(await this.#read("", () => this.#listing.all(asked)), asked.limit)
+  }
+
+  async waiting(options?: Store.Lists.WaitOptions): Promise<Store.Lists.WaitList> {
+    const asked = Store.Lists.waitOptions(options)
+    const { dialect } = this.#database
+    await this.#fill(areUnnoted, noteSome)
+    return waitPage(await this.#read("", () => listWaits(dialect, asked, this.#clock.now())), asked.limit)
+  }
+
+  async escalate(askedUntil: number, limit: number): Promise<ReadonlyArray<Store.Lists.Wait>> {
+    const due = { askedUntil: Math.floor(askedUntil), limit, now: Math.floor(this.#clock.now()) }
+    await this.#fill(areUnnoted, noteSome)
+    return this.#write("", () => escalateWaits(this.#database.dialect, due))
   }
 
   async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {
@@ -169,11 +183,14 @@ export class SqlStore implements Store.SessionStore {
     while (await this.#write("", index));
   }
 
-  /** BUCKET1 */
-  async #fillBuckets(): Promise<void> {
+  /** Completes the rows that an earlier version added, in portions. BUCKET1, WAITROW2 */
+  async #fill(
+    isNeeded: (dialect: Dialect) => Asking<boolean>,
+    some: (dialect: Dialect) => Asking<boolean>
+  ): Promise<void> {
     const { dialect } = this.#database
-    if (!(await this.#read("", () => areMissing(dialect)))) return
-    while (await this.#write("", () => fillSome(dialect)));
+    if (!(await this.#read("", () => isNeeded(dialect)))) return
+    while (await this.#write("", () => some(dialect)));
   }
 
   /** Works in portions of conversations, and yields to other tasks in between. */

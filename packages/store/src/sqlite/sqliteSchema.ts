@@ -13,7 +13,8 @@ import {
   type Query,
   rowsOf,
   searchedText,
-  textIn
+  textIn,
+  waitTable
 } from "../sql/index.ts"
 
 const addItem = "INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?)"
@@ -76,6 +77,7 @@ export const sqliteDialect: Dialect = {
   prefix: "",
   hold: "",
   share: "",
+  claim: "",
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
   pairs: (pairs) => ({
     sql: "(SELECT value ->> 0 AS name, value ->> 1 AS number FROM json_each(?)) AS pairs",
@@ -159,7 +161,17 @@ const fences: Addition = {
 }
 
 /** All additions, in order. */
-export const sqliteAdditions: ReadonlyArray<Addition> = [inbox, fences, bucketColumn(sqliteDialect)]
+export const sqliteAdditions: ReadonlyArray<Addition> = [
+  inbox,
+  fences,
+  bucketColumn(sqliteDialect),
+  waitTable(sqliteDialect, {
+    item: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    number: "INTEGER",
+    text: "TEXT",
+    end: " STRICT"
+  })
+]
 
 /** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

@@ -4,6 +4,7 @@ import type { Law } from "./law.ts"
 import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
 import { keepsLaws } from "./storeKeepsSuite.ts"
+import { waitLaws } from "./storeWaitSuite.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
 import { conversation, inputOf, recordWith, said } from "./storeSamples.ts"
@@ -19,7 +20,8 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...forkLaws(make),
   ...rewindLaws(make),
   ...lifeLaws(make),
-  ...listLaws(make)
+  ...listLaws(make),
+  ...waitLaws(make)
 ]
 
 const logLaws = (make: MakeStore): ReadonlyArray<Law> => [

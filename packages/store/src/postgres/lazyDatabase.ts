@@ -1,7 +1,5 @@
 /** A database whose driver is loaded on first use, so that programs with another store do not load it. */
-import type { Dialect } from "./dialect.ts"
-import type { Asking } from "./query.ts"
-import type { Database } from "./sqlStore.ts"
+import type { Asking, Database, Dialect } from "../sql/index.ts"
 
 /** The database. */
 export class LazyDatabase implements Database {

@@ -2,7 +2,9 @@ import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import type { ReactNode } from "react"
 
 /** The possible decisions, by the reason why the call waits. */
-const verbs: Readonly<Record<PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Decision]>>> = {
+export const decisions: Readonly<
+  Record<PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Decision]>>
+> = {
   permission: [
     ["Allow", { type: "allow" }],
     ["Deny", { type: "deny" }]
@@ -32,7 +34,7 @@ export const Approvals = ({
       </p>
       {reason === undefined || reason === "" ? null : <p className="note">{reason}</p>}
       <div className="verbs">
-        {verbs[kind].map(([label, decision], place) => (
+        {decisions[kind].map(([label, decision], place) => (
           <button
             key={label}
             type="button"

@@ -2,7 +2,58 @@
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { buckets as allBuckets, type Conversation, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
-import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
+
+/**
+ * The options of a list.
+ *
+ * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
+ *   that have the prefix; in memory with those that have its part up to the first slash
+ * - `search`: text in a message of the newest record, ignoring case
+ * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
+ *   cost of such a list grows with these conversations, not with all
+ * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
+ *   the running conversations of all buckets
+ * - `limit`: conversations on a page, default 50
+ * - `after`: the `next` of the previous page
+ */
+export interface ListOptions {
+  readonly prefix?: string | undefined
+  readonly search?: string | undefined
+  readonly running?: boolean | undefined
+  readonly bucket?: number | ReadonlyArray<number> | undefined
+  readonly limit?: number | undefined
+  readonly after?: string | undefined
+}
+
+/** The options of a history: entries after the entry `after`, at most `limit`, default 50. */
+export interface HistoryOptions {
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
+}
+
+/**
+ * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs,
+ * times are whole milliseconds.
+ */
+export interface ChatSummary {
+  readonly id: string
+  readonly title: string
+  readonly seq: number
+  readonly messages: number
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly running: boolean
+  readonly waiting: number
+}
+
+/**
+ * A page of a list, last written first. The last page has no `next`. A conversation that is not written meanwhile is on
+ * exactly one page.
+ */
+export interface ChatList {
+  readonly chats: ReadonlyArray<ChatSummary>
+  readonly next?: string | undefined
+}
 
 /** In characters. */
 const longestTitle = 80
@@ -52,16 +103,17 @@ const usualLimit = 50
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
-const isText = (value: unknown): boolean => typeof value === "string"
+export const isText = (value: unknown): boolean => typeof value === "string"
 
-const refuse = (wrong: ReadonlyArray<readonly [field: string, isWrong: boolean, reason: string]>): void => {
+/** Throws a `ValidationError` (`invalid_options`) that names what is wrong. */
+export const refuse = (wrong: ReadonlyArray<readonly [field: string, isWrong: boolean, reason: string]>): void => {
   const found: Array<Finding> = wrong.flatMap(([field, isWrong, reason]) =>
     isWrong ? [{ field: [field], reason }] : []
   )
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
+export const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
   "limit",
   !isCount(limit) || limit === 0,
   "must_be_a_positive_integer"

@@ -1,0 +1,11 @@
+/**
+ * The lists of a store: of conversations, of their entries, and of what they wait for.
+ *
+ * **When to use**: in a store of your own. The options are checked and completed, and the items are made of records.
+ *
+ * @module
+ */
+export { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+export type { Wait, WaitList, WaitOptions } from "./waitList.ts"
+export { waitCursor, waitOptions } from "./waitList.ts"
+export { waitsOf } from "../record/index.ts"

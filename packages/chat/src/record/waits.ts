@@ -1,0 +1,114 @@
+/**
+ * What a conversation waits for: the answers, decisions and results that a person gives.
+ *
+ * WAIT1. What a stored conversation waits for follows from its record alone, by one function. Every store uses it.
+ */
+import { isRecord, shortened } from "../errors/index.ts"
+import { shown } from "../json/index.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
+import type { ApprovalKind } from "./Approval.ts"
+import type { Conversation } from "./Conversation.ts"
+
+/** The kinds of waits. */
+export const waitKinds = ["question", "approval", "unknown_outcome", "tool_result"] as const
+
+/**
+ * What a person is asked for.
+ *
+ * - `question`: the answer to a tool's question; a message answers it
+ * - `approval`: the decision about a call that has not run; `approve` decides
+ * - `unknown_outcome`: the decision about a call that may have run when the program ended; `approve` decides
+ * - `tool_result`: the result of a call that the caller answers; `submitToolResults` gives it
+ */
+export type WaitKind = (typeof waitKinds)[number]
+
+/** The agent of a conversation. */
+interface WaitingAgent {
+  readonly name: string
+  readonly version?: string | undefined
+}
+
+/** One wait of a record; a question, and a call that the caller answers, have no `askedAt`. */
+export interface RecordWait {
+  readonly kind: WaitKind
+  readonly toolCallId: string
+  readonly tool: string
+  readonly text: string
+  readonly reason?: string | undefined
+  readonly agent?: WaitingAgent | undefined
+  readonly askedAt?: number | undefined
+  readonly expiresAt?: number | undefined
+}
+
+const kinds = {
+  permission: "approval",
+  unknown_outcome: "unknown_outcome"
+} as const satisfies Readonly<Record<ApprovalKind, WaitKind>>
+
+const none: ReadonlyArray<never> = []
+
+/**
+ * What a record waits for, in the order of its calls.
+ *
+ * **Details**: of calls with the same id only the first is listed, because that is the one that a decision is for. The texts
+ * have at most 2,000 characters, and the number of those left out. A question waits only while no turn runs.
+ */
+export const waitsOf = (record: Conversation): ReadonlyArray<RecordWait> => {
+  const { open, pendingQuestion, pendingToolCalls, running } = record
+  const asks = pendingQuestion !== undefined && !running
+  if (open === undefined && !asks && pendingToolCalls.length === 0) return none
+  const waits = [
+    ...approvalsOf(record),
+    ...pendingToolCalls.map((call) => waitOf("tool_result", call, { expiresAt: record.expiresAt })),
+    ...(asks ? [questionOf(record, pendingQuestion)] : [])
+  ]
+  const first = new Map(waits.toReversed().map((wait) => [wait.toolCallId, wait]))
+  const agent = agentOf(record)
+  return waits
+    .filter((wait) => first.get(wait.toolCallId) === wait)
+    .map((wait) => (agent === undefined ? wait : { ...wait, agent }))
+}
+
+const approvalsOf = ({ thread, open }: Conversation): ReadonlyArray<RecordWait> => {
+  if (open === undefined) return none
+  const toolCalls = callsAt(thread, open.at)
+  return open.calls.flatMap((call, position) => {
+    const toolCall = toolCalls[position]
+    if (call.state !== "waiting" || toolCall === undefined) return []
+    const { kind, reason, askedAt, expiresAt } = call
+    return [waitOf(kinds[kind], toolCall, { reason: shortened(reason), askedAt, expiresAt })]
+  })
+}
+
+const callsAt = ({ messages }: Thread, at: number): ReadonlyArray<ToolCall> => {
+  const message = messages[at]
+  return message?.role === "assistant" ? (message.toolCalls ?? none) : none
+}
+
+const waitOf = (
+  kind: WaitKind,
+  call: ToolCall,
+  rest: Pick<RecordWait, "reason" | "askedAt" | "expiresAt">
+): RecordWait => ({ kind, toolCallId: call.id, tool: call.name, text: argumentsOf(call), ...rest })
+
+/** The arguments as JSON; those that are no JSON object as the model wrote them. */
+const argumentsOf = ({ arguments: given, rawArguments }: ToolCall): string =>
+  shortened(given === null ? (rawArguments ?? "") : JSON.stringify(shown(given)))
+
+const questionOf = (
+  { thread, expiresAt }: Conversation,
+  { toolCallId, question }: NonNullable<Conversation["pendingQuestion"]>
+): RecordWait => {
+  let tool = ""
+  for (let at = thread.messages.length - 1; at >= 0 && tool === ""; at--) {
+    tool = callsAt(thread, at).find(({ id }) => id === toolCallId)?.name ?? ""
+  }
+  return { kind: "question", toolCallId, tool, text: shortened(question), expiresAt }
+}
+
+const agentOf = (record: object): WaitingAgent | undefined => {
+  const agent: unknown = Reflect.get(record, "agent")
+  if (!isRecord(agent) || typeof agent["name"] !== "string") return undefined
+  const { name, version } = agent
+  return typeof version === "string" ? { name, version } : { name }
+}

@@ -1,0 +1,94 @@
+/**
+ * The hook for what the chats wait for.
+ *
+ * WAITING1. The list is requested when the component mounts, again `pollMs` after each answer, and after each decision. With the component
+ *           unmounted, or `pollMs: Infinity`, there is no timer.
+ * WAITING2. A decision that came second rejects with the server's error, which has what was decided; the list is read again.
+ *
+ * @module
+ */
+import type { Store } from "@troupe/chat/store"
+import type { Decision } from "@troupe/chat/tools"
+import * as Clock from "@troupe/otp/clock"
+import type { ChatLink } from "@troupe/server"
+import { useCallback, useEffect, useMemo } from "react"
+import { usePages } from "./pages.ts"
+import { useTroupe } from "./Provider.ts"
+
+type Wait = Store.Lists.Wait
+
+/**
+ * The filter of the list, as in the store's list, and how often it is read.
+ *
+ * **Units and defaults**: `pollMs` is 5,000. `link` is a system other than the provider's. `clock` is the host's.
+ */
+export interface WaitingOptions extends Omit<Store.Lists.WaitOptions, "after"> {
+  readonly link?: ChatLink.TroupeLink | undefined
+  readonly pollMs?: number | undefined
+  readonly clock?: Clock.Clock | undefined
+}
+
+/**
+ * What the chats wait for, the oldest first.
+ *
+ * - `waits`: the pages so far
+ * - `loading`, `error`: whether a request is pending, and why the last one failed
+ * - `refresh`: reads the list again; `more` loads the next page, `undefined` when there is none
+ * - `approve`: decides about the call of a wait, of the kind `approval` or `unknown_outcome`
+ * - `answer`: answers a question, or gives the result of a call that waits for one
+ */
+export interface Waiting {
+  readonly waits: ReadonlyArray<Wait>
+  readonly loading: boolean
+  readonly error: Error | undefined
+  readonly refresh: () => Promise<void>
+  readonly more: (() => Promise<void>) | undefined
+  readonly approve: (wait: Wait, decision: Decision) => Promise<void>
+  readonly answer: (wait: Wait, answer: string) => Promise<void>
+}
+
+/** The most waits that a server lists on a page. */
+const most = 1_000
+
+/** Lists what the stored chats wait for, and answers it. */
+export const useWaiting = (options: WaitingOptions = {}): Waiting => {
+  const { link, owner, kind, agent, limit = 50, pollMs = 5_000, clock = Clock.live } = options
+  const troupe = useTroupe(link)
+  const page = useCallback(
+    async (after: string | undefined, known: number) => {
+      const count = after === undefined ? Math.min(most, Math.max(limit, known)) : limit
+      const { waits, next } = await troupe.waiting({ owner, kind, agent, limit: count, after })
+      return { items: waits, next }
+    },
+    [troupe, owner, kind, agent, limit]
+  )
+  const { items: waits, loading, error, refresh, more } = usePages(page)
+
+  useEffect(() => {
+    if (loading || pollMs === Infinity) return undefined
+    const timer = clock.setTimeout(() => void refresh(), pollMs)
+    return () => clock.clearTimeout(timer)
+  }, [loading, waits, pollMs, clock, refresh])
+
+  return useMemo(() => {
+    const deciding = async (work: Promise<void>): Promise<void> => {
+      try {
+        await work
+      } finally {
+        await refresh()
+      }
+    }
+    return {
+      waits,
+      loading,
+      error,
+      refresh,
+      more,
+      approve: (wait, decision) => deciding(troupe.chat(wait.chat).approve(wait.toolCallId, decision)),
+      answer: ({ chat, kind: asked, toolCallId }, answer) => {
+        const at = troupe.chat(chat)
+        return deciding(asked === "question" ? at.send(answer) : at.submitToolResults({ [toolCallId]: answer }))
+      }
+    }
+  }, [waits, loading, error, refresh, more, troupe])
+}
