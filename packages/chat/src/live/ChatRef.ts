@@ -209,7 +209,8 @@ export interface ChatRef {
    * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
-   * without a `value` that has a JSON form, or arguments that do not fit the tool. The call still waits then. Reading, and
+   * without a `value` that has a JSON form, or arguments that do not fit the tool; a `SessionError` (`unknown_tool`) to allow a
+   * call whose tool there is not. The call still waits then. Reading, and
    * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
    * or no longer waits.
    */
