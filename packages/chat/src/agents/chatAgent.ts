@@ -59,10 +59,9 @@ export const checkAgents = (agents: AgentTable, { record, asked }: Omit<Origin, 
   }
 }
 
-/** Throws a `SessionError` (`other_agent`) when the chat has another agent than the caller gives. */
-export const checkSame = (id: string, agent: AgentRef | undefined, asked: AskedAgent | undefined): void => {
-  if (asked === undefined || agent?.name === asked.name) return
+/** The error of a chat that has another agent than the caller gives. */
+export const otherAgent = (id: string, agent: AgentRef | undefined, asked: AskedAgent): SessionError => {
   const has = agent === undefined ? "no agent" : `the agent ${agent.name}`
   const message = `The chat ${id} has ${has}; call chat.handoff("${asked.name}") to hand it over, or leave out the agent`
-  throw new SessionError("other_agent", message, { metadata: { id, agent: agent?.name } })
+  return new SessionError("other_agent", message, { metadata: { id, agent: agent?.name } })
 }

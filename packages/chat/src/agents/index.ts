@@ -2,7 +2,7 @@
 export type { AgentDefinition, AgentDefinitions } from "./AgentDefinition.ts"
 export { agentOptionFindings, AgentTable } from "./agentTable.ts"
 export type { Serving } from "./agentTable.ts"
-export { agentOf, checkAgents, checkSame, stamped } from "./chatAgent.ts"
+export { agentOf, checkAgents, otherAgent, stamped } from "./chatAgent.ts"
 export type { AskedAgent } from "./chatAgent.ts"
 export { handedTo } from "./handoffTool.ts"
 export { ServedTurn } from "./servedTurn.ts"

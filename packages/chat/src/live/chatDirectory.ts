@@ -15,7 +15,7 @@
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
 import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
-import { agentOf, type AgentTable, type AskedAgent, checkAgents, checkSame } from "../agents/index.ts"
+import { agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { Conversation } from "../record/index.ts"
@@ -117,8 +117,15 @@ export class ChatDirectory {
       }
       throw error
     }
-    checkSame(id, chat.context?.agent, asked)
+    if (asked !== undefined && chat.context?.agent?.name !== asked.name) await this.#handOver(chat, asked)
     return ref
+  }
+
+  /** Gives a chat of which nothing is stored the agent that the caller gives; another chat keeps its own (AGENT3). */
+  async #handOver(chat: LiveChat, asked: AskedAgent): Promise<void> {
+    const isNew = !chat.isBusy && (await this.load(chat.id)) === undefined
+    if (!isNew) throw otherAgent(chat.id, chat.context?.agent, asked)
+    await chat.handOff(asked.name)
   }
 
   /** Whether the chat has a process or is in the store. */
