@@ -11,6 +11,7 @@ import { SessionError, type Finding } from "../errors/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
 import type { AgentRef } from "../record/index.ts"
+import { type Tool, toolOf } from "../tool/index.ts"
 import { type AgentDefinition, type AgentDefinitions, agentFindings, unknownAgent } from "./AgentDefinition.ts"
 import { makeHandoffTool } from "./handoffTool.ts"
 
@@ -46,6 +47,7 @@ export class AgentTable {
   readonly #definitions: AgentDefinitions
   readonly #troupe: TroupeEngine
   readonly #made = new Map<string, Serving>()
+  #tools: ReadonlyArray<Tool> | undefined
   /** Serves the chats without an agent (AGENT2). */
   readonly none: Serving
   /** The name of the agent of new chats that name none. */
@@ -58,14 +60,19 @@ export class AgentTable {
     this.usual = agent
   }
 
-  /** Whether the Troupe has agents. */
-  get isEmpty(): boolean {
-    for (const _ in this.#definitions) return false
-    return true
+  /** The tools of the Troupe and of all its agents, each name once. */
+  get tools(): ReadonlyArray<Tool> {
+    return (this.#tools ??= this.#allTools())
   }
 
-  has(name: string): boolean {
-    return Object.hasOwn(this.#definitions, name)
+  #allTools(): ReadonlyArray<Tool> {
+    const found = new Map(this.#troupe.engine.tools.map((tool) => [tool.name, tool]))
+    for (const { tools = [], handoffs = [] } of Object.values(this.#definitions)) {
+      for (const tool of [...tools, ...handoffs.map((target) => this.#handoff(target))]) {
+        if (!found.has(tool.name)) found.set(tool.name, toolOf(tool))
+      }
+    }
+    return Array.from(found.values())
   }
 
   /** The agent of this name, with the version of its definition. **Errors**: throws a `SessionError` (`unknown_agent`). */
@@ -85,7 +92,7 @@ export class AgentTable {
   }
 
   #definition(name: string): AgentDefinition {
-    const found = this.has(name) ? this.#definitions[name] : undefined
+    const found = Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : undefined
     if (found !== undefined) return found
     const reason = unknownAgent(name, Object.keys(this.#definitions))
     const message = `The Troupe has no agent ${name}: ${reason}. Start it with agents: { ${JSON.stringify(name)}: … }`
@@ -113,7 +120,7 @@ export class AgentTable {
     })
   }
 
-  #handoff(target: string) {
+  #handoff(target: string): Tool {
     return makeHandoffTool(this.ref(target), this.#definition(target).description)
   }
 }

@@ -39,6 +39,7 @@ import {
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
+import type { Tool } from "../tool/index.ts"
 import { SupervisionTree } from "./supervisionTree.ts"
 import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
 import { user } from "../model/index.ts"
@@ -77,6 +78,7 @@ export class RunningTroupe {
   readonly system: System.System
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
+  readonly #agents: AgentTable
   readonly #chatOptions: ChatOptions
   readonly #tree: SupervisionTree
   readonly #living: ChatDirectory
@@ -101,6 +103,7 @@ export class RunningTroupe {
     this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }
     const shared = { engineOptions: engine, engine: this.#engine, chatOptions: this.#chatOptions }
     const agents = new AgentTable(own, shared)
+    this.#agents = agents
     const first = agents.of(this.#engine.adapter === undefined ? agents.usual : undefined)
     preflight(first.engine, anyThread, first.fixed())
     const kept = store ?? Store.memory({ clock: this.system.clock })
@@ -279,7 +282,12 @@ export class RunningTroupe {
     await Promise.all(leaving.map(([, { ref }]) => ref.leave()))
   }
 
-  /** The engine of its chats. */
+  /** The tools of its chats and of all its agents, each name once. */
+  get tools(): ReadonlyArray<Tool> {
+    return this.#agents.tools
+  }
+
+  /** The engine of its chats without an agent. */
   get engine(): Engine.Engine {
     return this.#engine
   }

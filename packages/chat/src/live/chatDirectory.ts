@@ -198,7 +198,7 @@ export class ChatDirectory {
     stop: (id, isMoved) => this.#end(id, isMoved),
     left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
-    kept: (id, withinMs) => this.#kept(id, withinMs)
+    kept: (id, withinMs) => kept(this.#parts, id, withinMs)
   }
 
   /** Returns the chat's process, and starts it if there is none (TROUPE1). */
@@ -337,21 +337,6 @@ export class ChatDirectory {
     if (!this.#parts.tree.notify({ left: id })) this.#parts.released(id)
   }
 
-  #kept(id: string, withinMs: number): ReturnType<ChatHome["kept"]> {
-    const { system, tree } = this.#parts
-    return new Promise((resolve) => {
-      const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (answer: { readonly record: Conversation | undefined } | undefined) => {
-        system.clock.clearTimeout(timer)
-        resolve(answer)
-      }
-      tree.ask({ type: "load", id }).then(
-        (record) => answered({ record }),
-        () => answered(undefined)
-      )
-    })
-  }
-
   /** Loads the record of the chat. */
   async load(id: string): Promise<Conversation | undefined> {
     try {
@@ -364,6 +349,20 @@ export class ChatDirectory {
     }
   }
 }
+
+/** The stored record, if the store answers in time. */
+const kept = ({ system, tree }: ChatParts, id: string, withinMs: number): ReturnType<ChatHome["kept"]> =>
+  new Promise((resolve) => {
+    const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
+    const answered = (answer: { readonly record: Conversation | undefined } | undefined) => {
+      system.clock.clearTimeout(timer)
+      resolve(answer)
+    }
+    tree.ask({ type: "load", id }).then(
+      (record) => answered({ record }),
+      () => answered(undefined)
+    )
+  })
 
 /** The number of messages that are checked, or begun with, without a pause. */
 const fewMessages = 256

@@ -248,6 +248,20 @@ describe("MAY1 the agent and the model", () => {
   })
 })
 
+test("MAY1 a tool of the client cannot take the name of a tool of an agent", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const agents = { billing: { tools: [pay], handoffs: ["support"] }, support: {} }
+  const { ask } = await served(
+    { agents },
+    { clientTools: true, authorize: () => ({ owner: "anna", may: { agents: true } }) }
+  )
+  for (const name of ["pay", "handoff_to_support"]) {
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hello" }] }
+    const asked = await ask("POST", "/api/chat", { id: "c", message, tools: { [name]: { parameters: {} } } })
+    expect(await codeOf(asked)).toBe("422 invalid_input")
+  }
+})
+
 describe("MAY1 the log", () => {
   const text = (id: string, said: string) => ({ id, role: "user", parts: [{ type: "text", text: said }] })
   const talked = async (may?: May) => {
