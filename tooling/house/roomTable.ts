@@ -36,6 +36,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["tool"],
     ["gate"],
     ["options"],
+    ["agents"],
     ["call", "stopConditions", "request"],
     ["schedule"],
     ["batch"],

@@ -148,8 +148,8 @@ export const fromJson = <Name extends TypeName>(
 /** Decodes a JSON text of {@link encode} of any type. **Errors**: as {@link decode}. */
 export const decodeAny = (text: string, options?: DecodeOptions): Decoded => fromJsonAny(parsed(text), options)
 
-/** Like {@link decodeAny}, from the JSON value instead of its text. */
-export const fromJsonAny = (json: unknown, options: DecodeOptions = {}): Decoded => {
+/** The value of any type in a JSON value. */
+const fromJsonAny = (json: unknown, options: DecodeOptions = {}): Decoded => {
   if (!isWrapped(json)) throw refused("undecodable", ["type"], "missing")
   const type = typeOf(json)
   return { type, value: valueOf(type, dataOf(json), ["data"], options) } as Decoded

@@ -279,6 +279,9 @@ const sessionReasons = [
   "store_without_log",
   "store_without_waiting",
   "unknown_chat",
+  "unknown_agent",
+  "unknown_tool",
+  "other_agent",
   "unknown_commit",
   "not_a_step",
   "chat_exists",
@@ -317,6 +320,12 @@ const sessionReasons = [
  * - `store_fenced`: a newer epoch of the key was claimed, so that writes of this epoch are refused; `metadata` names both. Or
  *   this program is not the home of the conversation, and `metadata` names that
  * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
+ * - `unknown_agent`: the Troupe has no agent of the name that the caller or the stored conversation gives; `metadata.agent` is
+ *   the name. Nothing was stored, and nothing is lost
+ * - `unknown_tool`: the Troupe, or the agent, has no tool for a call that was to be allowed; the call still waits.
+ *   `metadata.toolName` is the name
+ * - `other_agent`: the conversation has another agent than the caller gives; `metadata.agent` is its agent. Hand it over with
+ *   `chat.handoff`
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
  * - `chat_exists`: a conversation of that id exists already
  * - `store_without_log`: the store keeps only the newest record

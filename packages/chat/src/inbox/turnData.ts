@@ -1,7 +1,12 @@
-/** One turn as data, and what of it is live. */
+/**
+ * One turn as data, and what of it is live.
+ *
+ * SENDMODEL1. The model of an input applies to its own turn, for requests of the agent that the turn begins with, and to no other
+ *             turn. It is stored with an input that waits.
+ */
 import type { Decided } from "../step/index.ts"
 import type { Outlet } from "../events/index.ts"
-import type { RunOptions } from "../options/index.ts"
+import type { RunOptions, TurnOptions } from "../options/index.ts"
 import type { Message } from "../model/index.ts"
 import type { WhenBusy } from "../record/index.ts"
 import type { Delivery } from "./inputReceipt.ts"
@@ -14,6 +19,8 @@ interface TurnContent {
   readonly retry?: boolean | undefined
   /** Decisions about suspended calls. */
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  /** The model that the input was sent with. */
+  readonly model?: string | undefined
 }
 
 /** One turn, as a chart holds it. */
@@ -33,17 +40,21 @@ export const isInput = ({ followed, messages }: Pick<TurnData, "followed" | "mes
 
 /** One turn with its live part: its options, the outlet of its events, and the delivery of its input. */
 export interface Turn extends TurnContent {
+  /** Those of the agent that the chat had when the input was sent. */
   readonly options: RunOptions
+  /** Those that the turn has for itself. */
+  readonly own?: TurnOptions | undefined
   readonly outlet: Outlet
   /** The delivery of the input; absent when no sender follows it. */
   readonly delivery?: Delivery | undefined
 }
 
 /** The data of a turn. `id` is for a turn without a delivery. */
-export const dataOf = ({ messages, retry, decisions, delivery }: Turn, id: string): TurnData => ({
+export const dataOf = ({ messages, retry, decisions, model, delivery }: Turn, id: string): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true ? { retry } : {}),
   ...(decisions === undefined ? {} : { decisions }),
+  ...(model === undefined ? {} : { model }),
   ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
 })

@@ -209,7 +209,8 @@ export interface ChatRef {
    * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
-   * without a `value` that has a JSON form, or arguments that do not fit the tool. The call still waits then. Reading, and
+   * without a `value` that has a JSON form, or arguments that do not fit the tool; a `SessionError` (`unknown_tool`) to allow a
+   * call whose tool there is not. The call still waits then. Reading, and
    * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
    * or no longer waits. Of two people who decide about one call, one decision is applied. The error of the other has it as
    * `metadata.decision`, and the `metadata.outcome` of a call that is over. The decision is missing in a store without a log, and when
@@ -282,6 +283,33 @@ export interface ChatRef {
    * ```
    */
   setPermissionMode(mode: Mode, options?: SetModeOptions): Promise<void>
+
+  /**
+   * Hands the conversation over to an agent of the Troupe: its next request is of that agent.
+   *
+   * **Details**: a chat at rest stores this as an entry of its log. During a turn the next request of the turn is of the agent;
+   * a running request, and the calls of its reply, end with the agent before. A chat without an agent gets one.
+   *
+   * **Errors**: rejects with a `SessionError`: `unknown_agent` when the Troupe has no agent of this name; `store_failed`,
+   * `chat_died`, `chat_stopped` and `moved` as for {@link setPermissionMode}. Rejects with a `ValidationError` for a value that
+   * is no text.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const says = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
+   * const agents = { support: { adapter: says("Support.") }, billing: { adapter: says("Billing.") } }
+   * const troupe = await Troupe.start({ agents, agent: "support" })
+   * const chat = await troupe.chat("c1")
+   * await chat.send("Hello").result()
+   * await chat.handoff("billing")
+   * await chat.send("And who are you?").result()
+   * chat.thread.messages.map(({ content }) => content) // => ["Hello", "Support.", "And who are you?", "Billing."]
+   * await troupe.stop()
+   * ```
+   */
+  handoff(agent: string): Promise<void>
 
   /** Ends the chat's process. Committed data and waiting inputs stay stored; `troupe.chat(id)` starts the chat again. */
   stop(): Promise<void>

@@ -77,7 +77,7 @@ export class LocalChatRef implements ChatRef {
     return this.#send(message, options).answering(schema)
   }
 
-  #send(message: UserMessage, { whenBusy = "queue", id, options }: SendOptions & OwnOptions): LiveTurn {
+  #send(message: UserMessage, { whenBusy = "queue", id, model, options }: SendOptions & OwnOptions): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
     if (known !== undefined) return sameInput(known, message)
     const named = id !== undefined
@@ -90,7 +90,7 @@ export class LocalChatRef implements ChatRef {
     if (whenBusy !== "interrupt") this.#chat.release()
     const full = this.#chat.refusal(message)
     if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery, options })
+    const turn = this.#chat.start([message], { delivery, options, model })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }
@@ -157,9 +157,11 @@ export class LocalChatRef implements ChatRef {
 
   /** `options` are those of the turn that the decision begins: the turn that suspended the call had its own. */
   approve(toolCallId: string, decision: Decision, { options }: OwnOptions = {}): LiveTurn {
+    const context = this.#chat.view.snapshot()?.context
+    const state = context && { ...context, given: options?.tools }
     return this.#chat.start([], {
       options,
-      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.view.snapshot()?.context) }]
+      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, state) }]
     })
   }
 
@@ -186,6 +188,11 @@ export class LocalChatRef implements ChatRef {
   setPermissionMode(mode: Mode, { within }: SetModeOptions = {}): Promise<void> {
     const bound = within === undefined || within === "host" ? within : checkedMode(within)
     return this.#chat.setPermissionMode(checkedMode(mode), bound)
+  }
+
+  async handoff(agent: string): Promise<void> {
+    if (typeof agent !== "string") throw refused(["agent"], "must_be_a_string, the name of an agent")
+    await this.#chat.handOff(agent)
   }
 
   /**
@@ -287,16 +294,19 @@ const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_em
 const checked = <A>(options: AskOptions<A> & OwnOptions): AskOptions<A> & OwnOptions => {
   const given: unknown = options
   if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, schema, options: _, ...others } = options
+  const { whenBusy, id, model, schema, options: _, ...others } = options
   const found = Object.keys(others).map((field) => ({
     field: [field],
-    reason: unknownOption(field, ["whenBusy", "id", "schema", "options"])
+    reason: unknownOption(field, ["whenBusy", "id", "model", "schema", "options"])
   }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
   }
   if (id !== undefined && (typeof id !== "string" || id === "")) {
     found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
+  }
+  if (model !== undefined && (typeof model !== "string" || model === "")) {
+    found.push({ field: ["model"], reason: "must_be_a_non_empty_string, the name of a model" })
   }
   if (schema !== undefined && !isSchema(schema)) {
     found.push({ field: ["schema"], reason: "must_be a zod schema, any Standard Schema, or a JSON Schema object" })

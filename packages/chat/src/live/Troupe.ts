@@ -11,11 +11,20 @@
 import { Process, System } from "@troupe/otp"
 import { Escalation } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
-import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import type { ChatOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { checkHome, idAtHome } from "./chatLife.ts"
-import { checkId, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
+import { AgentTable } from "../agents/index.ts"
+import {
+  askedAgent,
+  type BeginOptions,
+  checkId,
+  checkNames,
+  Conversations,
+  type ForkOptions,
+  type RewindOptions
+} from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
@@ -33,6 +42,7 @@ import {
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import type { LocalChatRef } from "./LocalChatRef.ts"
 import { preflight } from "../request/index.ts"
+import type { Tool } from "../tool/index.ts"
 import { SupervisionTree } from "./supervisionTree.ts"
 import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
 import { user } from "../model/index.ts"
@@ -71,6 +81,7 @@ export class RunningTroupe {
   readonly system: System.System
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
+  readonly #agents: AgentTable
   readonly #chatOptions: ChatOptions
   readonly #tree: SupervisionTree
   readonly #living: ChatDirectory
@@ -95,7 +106,11 @@ export class RunningTroupe {
     const { maxMistakes = 3, maxUnproductive = 3 } = chat
     const defaults = { onUnknownTool: "continue", schedule: "effects" } as const
     this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }
-    preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
+    const shared = { engineOptions: engine, engine: this.#engine, chatOptions: this.#chatOptions }
+    const agents = new AgentTable(own, shared)
+    this.#agents = agents
+    const first = agents.of(this.#engine.adapter === undefined ? agents.usual : undefined)
+    preflight(first.engine, anyThread, first.fixed())
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const { home } = own
@@ -109,8 +124,7 @@ export class RunningTroupe {
     this.#living = new ChatDirectory({
       system: this.system,
       tree: this.#tree,
-      engine: this.#engine,
-      chatOptions: this.#chatOptions,
+      agents,
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
       limits: { maxWaitingInputs, maxWaitingBytes },
@@ -129,19 +143,25 @@ export class RunningTroupe {
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
       newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
-      fence: (id) => fenceOf(home, id)
+      fence: (id) => fenceOf(home, id),
+      agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
     })
   }
 
   /**
-   * Returns the chat with this id: a running one, one loaded from the store, or a new one.
+   * Returns the chat with this id: a running one, one loaded from the store, or a new one. `agent` is the agent of a new chat.
+   *
+   * **Units and defaults**: `agent` is that of the Troupe. A chat keeps its agent until a handoff.
    *
    * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `store_failed` when the store fails,
-   * `invalid_record` when the stored value is not a chat record; with a `ValidationError` for an id that is not a string.
+   * `invalid_record` when the stored value is not a chat record, `unknown_agent` when the Troupe has no agent of this name or
+   * of the stored one, `other_agent` when the chat has another agent; with a `ValidationError` for an id that is not a string.
    */
-  async chat(id: string): Promise<LocalChatRef> {
+  async chat(id: string, options: { readonly agent?: string | undefined } = {}): Promise<LocalChatRef> {
     checkId(id)
-    return this.#living.called(id)
+    checkNames(options, ["agent"])
+    const name = askedAgent(options)
+    return this.#living.called(id, name === undefined ? undefined : { name })
   }
 
   /**
@@ -202,9 +222,9 @@ export class RunningTroupe {
   /**
    * Starts a new conversation from an entry of this one, and returns its chat. The original conversation is unchanged.
    *
-   * **Units and defaults**: `at` is the newest entry without an open step; `id` is generated.
+   * **Units and defaults**: `at` is the newest entry without an open step; `id` is generated; `agent` is that of the entry.
    *
-   * **Errors**: as for {@link history}, and `unknown_chat`, `unknown_commit` for a missing entry, `not_a_step` for an entry
+   * **Errors**: as for {@link history}, `unknown_agent`, and `unknown_chat`, `unknown_commit` for a missing entry, `not_a_step` for an entry
    * with an open step; `chat_exists` for an `id` that is in use.
    *
    * @example
@@ -227,13 +247,15 @@ export class RunningTroupe {
    * ```
    */
   async fork(id: string, options: ForkOptions = {}): Promise<LocalChatRef> {
-    return this.chat(await this.#conversations.fork(id, options))
+    const name = askedAgent(options)
+    const fork = await this.#conversations.fork(id, options)
+    return this.#living.called(fork, name === undefined ? undefined : { name, replaces: true })
   }
 
   /**
    * Starts a new conversation with these messages, and returns its chat: a conversation that another program had.
    *
-   * **Details**: `id` is generated by default. `chat.retry()` answers a thread that ends
+   * **Details**: `id` is generated by default, and `agent` is that of the Troupe. `chat.retry()` answers a thread that ends
    * with a user message or a tool result.
    *
    * **Errors**: rejects with a `SessionError`: `chat_exists` for an `id` that is in use, `unpaired_tool_calls` when a
@@ -251,7 +273,8 @@ export class RunningTroupe {
    * await troupe.stop()
    * ```
    */
-  async begin(thread: Thread.ThreadInput, options: Pick<ForkOptions, "id"> = {}): Promise<LocalChatRef> {
+  async begin(thread: Thread.ThreadInput, options: BeginOptions = {}): Promise<LocalChatRef> {
+    askedAgent(options)
     return this.chat(await this.#conversations.begin(thread, options))
   }
 
@@ -289,7 +312,12 @@ export class RunningTroupe {
     await Promise.all(leaving.map(([, { ref }]) => ref.leave()))
   }
 
-  /** The engine of its chats. */
+  /** The tools of its chats and of all its agents, each name once. */
+  get tools(): ReadonlyArray<Tool> {
+    return this.#agents.tools
+  }
+
+  /** The engine of its chats without an agent. */
   get engine(): Engine.Engine {
     return this.#engine
   }

@@ -5,7 +5,7 @@ import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
 import type { LiveView } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
-import type { Mode } from "../record/index.ts"
+import type { AgentRef, Mode } from "../record/index.ts"
 import type { StoreCall, StoreValues } from "../store/index.ts"
 import { type DecidedBefore, decidedBefore, pendingApprovalsOf } from "../step/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
@@ -32,12 +32,15 @@ export const controlCalls = (
   })
 }
 
-/** Sets the permission mode, and waits until it is stored. */
-export const sendMode = async (
+/** The process that a request is sent to, and its environment. */
+export type AskedProcess = Pick<ChatProcess, "pid"> & { readonly env: ChatEnv | undefined }
+
+/** Waits until the request counts and, if it is stored now, is stored. */
+const counted = async (
   id: string,
-  { pid, env }: { readonly pid: ChatPid; readonly env: ChatEnv | undefined },
-  mode: Mode,
-  bound: ModeAsk["bound"]
+  pid: ChatPid,
+  what: string,
+  ask: (counts: ModeAsk["counts"], refuse: (error: Error) => void) => void
 ): Promise<void> => {
   const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
     const forget = Process.onExit(pid, (reason) => reject(died(id, reason)))
@@ -45,16 +48,15 @@ export const sendMode = async (
       forget()
       resolve({ kept })
     }
-    const refused = (loosest: Mode) => {
+    ask(counts, (error) => {
       forget()
-      reject(modeRefused(id, mode, loosest))
-    }
-    Process.send(pid, { type: "mode.set", mode, ask: env?.ask({ bound, counts, refused }) })
+      reject(error)
+    })
   })
   try {
     await said.kept
   } catch (cause) {
-    throw storeFailure(`The permission mode counts, and could not be stored in ${id}`, cause)
+    throw storeFailure(`${what} counts, and could not be stored in ${id}`, cause)
   }
 }
 
@@ -105,6 +107,19 @@ const decisionIn = async (log: Log, id: string, toolCallId: string): Promise<Dec
   }
   return undefined
 }
+
+/** Sets the permission mode, and waits until it is stored. */
+export const sendMode = (id: string, { pid, env }: AskedProcess, mode: Mode, bound: ModeAsk["bound"]): Promise<void> =>
+  counted(id, pid, "The permission mode", (counts, refuse) => {
+    const refused = (loosest: Mode) => refuse(modeRefused(id, mode, loosest))
+    Process.send(pid, { type: "mode.set", mode, ask: env?.ask({ bound, counts, refused }) })
+  })
+
+/** Hands the conversation over, and waits until that is stored, or is part of the next commit. */
+export const sendAgent = (id: string, { pid, env }: AskedProcess, agent: AgentRef): Promise<void> =>
+  counted(id, pid, `The handoff to ${agent.name}`, (counts) =>
+    Process.send(pid, { type: "agent.set", agent, ask: env?.ask({ counts }) })
+  )
 
 /** The process of a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>

@@ -14,7 +14,8 @@
  *           batches, and every tool call. The chat behaves the same.
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
-import { type ChatOptions, type FixedOptions, fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
+import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
+import { agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { Conversation } from "../record/index.ts"
@@ -27,7 +28,7 @@ import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
-import type { ChatHandle, Engine } from "../tool/index.ts"
+import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import { type ChatPid, withDecision } from "./chatCommands.ts"
@@ -42,8 +43,7 @@ export interface Living {
 export interface ChatParts {
   readonly system: System.System
   readonly tree: SupervisionTree
-  readonly engine: Engine
-  readonly chatOptions: ChatOptions
+  readonly agents: AgentTable
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly limits: InboxLimits
@@ -67,8 +67,6 @@ export class ChatDirectory {
   readonly #slots: StartSlots
   /** The chats whose process is being ended: the next start waits for that. */
   readonly #ending = new Map<string, Promise<void>>()
-  /** The options of every chat, checked once. */
-  #options: FixedOptions | undefined
 
   constructor(parts: ChatParts) {
     this.#parts = parts
@@ -94,21 +92,22 @@ export class ChatDirectory {
     return this.#passivation.get(id)
   }
 
-  /** Returns the chat with this id after its process has started. */
-  async called(id: string): Promise<LocalChatRef> {
+  /** Returns the chat with this id after its process has started; `asked` is the agent that the caller gives. */
+  async called(id: string, asked?: AskedAgent): Promise<LocalChatRef> {
+    if (asked !== undefined) this.#parts.agents.ref(asked.name)
     await this.#ending.get(id)
     const fence = this.#fence(id)
     const known = this.get(id)
     if (known !== undefined && !isSame(known.chat.fence, fence)) {
       await known.chat.leave()
-      return this.called(id)
+      return this.called(id, asked)
     }
     this.#admit(id, known)
     const living = known ?? this.#made(id, fence)
     const { chat, ref } = living
     chat.rest.touched()
     try {
-      await this.#revive(id)
+      await this.#revive(id, asked)
     } catch (error) {
       // The first start failed, so no caller has its address.
       const isGone = chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living
@@ -118,7 +117,15 @@ export class ChatDirectory {
       }
       throw error
     }
+    if (asked !== undefined && chat.context?.agent?.name !== asked.name) await this.#handOver(chat, asked)
     return ref
+  }
+
+  /** Gives a chat of which nothing is stored the agent that the caller gives; another chat keeps its own (AGENT3). */
+  async #handOver(chat: LiveChat, asked: AskedAgent): Promise<void> {
+    const isNew = !chat.isBusy && (await this.load(chat.id)) === undefined
+    if (!isNew) throw otherAgent(chat.id, chat.context?.agent, asked)
+    await chat.handOff(asked.name)
   }
 
   /** Whether the chat has a process or is in the store. */
@@ -144,12 +151,12 @@ export class ChatDirectory {
   }
 
   #made(id: string, fence: Fence | undefined): Living {
-    const { system, chatOptions } = this.#parts
+    const { system, agents } = this.#parts
     const drafting = fence === undefined ? this.#drafting : this.#draftingUnder(fence)
     const chat = new LiveChat(
       id,
       this.#home,
-      new LiveView(system.clock, chatOptions.permissions?.mode, drafting),
+      new LiveView(system.clock, agents.none.chatOptions.permissions?.mode, drafting),
       fence
     )
     const living = { chat, ref: new LocalChatRef(chat) }
@@ -171,33 +178,35 @@ export class ChatDirectory {
   readonly #home: ChatHome = {
     limits: () => this.#parts.limits,
     accept: (id, input, fence) => this.#parts.tree.accept(id, input, fence),
-    options: (id, turn) => {
-      const { engine, chatOptions, toolSlots, home } = this.#parts
+    options: (id, turn, agent) => {
+      const { agents, toolSlots, home } = this.#parts
       const living = this.held.get(id)
-      this.#options ??= fixedOptions(engine, chatOptions)
-      const fixed =
-        turn === undefined ? this.#options : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
+      const { engine, chatOptions, fixed: usual } = agents.of(agent)
+      const fixed = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
       return optionsOfRun(fixed, {
         sessionId: id,
+        agent,
         toolSlots,
         chat: handleOf(living),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
     },
-    hooks: () => this.#parts.chatOptions.hooks,
+    agentRef: (name) => this.#parts.agents.ref(name),
+    serving: (agent) => this.#parts.agents.of(agent),
+    hooks: () => this.#parts.agents.none.chatOptions.hooks,
     revive: (id) => this.#revive(id),
     stop: (id, isMoved) => this.#end(id, isMoved),
     left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
     completed: (call, error) => withDecision(error, call, this.#parts.tree),
-    kept: (id, withinMs) => this.#kept(id, withinMs)
+    kept: (id, withinMs) => kept(this.#parts, id, withinMs)
   }
 
   /** Returns the chat's process, and starts it if there is none (TROUPE1). */
-  #revive(id: string): Promise<ChatPid> {
+  #revive(id: string, asked?: AskedAgent): Promise<ChatPid> {
     const underWay = this.#reviving.get(id)
     if (underWay !== undefined) return underWay
-    return this.#found(id, () => this.#find(id))
+    return this.#found(id, () => this.#find(id, asked))
   }
 
   /** Runs `work` while no process of the chat is started. If `work` succeeds, a process is started (CONV2). */
@@ -219,8 +228,8 @@ export class ChatDirectory {
    * Retries when a process of the tree, and so the supervisor of chats, ended meanwhile. No other process of the chat can
    * start between the load and the start: all starts come through here, one at a time per chat.
    */
-  async #find(id: string): Promise<ChatPid> {
-    const { tree } = this.#parts
+  async #find(id: string, asked?: AskedAgent): Promise<ChatPid> {
+    const { tree, agents } = this.#parts
     const chat = this.held.get(id)?.chat
     await outsideTurn()
     for (;;) {
@@ -234,6 +243,7 @@ export class ChatDirectory {
         const record = await this.load(id)
         await otherTasks(record)
         checkRecord(id, record)
+        checkAgents(agents, { record, asked })
         await otherTasks(record)
         let loaded: { readonly record: Conversation | undefined } | undefined = { record }
         return await DynamicSupervisor.startChild(chats, {
@@ -242,7 +252,7 @@ export class ChatDirectory {
           start: (parent) => {
             const first = loaded
             loaded = undefined
-            return first === undefined ? this.#startAgain(id) : this.#start(parent, id, first.record)
+            return first === undefined ? this.#startAgain(id) : this.#start(parent, id, first.record, asked)
           }
         })
       } catch (error) {
@@ -273,15 +283,17 @@ export class ChatDirectory {
     return "ignore"
   }
 
-  #start(parent: Pid, id: string, record: Conversation | undefined): ChatPid | "ignore" {
-    const { tree, engine, system, suspension, inspect } = this.#parts
+  #start(parent: Pid, id: string, record: Conversation | undefined, asked: AskedAgent | undefined): ChatPid | "ignore" {
+    const { tree, agents, system, suspension, inspect, home } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (tree.chatsUp !== parent) return "ignore"
     const { clock } = system
     const recalled = chat.recall(record)
-    const life = new ChatLife(chat, this.#parts, record, recalled)
+    const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
+    const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
+    const life = new ChatLife(chat, { engine, system, tree, home }, record, recalled)
     const env = new ChatEnv(life)
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: chatStart({
@@ -291,6 +303,7 @@ export class ChatDirectory {
         record: recalled,
         cutOff: chat.cutOff(record),
         stores: true,
+        agent,
         ...suspension
       }),
       env,
@@ -325,21 +338,6 @@ export class ChatDirectory {
     if (!this.#parts.tree.notify({ left: id })) this.#parts.released(id)
   }
 
-  #kept(id: string, withinMs: number): ReturnType<ChatHome["kept"]> {
-    const { system, tree } = this.#parts
-    return new Promise((resolve) => {
-      const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (answer: { readonly record: Conversation | undefined } | undefined) => {
-        system.clock.clearTimeout(timer)
-        resolve(answer)
-      }
-      tree.ask({ type: "load", id }).then(
-        (record) => answered({ record }),
-        () => answered(undefined)
-      )
-    })
-  }
-
   /** Loads the record of the chat. */
   async load(id: string): Promise<Conversation | undefined> {
     try {
@@ -352,6 +350,20 @@ export class ChatDirectory {
     }
   }
 }
+
+/** The stored record, if the store answers in time. */
+const kept = ({ system, tree }: ChatParts, id: string, withinMs: number): ReturnType<ChatHome["kept"]> =>
+  new Promise((resolve) => {
+    const timer = system.clock.setTimeout(() => resolve(undefined), withinMs)
+    const answered = (answer: { readonly record: Conversation | undefined } | undefined) => {
+      system.clock.clearTimeout(timer)
+      resolve(answer)
+    }
+    tree.ask({ type: "load", id }).then(
+      (record) => answered({ record }),
+      () => answered(undefined)
+    )
+  })
 
 /** The number of messages that are checked, or begun with, without a pause. */
 const fewMessages = 256

@@ -4,6 +4,9 @@ import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
 import { CommitChain, type Home, type Place, type Saved } from "../store/index.ts"
 import { ignoreRejection } from "../async/index.ts"
+import type { Turn } from "../inbox/index.ts"
+import type { Serving } from "../agents/index.ts"
+import type { RunOptions } from "../options/index.ts"
 import type { LiveView } from "../view/index.ts"
 import type { ChatPid } from "./chatCommands.ts"
 import type { LiveChat } from "./liveChat.ts"
@@ -51,7 +54,17 @@ export class ChatLife extends CommitChain {
 
   /** Stores an input that waits, if the store does not have it. */
   accept(input: InboxEntry): void {
-    ignoreRejection(this.#tree.accept(this.#chat.id, input, this.#chat.fence))
+    ignoreRejection(this.#chat.accept(input))
+  }
+
+  /** The model of an input is a name of the agent that its turn began with. */
+  optionsOf({ own, options: { requestId, trace } }: Turn, agent: string | undefined, isFirst: boolean): RunOptions {
+    const kept = own === undefined || isFirst ? own : { ...own, model: undefined }
+    return { ...this.#chat.options(kept, agent), requestId, trace }
+  }
+
+  serving(agent: string | undefined): Serving {
+    return this.#chat.serving(agent)
   }
 
   /** HOME2: the process has ended when the promise resolves, so that it does not handle the error. */

@@ -8,7 +8,7 @@
  *        the result. No other process of the chat starts in between.
  */
 import { againAfter, isRecord, refused, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
-import type { Conversation } from "../record/index.ts"
+import type { AgentRef, Conversation } from "../record/index.ts"
 import type {
   ChatList,
   Commit,
@@ -26,11 +26,15 @@ import { type ThreadInput, unpaired } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** The entry at which a fork begins, and the id of the fork. */
+/** The entry at which a fork begins, the id of the fork, and its agent. */
 export interface ForkOptions {
   readonly at?: number | undefined
   readonly id?: string | undefined
+  readonly agent?: string | undefined
 }
+
+/** The id and the agent of a new conversation. */
+export type BeginOptions = Pick<ForkOptions, "id" | "agent">
 
 /** Whether a rewind cancels a running turn; by default the rewind is refused then. */
 export interface RewindOptions {
@@ -49,6 +53,8 @@ export interface ConversationsHome {
   /** Runs `work` while no process of the chat is started, and starts one afterwards. */
   readonly between: (id: string, work: () => Promise<void>) => Promise<void>
   readonly newId: () => string
+  /** The agent of a new conversation, which the caller may give. Throws for an unknown name. */
+  readonly agentOf: (name: string | undefined) => AgentRef | undefined
   /** The fence of a write that is requested now. Throws when this program is not the home of the conversation. */
   readonly fence: (id: string) => Fence | undefined
 }
@@ -95,23 +101,26 @@ export class Conversations {
   /** Creates the fork, and returns its id. */
   async fork(id: string, options: ForkOptions): Promise<string> {
     checkId(id)
-    checkNames(options, ["at", "id"])
-    const { at, id: to = this.#home.newId() } = options
+    checkNames(options, ["at", "id", "agent"])
+    const { at, id: to = this.#home.newId(), agent } = options
     checkId(to)
     if (at !== undefined && !(Number.isSafeInteger(at) && at > 0)) {
       throw invalid("at", "must_be_the number of an entry, 1 or more; an empty conversation is troupe.chat(id)")
     }
+    if (agent !== undefined) this.#home.agentOf(agent)
     if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
     await this.#asked({ type: "fork", id, to, at, fence: this.#home.fence(to) })
     return to
   }
 
   /** Stores a new conversation with this thread, and returns its id. */
-  async begin(thread: ThreadInput, options: Pick<ForkOptions, "id">): Promise<string> {
-    checkNames(options, ["id"])
+  async begin(thread: ThreadInput, options: BeginOptions): Promise<string> {
+    checkNames(options, ["id", "agent"])
     const { id = this.#home.newId() } = options
     checkId(id)
-    const record = Session.make({ id, thread })
+    const agent = this.#home.agentOf(options.agent)
+    const made = Session.make({ id, thread })
+    const record = agent === undefined ? made : { ...made, agent }
     const unfit = unpaired(record.thread)
     if (unfit !== undefined) throw unfit
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
@@ -164,13 +173,20 @@ export class Conversations {
   }
 }
 
+/** The agent that the caller gives. Throws a `ValidationError` for options that are not valid. */
+export const askedAgent = (options: { readonly agent?: string | undefined }): string | undefined => {
+  const { agent } = options
+  if (agent !== undefined && typeof agent !== "string") throw invalid("agent", "must_be_a_string, the name of an agent")
+  return agent
+}
+
 /** Throws a `ValidationError` for an invalid id. */
 export const checkId = (id: unknown): void => {
   if (typeof id !== "string" || id === "") throw invalid("id", "must_be_a_non_empty_string")
 }
 
 /** Throws a `ValidationError` for options that are no object, and for unknown names. */
-const checkNames = (options: unknown, names: ReadonlyArray<string>): void => {
+export const checkNames = (options: unknown, names: ReadonlyArray<string>): void => {
   if (options === undefined) return
   if (!isRecord(options))
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])

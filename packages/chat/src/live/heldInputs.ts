@@ -19,6 +19,7 @@ interface Starter {
       readonly retry?: boolean
       readonly delivery?: Delivery | undefined
       readonly options?: TurnOptions | undefined
+      readonly model?: string | undefined
     }
   ): LiveTurn
   refused(error: SessionError, delivery: Delivery): LiveTurn
@@ -35,19 +36,24 @@ export const releasedInputs = (chat: Starter, turns: TurnTable): ReadonlyArray<L
 const released = (
   chat: Starter,
   turns: TurnTable,
-  { id, named, messages, whenBusy = "queue", status }: Inbox.WaitingTurn
+  { id, named, messages, whenBusy = "queue", status, model }: Inbox.WaitingTurn
 ): LiveTurn => {
   const live = turns.get(id)
   if (live !== undefined && !live.over) return live
   const receipt = status === "doubted" ? undefined : ({ status: "pending" } as const)
   const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, receipt)
-  return again(chat, messages, delivery)
+  return again(chat, messages, delivery, model)
 }
 
 /** Starts the turn of an accepted input; it is queued now. */
-const again = (chat: Starter, messages: ReadonlyArray<Message>, delivery: Delivery | undefined): LiveTurn => {
+const again = (
+  chat: Starter,
+  messages: ReadonlyArray<Message>,
+  delivery: Delivery | undefined,
+  model: string | undefined
+): LiveTurn => {
   if (delivery !== undefined) delivery.whenBusy = "queue"
-  return chat.start(messages, { delivery })
+  return chat.start(messages, { delivery, model })
 }
 
 /** The input of this id, if it is known: on its way, held, or in the thread. */
@@ -55,7 +61,7 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   const live = turns.get(id)
   if (live !== undefined && live.status !== "rejected" && !(live.over && live.status === "pending")) return live
   if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
-  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery)
+  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery, live.turn.model)
   if (chat.context?.known.includes(id) !== true) return undefined
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
@@ -71,7 +77,7 @@ export const retried = (chat: Starter, turns: TurnTable, options?: TurnOptions):
 const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOptions | undefined): LiveTurn => {
   if (unstored !== undefined) {
     const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
-    return chat.start(unstored.turn.messages, { delivery, options })
+    return chat.start(unstored.turn.messages, { delivery, options, model: unstored.turn.model })
   }
   if ((chat.context?.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)

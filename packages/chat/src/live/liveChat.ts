@@ -26,17 +26,18 @@
  *   3. any other turn is sent again, under the same id. If the process holds the row, that is the release of the input.
  */
 import { Process, StateMachine } from "@troupe/otp"
+import { type Serving, stamped } from "../agents/index.ts"
 import { refused, type SessionError } from "../errors/index.ts"
 import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
-import type { Conversation, InboxEntry, Mode } from "../record/index.ts"
+import type { AgentRef, Conversation, InboxEntry, Mode } from "../record/index.ts"
 import type { Accepted, Fence } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
-import type { Delivery, InboxLimits } from "../inbox/index.ts"
+import type { Delivery, InboxLimits, Turn } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
-import { sendMode } from "./chatCommands.ts"
+import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { LifeNotices } from "./lifeNotices.ts"
@@ -48,8 +49,11 @@ import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
-  /** The options of a turn; `turn` are those that the turn has for itself. */
-  readonly options: (id: string, turn?: TurnOptions) => RunOptions
+  /** The options of a turn of an agent; `turn` are those that the turn has for itself. */
+  readonly options: (id: string, turn: TurnOptions | undefined, agent: string | undefined) => RunOptions
+  readonly serving: (agent: string | undefined) => Serving
+  /** The agent of this name. Throws when the Troupe has none. */
+  readonly agentRef: (name: string) => AgentRef
   readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
@@ -76,6 +80,8 @@ export interface TurnStart {
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
   readonly options?: TurnOptions | undefined
+  /** The model that the input was sent with. */
+  readonly model?: string | undefined
 }
 
 /** How often a process is started for turns that wait, if each one dies at its start. */
@@ -90,6 +96,21 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
     if (isOver()) return
   }
   throw error()
+}
+
+/** What a turn adds, and the options that it has for itself. */
+const saidBy = (
+  messages: ReadonlyArray<Message>,
+  { retry = false, decisions, options, model }: TurnStart
+): Pick<Turn, "messages" | "retry" | "decisions" | "own" | "model"> => {
+  const own = model === undefined ? options : { ...options, model }
+  return {
+    messages,
+    retry,
+    ...(decisions === undefined ? {} : { decisions }),
+    ...(own === undefined ? {} : { own }),
+    ...(model === undefined ? {} : { model })
+  }
 }
 
 export class LiveChat implements TurnsHome {
@@ -148,7 +169,16 @@ export class LiveChat implements TurnsHome {
 
   /** Stores an input as a row of its own; resolves when the store has it. */
   accept(input: InboxEntry): Promise<Accepted> {
-    return this.#home.accept(this.id, input, this.fence)
+    return this.#home.accept(this.id, stamped(input, this.context), this.fence)
+  }
+
+  /** The options of a turn, by default of the present agent; `own` are those that the turn has for itself. */
+  options(own?: TurnOptions, agent = this.context?.agent?.name): RunOptions {
+    return this.#home.options(this.id, own, agent)
+  }
+
+  serving(agent: string | undefined): Serving {
+    return this.#home.serving(agent)
   }
 
   /** The last known context of the chat's process. */
@@ -207,7 +237,7 @@ export class LiveChat implements TurnsHome {
   /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). An accepted input is never refused. */
   refusal(message: Message): SessionError | undefined {
     const { context } = this
-    const { clock } = this.#home.options(this.id).system
+    const { clock } = this.options().system
     const isKnown = context !== undefined && this.#leaving === undefined
     const refusal = isKnown ? this.#turns.cannotBegin(context, message, clock) : undefined
     return refusal ?? this.#turns.full(this.id, this.#running, message)
@@ -257,14 +287,25 @@ export class LiveChat implements TurnsHome {
     await running.ended
   }
 
-  /** Sets the mode in the chat's process, which is started if there is none. */
-  async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
+  /** Sets the mode in the chat's process. */
+  setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
+    const bound = () => within && { within, permissions: this.options().permissions }
+    return this.#asked((process) => sendMode(this.id, process, mode, bound()))
+  }
+
+  /** Hands the conversation over to an agent. */
+  handOff(name: string): Promise<void> {
+    const agent = this.#home.agentRef(name)
+    return this.#asked((process) => sendAgent(this.id, process, agent))
+  }
+
+  /** Sends a request to the chat's process, which is started if there is none. */
+  async #asked(send: (process: AskedProcess) => Promise<void>): Promise<void> {
     if (this.#stopping !== undefined) throw this.gone
     this.#asking += 1
     try {
-      const { permissions } = this.#home.options(this.id)
       const pid = this.#pid ?? (await this.#home.revive(this.id))
-      await sendMode(this.id, { pid, env: this.#env }, mode, within === undefined ? undefined : { within, permissions })
+      await send({ pid, env: this.#env })
     } finally {
       this.#asking -= 1
     }
@@ -321,7 +362,7 @@ export class LiveChat implements TurnsHome {
     this.view.cutShort()
     await this.#home.stop(this.id, this.#moved !== undefined)
     await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs))
-    if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
+    if (this.context !== undefined) await this.#notices.end(this.options(), this.context)
     if (this.#turns.size > 0) this.#turns.fail(this.gone)
     this.#turns.close()
     this.view.stopped(text)
@@ -361,22 +402,17 @@ export class LiveChat implements TurnsHome {
   }
 
   get maxToolResultCharacters(): number {
-    return this.#home.options(this.id).maxToolResultCharacters
+    return this.options().maxToolResultCharacters
   }
 
-  #turnOf(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions, options }: TurnStart): LiveTurn {
-    const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
+  #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
+    const { decisions, delivery } = start
+    const said = saidBy(messages, start)
     const complete =
       decisions === undefined
         ? undefined
         : (error: unknown) => this.#home.completed?.({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
-    return new LiveTurn(
-      said,
-      this.#home.options(this.id, options),
-      (event) => this.#published(event),
-      delivery,
-      complete
-    )
+    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), delivery, complete)
   }
 
   #published(event: Event): void {

@@ -15,6 +15,7 @@ import {
 } from "../errors/index.ts"
 import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
+import { type AgentDefinitions, agentOptionFindings } from "../agents/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import type { Home } from "../store/index.ts"
 import type * as Store from "../store/Store.ts"
@@ -51,7 +52,9 @@ const ownOptions = {
   maxWaitingInputs: countOrInfinity.optional(),
   maxWaitingBytes: countOrInfinity.optional(),
   maxToolCalls: positiveInteger.optional(),
-  answer: wordOf("user_message", "tool_result").optional()
+  answer: wordOf("user_message", "tool_result").optional(),
+  agents: z.unknown(),
+  agent: z.unknown()
 } satisfies Partial<Record<keyof TroupeOptions, z.ZodType>>
 
 const ownTypes = z.object(ownOptions)
@@ -81,7 +84,7 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
     if (!known.includes(name)) found.push({ field: [name], reason: unknownOption(name, known, providerAdvice) })
   }
   const own = Object.fromEntries(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
-  found.push(...findingsFor(ownTypes, own, () => "unknown_option"))
+  found.push(...findingsFor(ownTypes, own, () => "unknown_option"), ...agentOptionFindings(options, options))
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const partOf = (isMeant: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(options).filter(([name]) => isMeant(name)))
@@ -104,6 +107,10 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
  */
 export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof EngineOptions | "signal" | "requestId"> {
   readonly store?: Store.Store | undefined
+  /** The agents that can serve a conversation, by name. Default: none. */
+  readonly agents?: AgentDefinitions | undefined
+  /** The agent of conversations that begin without the name of one. Default: none; the Troupe's own options serve them. */
+  readonly agent?: string | undefined
   readonly system?: System.System | undefined
   readonly name?: string | undefined
   readonly maxRestarts?: number | undefined

@@ -33,6 +33,9 @@
  *         are stored as soon as they are known, and no restart changes them.
  *
  * CHAT15. A chat that is to leave ends between two turns, and begins none; its successor runs the waiting turns.
+ * CHAT16. Every request is of the agent in the context at its beginning. A handoff of the model is in the commit of its step. A
+ *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
+ *         model made them, whatever the agent is when they run.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
@@ -53,6 +56,7 @@ import {
 import { askedFormat } from "../options/index.ts"
 import { chart } from "../chart/index.ts"
 import type { ChatContext } from "./chatContext.ts"
+import type { Saving } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
@@ -87,6 +91,24 @@ const endsTurn = [
   "endTurn"
 ] as const
 
+/** The running turn, and the agent that its next request is of. */
+const turnOf = ({ turn, agent }: ChatContext) => ({ turn: turn?.id ?? "", agent: agent?.name })
+
+/** Sets the agent of the next request; `saving` is the record to save now, if the coming commit does not have the agent. */
+const setsAgent = (saving: (at: { readonly context: ChatContext }) => Saving | undefined) =>
+  ({
+    actions: [
+      "recordAgent",
+      {
+        type: "keepAgent",
+        params: ({ context, event }: At) => ({
+          ask: event.type === "agent.set" ? event.ask : undefined,
+          saving: saving({ context })
+        })
+      }
+    ]
+  }) as const
+
 const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepEnd
 
 /** The states in which a step runs: its actor, beside the one that has its live things. */
@@ -96,8 +118,13 @@ const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: E
       {
         id: "open",
         src: "open",
-        input: ({ context: { turn, thread, firstPass, aside, standing } }: { readonly context: ChatContext }) => ({
+        input: ({
+          context: { turn, thread, firstPass, aside, standing, open, agent }
+        }: {
+          readonly context: ChatContext
+        }) => ({
           turn: turn?.id ?? "",
+          agent: open?.agent ?? agent?.name,
           isSecond: firstPass !== undefined,
           asked: askedFormat(thread),
           params: aside?.params,
@@ -140,6 +167,7 @@ const machine = chatSetup.createMachine({
       }
     },
     "mode.changed": { actions: "recordMode" },
+    "agent.set": setsAgent(({ context }) => (context.committed ? savingOf({ context }) : undefined)),
     "chat.leave": { target: ".settled", actions: "markLeaving" },
     "input.doubted": { actions: "doubt" }
   },
@@ -203,7 +231,7 @@ const machine = chatSetup.createMachine({
       initial: "beginning",
       states: {
         beginning: {
-          invoke: { src: "begin", input: ({ context }) => context.turn?.id ?? "" },
+          invoke: { src: "begin", input: ({ context }) => turnOf(context) },
           on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
         },
         deciding: {
@@ -234,7 +262,9 @@ const machine = chatSetup.createMachine({
           invoke: { src: "commit", input: commitOf },
           on: {
             "commit.ended": { target: "deciding", actions: receipts.kept },
-            "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] }
+            "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
+            /** The commit under way has the agent before. */
+            "agent.set": setsAgent(savingOf)
           },
           initial: "saving",
           states: {
@@ -272,14 +302,19 @@ const machine = chatSetup.createMachine({
         judging: {
           invoke: {
             src: "judge",
-            input: ({ context: { turn, steps, firstPass, stopped } }) => ({
-              turn: turn?.id ?? "",
-              steps,
-              firstSteps: firstPass === undefined ? undefined : original(firstPass).steps.length,
-              stopped
+            input: ({ context }) => ({
+              ...turnOf(context),
+              steps: context.steps,
+              firstSteps: context.firstPass === undefined ? undefined : original(context.firstPass).steps.length,
+              stopped: context.stopped
             })
           },
-          on: { "step.judged": { target: "deciding", actions: "recordJudgement" } }
+          on: {
+            "step.judged": [
+              { guard: "handsOver", target: "deciding", actions: ["stopTime", "recordJudgement"] },
+              { target: "deciding", actions: "recordJudgement" }
+            ]
+          }
         },
         /** The turn is to stop, and its open calls do not run. */
         closing: {

@@ -58,11 +58,12 @@ const nothingDone = {
 
 /** The first context of a chat. */
 export const initialContext = ({ input }: { readonly input: ChatInput }): ChatContext => {
-  const { id, thread, turn, start = thread === undefined ? fresh : { ...fresh, thread }, answer } = input
+  const { id, thread, turn, start = thread === undefined ? fresh : { ...fresh, thread }, answer, agent } = input
   return {
     ...nothingDone,
     ...start,
     ...(turn === undefined ? {} : { inbox: Inbox.add(Inbox.empty, turn) }),
+    ...(agent === undefined ? {} : { agent }),
     id,
     turn: undefined,
     before: undefined,

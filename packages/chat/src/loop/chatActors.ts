@@ -11,6 +11,7 @@ import type { callActors, callEffects } from "../call/index.ts"
 import type { streamActors, streamEffects } from "../request/index.ts"
 import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
 import type { ChatEvent, Closed, CommitEnded } from "./chatContext.ts"
+import type { TurnOf } from "../agents/index.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { ExpiryState } from "./suspensionExpiry.ts"
@@ -62,9 +63,9 @@ const commit = StateMachine.fromCallback<
 })
 
 /** Begins a turn. */
-const begin = StateMachine.fromCallback<string, ChatEnv, EventObject, Sent<"turn.begun">>(
-  ({ input: turn, env, send }) => {
-    const facts = boundEnvironment(env).begin(turn)
+const begin = StateMachine.fromCallback<TurnOf, ChatEnv, EventObject, Sent<"turn.begun">>(
+  ({ input: { turn, agent }, env, send }) => {
+    const facts = boundEnvironment(env).begin(turn, agent)
     send({ type: "turn.begun", facts, ...env.moment(turn) })
   }
 )
@@ -163,6 +164,9 @@ export const chatEffects = {
     env.setMode(mode, ask, standing, data)
     send({ type: "mode.changed", standing: env.standing })
   }),
+  keepAgent: StateMachine.effect<{ readonly ask: number | undefined; readonly saving: Saving | undefined }, ChatEnv>(
+    ({ ask, saving: data }, { env }) => env.keepAgent(ask, data)
+  ),
   close: StateMachine.effect<{ readonly turn: string } & Pick<TurnEnd, "result">, ChatEnv>(
     ({ turn, result }, { env }) => env.end(turn, result)
   )

@@ -2,6 +2,7 @@
 import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type {
+  AgentRef,
   Conversation,
   ChatResult,
   HaltedReason,
@@ -23,7 +24,7 @@ import type * as Usage from "../model/Usage.ts"
  *
  * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds;
  * by default without limit. `now` is the present time on the same clock. `answer` is `"user_message"`. `stores` is whether
- * there is a store before the first turn, whose environment says it then.
+ * there is a store before the first turn, whose environment says it then. `agent` is that of the next request, if there is one.
  */
 export interface ChatInput {
   readonly id: string
@@ -34,6 +35,7 @@ export interface ChatInput {
   readonly stores?: boolean | undefined
   readonly suspendedTtlMs?: number | undefined
   readonly answer?: AnswerForm | undefined
+  readonly agent?: AgentRef | undefined
 }
 
 /** The state of a chat that continues from a record. */
@@ -84,11 +86,13 @@ export interface TurnFacts {
  *
  * - `terminal`: why the turn stops; `spent`: the budget that is used up
  * - `mayContinue`: whether the turn may have another step for an input that steers
+ * - `handoff`: the agent that the calls of the step handed the conversation to, and the time that it has for the turn
  */
 export interface Judgement {
   readonly terminal?: Held<Terminal> | undefined
   readonly spent?: Held<Terminal> | undefined
   readonly mayContinue: boolean
+  readonly handoff?: { readonly agent: AgentRef; readonly timeMs: number | undefined } | undefined
 }
 
 /** The state of a chat whose open calls were closed without running. */
@@ -105,6 +109,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * - `turn.deadline`, from the chat itself: the time of the running turn is over
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
+ * - `agent.set`: the host hands the conversation over to an agent, which the next request is of
  * - `suspension.expired`, from its clock: no answer came in time
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
@@ -119,6 +124,7 @@ export type ChatEvent =
   | { readonly type: "input.doubted"; readonly turn: TurnData }
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
+  | { readonly type: "agent.set"; readonly agent: AgentRef; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | { readonly type: "reply.grew"; readonly text: string }
   | ({ readonly type: "turn.begun"; readonly facts: TurnFacts } & Moment)
@@ -197,6 +203,8 @@ export interface ChatContext extends InboxState {
   readonly interrupted: Interruption | undefined
   /** The permission mode of calls, if it differs from the options. */
   readonly standing: ModeStanding | undefined
+  /** The agent of the next request; a chat without an agent does not have this property. */
+  readonly agent?: AgentRef | undefined
   /** The parts of the conversation that belong to the caller: no turn changes them. */
   readonly caller: Pick<Conversation, "context" | "metadata">
   /** The text of the reply that streams, under a bare actor. */
@@ -248,6 +256,7 @@ export type RecordState = Pick<
   | "known"
   | "expiresAt"
   | "standing"
+  | "agent"
   | "caller"
 >
 

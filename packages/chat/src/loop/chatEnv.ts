@@ -5,14 +5,16 @@
  * Does not own what the chart decides, nor where records are stored.
  *
  * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
- * ENV2. A saved record has what only the environment has: the journal of the running step, and the permission mode.
+ * ENV2. A saved record has what only the environment has: the journal of the running step, with the agent that its completed
+ *       calls hand over to, and the permission mode.
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
  */
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
 import { inForm, type RunOptions } from "../options/index.ts"
-import type { ResponseFormat } from "../model/index.ts"
-import type { Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
+import { handedTo, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
+import type { ResponseFormat, ToolCall, ToolMessage } from "../model/index.ts"
+import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit, type Event } from "../events/index.ts"
@@ -25,6 +27,8 @@ import {
   closed,
   Journal,
   leftOut,
+  type Opened,
+  openToolCalls,
   type StepEnv,
   stepEnv,
   type StepLive,
@@ -43,32 +47,37 @@ import * as Usage from "../model/Usage.ts"
  * What an environment is made of.
  *
  * - `commit` saves a record; `accept` stores an input that waits, if the store does not have it
+ * - `optionsOf` returns the options of a turn for requests of another agent; without it there are no agents. `serving` returns the engine and the options of an agent
  * - `turn` makes the live part of a turn that was not added: of a turn in plain data, or after a restart
  * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context. It
  *   returns a function that is called when the step is over
  */
-export interface ChatParts {
+export interface ChatParts extends ServesTurns<Turn> {
   readonly engine: Engine
   readonly clock?: Clock.Clock | undefined
   readonly commit?: SaveRecord | undefined
   readonly accept?: ((input: InboxEntry) => void) | undefined
   readonly watcher?: StepWatcher | undefined
   readonly turn?: ((id: string) => Turn) | undefined
+  readonly serving?: ((agent: string | undefined) => Serving) | undefined
   readonly typing?: ((shows: (text: string) => void) => () => void) | undefined
 }
 
-/** A request to set the mode; exactly one of the functions is called, once. */
-export interface ModeAsk {
-  /** The loosest mode that a client may set, and the permissions of the chat's options; absent for the host. */
-  readonly bound?: { readonly within: Mode | "host"; readonly permissions: Permissions | undefined } | undefined
+/** A request of the host or a client, whose caller waits. */
+export interface Ask {
   /** Gets the promise of the save, if there is one now. */
   readonly counts: (kept: void | Promise<void>) => void
+}
+
+/** A request to set the mode; exactly one of the functions is called, once. */
+export interface ModeAsk extends Ask {
+  /** The loosest mode that a client may set, and the permissions of the chat's options; absent for the host. */
+  readonly bound?: { readonly within: Mode | "host"; readonly permissions: Permissions | undefined } | undefined
   readonly refused: (bound: Mode) => void
 }
 
 /** The data of a step that begins. */
-export interface StepOpening {
-  readonly turn: string
+export interface StepOpening extends TurnOf {
   readonly isSecond: boolean
   /** The form that the question asks for. */
   readonly asked?: ResponseFormat | undefined
@@ -77,8 +86,7 @@ export interface StepOpening {
 }
 
 /** The steps of a turn after a step, and whether the turn is to stop. */
-export interface StepsToJudge {
-  readonly turn: string
+export interface StepsToJudge extends TurnOf {
   readonly steps: ReadonlyArray<Held<StepResult>>
   /** How many steps the first pass had, in the second. */
   readonly firstSteps: number | undefined
@@ -114,10 +122,12 @@ export class ChatEnv implements StepEnv {
   readonly engine: Engine
   readonly #parts: ChatParts
   readonly #turns = new SparseMap<string, Turn>()
-  #asks: Map<number, ModeAsk> | undefined
+  #asks: Map<number, Ask> | undefined
   /** The environment of the steps of the running turn, or of the last one before anything of the next (ENV3). */
   #stepsOfTurn: StepEnv | undefined
   #count = 0
+  /** The options of the running turn for other agents, if it has some. */
+  #served: ServedTurn<Turn> | undefined
   #mode: PermissionMode | undefined
   #journal: Journal | undefined
   /** Without a chat, a step runs in a turn of its own. */
@@ -178,8 +188,10 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Begins a turn. */
-  begin(turn: string): TurnFacts {
-    const { options, outlet } = this.turn(turn)
+  begin(turn: string, agent?: string): TurnFacts {
+    const { outlet } = this.turn(turn)
+    this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
+    const options = this.#optionsOf({ turn, agent })
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
@@ -256,10 +268,11 @@ export class ChatEnv implements StepEnv {
   /** The live things of the step that runs. */
   #live(): StepLive {
     const { turn, isSecond, asked, params, standing } = this.#opening
-    const { options, outlet } = this.turn(turn)
+    const { outlet } = this.turn(turn)
+    const options = this.#optionsOf(this.#opening)
     const pass = passOptions(inForm(options, asked), isSecond)
     return {
-      engine: this.engine,
+      engine: options.engine,
       options: params === undefined ? pass : { ...pass, ...params },
       outlet,
       watcher: this.#parts.watcher,
@@ -269,21 +282,24 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Asks the stop conditions about the last step. */
-  judge({ turn, steps, firstSteps, stopped }: StepsToJudge): Judgement {
+  judge({ turn, agent, steps, firstSteps, stopped }: StepsToJudge): Judgement {
     this.#journal?.close()
-    const { options } = this.turn(turn)
     const results = steps.map(original)
     const result = results.at(-1)
     if (result === undefined) return { mayContinue: false }
+    const target = this.#handedTo(result.response.toolCalls, result.toolResults)
+    const options = this.#optionsOf({ turn, agent: target?.name ?? agent })
+    const handoff = target === undefined ? {} : { handoff: { agent: target, timeMs: options.budget?.timeMs } }
     const standing = { stopped: options.signal?.aborted === true ? ("cancelled" as const) : stopped, steps: results }
     const index = results.length - 1 - (firstSteps ?? 0)
     const terminal = terminalCondition(result, index, passOptions(options, firstSteps !== undefined), standing)
-    if (terminal === undefined) return { mayContinue: true }
+    if (terminal === undefined) return { mayContinue: true, ...handoff }
     const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, results)
     return {
       terminal: held(terminal),
       spent: spent === undefined ? undefined : held(spent),
-      mayContinue: results.length < options.maxTurns && spent === undefined
+      mayContinue: results.length < options.maxTurns && spent === undefined,
+      ...handoff
     }
   }
 
@@ -300,7 +316,7 @@ export class ChatEnv implements StepEnv {
 
   /** Calls hooks. */
   notify(due: DueHooks, signal: AbortSignal): Promise<Verdict> {
-    const { options } = this.turn(due.turn)
+    const options = this.#optionsOf(due)
     const stops = due.due === "report" && options.signal?.aborted === true
     return notifyHooks(stops ? { ...due, stopping: true } : due, options, signal)
   }
@@ -334,8 +350,8 @@ export class ChatEnv implements StepEnv {
     this.#journal = undefined
   }
 
-  /** Adds a request to set the mode, for the event `mode.set`. */
-  ask(ask: ModeAsk): number {
+  /** Adds a request, for the event `mode.set` or `agent.set`. */
+  ask(ask: Ask | ModeAsk): number {
     this.#asks ??= new Map()
     this.#asks.set((this.#count += 1), ask)
     return this.#count
@@ -343,8 +359,7 @@ export class ChatEnv implements StepEnv {
 
   /** Sets the mode, which is in effect at once. `saving` is the record of a chat at rest, which stores it now. */
   setMode(mode: Mode, ask: number | undefined, standing: ModeStanding | undefined, saving: Saving | undefined): void {
-    const asked = ask === undefined ? undefined : this.#asks?.get(ask)
-    if (ask !== undefined) this.#asks?.delete(ask)
+    const asked = this.#asked(ask) as ModeAsk | undefined
     const keeper = this.#modeFrom(standing)
     if (asked?.bound === undefined) keeper.set(mode)
     else {
@@ -355,6 +370,20 @@ export class ChatEnv implements StepEnv {
     const kept = saving === undefined ? undefined : this.save(saving)
     if (asked === undefined) ignoreRejection(kept)
     else asked.counts(kept)
+  }
+
+  /** The host has handed over; `saving` is the record that stores it now. */
+  keepAgent(ask: number | undefined, saving: Saving | undefined): void {
+    const asked = this.#asked(ask)
+    const kept = saving === undefined ? undefined : this.save(saving)
+    if (asked === undefined) ignoreRejection(kept)
+    else asked.counts(kept)
+  }
+
+  #asked(ask: number | undefined): Ask | undefined {
+    const asked = ask === undefined ? undefined : this.#asks?.get(ask)
+    if (ask !== undefined) this.#asks?.delete(ask)
+    return asked
   }
 
   /** Emits the last events of a turn; calls `taken` when the reader has read past them. */
@@ -374,6 +403,32 @@ export class ChatEnv implements StepEnv {
     if (delivery?.status !== "pending") this.#turns.delete(turn)
     this.#stepsOfTurn = undefined
     this.#opening = noOpening
+    this.#served = undefined
+  }
+
+  /** The engine and the options of an agent; `undefined` without agents. */
+  serving(agent: string | undefined): Serving | undefined {
+    return agent === undefined ? undefined : this.#parts.serving?.(agent)
+  }
+
+  /** The options of the turn for requests of this agent. */
+  #optionsOf({ turn: id, agent }: TurnOf): RunOptions {
+    const turn = this.turn(id)
+    if (agent === turn.options.agent) return turn.options
+    this.#served ??= new ServedTurn(this.#parts, undefined)
+    return this.#served.options(turn, agent)
+  }
+
+  /** The agent that the completed calls of the running step hand over to. */
+  #handedTo(toolCalls: ReadonlyArray<ToolCall>, results: ReadonlyArray<ToolMessage>): AgentRef | undefined {
+    if (this.#opening.agent === undefined) return undefined
+    return handedTo(toolCalls, results, this.#optionsOf(this.#opening).toolsByName)
+  }
+
+  /** The agent that the calls of an open step hand over to; that of the record if they do not. */
+  agentIn(opened: Opened, agent: AgentRef | undefined): AgentRef | undefined {
+    const results = opened.thread.messages.slice(opened.open.at + 1).filter((message) => message.role === "tool")
+    return this.#handedTo(openToolCalls(opened), results) ?? agent
   }
 
   #modeFrom(standing: ModeStanding | undefined): PermissionMode {
@@ -385,7 +440,9 @@ export class ChatEnv implements StepEnv {
     const now = this.#journal?.journalled
     if (now !== undefined) {
       const usage = Usage.add(record.usage, now.usage)
-      return { ...record, ...now, usage, permissionMode, draft: undefined }
+      const agent = this.agentIn(now, record.agent)
+      const of = agent === undefined ? {} : { agent }
+      return { ...record, ...now, ...of, usage, permissionMode, draft: undefined }
     }
     return { ...record, permissionMode }
   }

@@ -142,6 +142,7 @@ const guards = {
   hasResult: ({ context }: At) => context.result !== undefined,
   isStopped: ({ context }: At) => context.stopped !== undefined,
   mustClose: ({ context: { stopped, open } }: At) => stopped !== undefined && open !== undefined,
+  handsOver: ({ event }: At) => event.type === "step.judged" && event.handoff !== undefined,
   mustTime: ({ context: { timed, facts } }: At) => !timed && facts.timeMs !== undefined,
   isTimed: ({ context }: At) => context.timed,
   mustBegin: ({ context }: At) => mustBegin(context),
@@ -225,6 +226,7 @@ export const chatSetup = setup({
       const { expired, now } = as(event, "wait.closed")
       return { ...expired, now, committed: false, keeps: leastOf(context.keeps, keepsAnswered(context)) }
     }),
+    recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
     recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
     markKept: assign({ committed: true })
   }

@@ -1,7 +1,7 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
 import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
-import { type Conversation, keepsAnswered, type OpenCall } from "../record/index.ts"
+import { type AgentRef, type Conversation, keepsAnswered, type OpenCall } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
@@ -19,7 +19,10 @@ import type { RunOptions } from "../options/index.ts"
 import { beginTurn, initialContext } from "./beginTurn.ts"
 import { recordOf } from "./endTurn.ts"
 
-/** What a chat starts from. `cutOff` is the text of the interrupted reply, if the record does not have it. */
+/**
+ * What a chat starts from. `cutOff` is the text of the interrupted reply, if the record does not have it. `engine` has the tools of
+ * the calls that are open. `agent` is that of the next request; by default the one of the record.
+ */
 export interface ChatOrigin {
   readonly id: string
   readonly engine: Engine
@@ -29,25 +32,26 @@ export interface ChatOrigin {
   readonly stores?: boolean | undefined
   readonly suspendedTtlMs?: number | undefined
   readonly answer?: AnswerForm | undefined
+  readonly agent?: AgentRef | undefined
 }
 
 /** The input of the chart of a chat: what its record says, as the time and the tools make it. */
 export const chatStart = (origin: ChatOrigin): ChatInput => {
-  const { id, record, clock = Clock.live, stores = false, answer } = origin
+  const { id, record, clock = Clock.live, stores = false, answer, agent = record?.agent } = origin
   const suspendedTtlMs = origin.suspendedTtlMs === Infinity ? undefined : origin.suspendedTtlMs
   const now = clock.now()
-  const start = record === undefined ? undefined : startOf(record, { ...origin, suspendedTtlMs, now })
-  return { id, start, now, stores, suspendedTtlMs, answer }
+  const start = record === undefined ? undefined : startOf(record, { ...origin, agent, suspendedTtlMs, now })
+  return { id, start, now, stores, suspendedTtlMs, answer, agent }
 }
 
 /** The record of a chat that starts from a record: without a turn in the middle, and without a wait that has expired. */
 export const started = (record: Conversation, engine: Engine, clock: Clock.Clock): Conversation =>
   recordOf(initialContext({ input: chatStart({ id: record.id, engine, clock, record }) }))
 
-type From = Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs"> & { readonly now: number }
+type From = Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs" | "agent"> & { readonly now: number }
 
 /** An expired wait is over. `committed` is false if the store does not have the new state yet. */
-const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, now }: From): ChatStart => {
+const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, now }: From): ChatStart => {
   const { thread, open: left, pendingQuestion, pendingToolCalls } = revived(record, engine, now)
   const open = boundedBy({ suspendedTtlMs, now }, left)
   const interrupted = interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff)
@@ -78,7 +82,8 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, now }: 
     }
   }
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
-  return { ...start, committed: isKnown && (interrupted === undefined || cutOff === undefined) }
+  const isOfAgent = agent?.name === record.agent?.name
+  return { ...start, committed: isKnown && isOfAgent && (interrupted === undefined || cutOff === undefined) }
 }
 
 /** A late write can leave the row of an input that the thread has. */

@@ -1,6 +1,6 @@
 /** The changes of a chat's context when steps and turns end, and when the store answers. */
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
-import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState } from "./chatContext.ts"
+import type { ChatContext, ChatEvent, ChatOutput, EndState, Judgement, Moment, RecordState } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import {
   type Conversation,
@@ -82,8 +82,9 @@ export const stepJudged = (
 ): Partial<ChatContext> => {
   const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, inbox, before, result } = context
   const { now, stopped } = atMoment(context, event)
-  const { standing } = event
-  const said = { now, stopped, standing, open: boundedBy({ now, suspendedTtlMs }, context.open) }
+  const { standing, handoff } = event
+  const bounded = boundedBy({ now, suspendedTtlMs }, context.open)
+  const said = { now, stopped, standing, open: bounded, ...(handoff === undefined ? {} : handedOver(context, handoff)) }
   const { open } = said
   const { keeps } = context
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }
@@ -99,6 +100,12 @@ export const stepJudged = (
   }
   return { ...said, ...ended(after, terminal) }
 }
+
+/** The next request is of another agent, whose time for the turn begins. */
+const handedOver = (
+  { facts }: Pick<ChatContext, "facts">,
+  { agent, timeMs }: NonNullable<Judgement["handoff"]>
+): Pick<ChatContext, "agent" | "facts" | "timed"> => ({ agent, facts: { ...facts, timeMs }, timed: false })
 
 /** Stops the turn before its next step. */
 export const stopTurn = (
@@ -219,7 +226,9 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: RecordState): Conversation => {
   const record = chatRecord(context)
-  return Object.keys(context.caller).length === 0 ? record : { ...record, ...context.caller }
+  const { agent, caller } = context
+  if (agent === undefined && Object.keys(caller).length === 0) return record
+  return { ...record, ...(agent === undefined ? {} : { agent }), ...caller }
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */

@@ -10,9 +10,9 @@ import * as Equal from "effect/Equal"
 import type { ChatContext, Interruption } from "./chatContext.ts"
 import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { Journal } from "../step/index.ts"
+import type { Journal, Opened } from "../step/index.ts"
 import { original } from "../values/index.ts"
-import { type Conversation, isWaiting, type ModeStanding } from "../record/index.ts"
+import { type AgentRef, type Conversation, isWaiting, type ModeStanding } from "../record/index.ts"
 import type { TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */
@@ -71,11 +71,21 @@ const cutShort = (content: string): AssistantMessage => ({
 export interface Recalled {
   readonly journal: Journal | undefined
   readonly standing: ModeStanding | undefined
+  readonly agentIn: (opened: Opened, agent: AgentRef | undefined) => AgentRef | undefined
+}
+
+/** A handoff whose result came after the save. */
+const withHandoff = (known: Recalled, record: Conversation, recalled: Conversation): Conversation => {
+  const { thread, open, agent } = recalled
+  if (recalled === record || open === undefined) return recalled
+  const now = known.agentIn({ thread, open }, agent)
+  return now === agent ? recalled : { ...recalled, agent: now }
 }
 
 /** The record with what the process before knew of its running calls and of its permission mode; the same record when it has all. */
-export const recalledBy = ({ journal, standing }: Recalled, record: Conversation): Conversation => {
-  const recalled = journal?.recall(record) ?? record
+export const recalledBy = (known: Recalled, record: Conversation): Conversation => {
+  const { journal, standing } = known
+  const recalled = withHandoff(known, record, journal?.recall(record) ?? record)
   const isKept = standing === undefined || Equal.equals(standing, record.permissionMode)
   return isKept ? recalled : { ...recalled, permissionMode: standing }
 }

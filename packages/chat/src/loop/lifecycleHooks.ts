@@ -85,7 +85,11 @@ const isFailure = ({ haltedReason, metadata }: ChatResult): boolean =>
   failures.has(haltedReason) || metadata["haltHook"] !== undefined
 
 /** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */
-export type DueHooks = { readonly turn: string; readonly thread: Thread.Thread } & (
+export type DueHooks = {
+  readonly turn: string
+  readonly agent: string | undefined
+  readonly thread: Thread.Thread
+} & (
   | {
       readonly due: "begin"
       /** The thread before the messages of the turn, if `SessionStart` is due. */
@@ -105,16 +109,16 @@ export type DueHooks = { readonly turn: string; readonly thread: Thread.Thread }
 /** The hooks that are due now. */
 export const dueHooks = (context: ChatContext): DueHooks => {
   const { thread, before, notified, steps, firstPass, result, refusal, stopped, lastHaltedReason } = context
-  const turn = context.turn?.id ?? ""
+  const at = { turn: context.turn?.id ?? "", agent: context.agent?.name, thread }
   if (mustBegin(context)) {
     const started = notified.started ? undefined : (before?.thread ?? thread)
-    return { due: "begin", turn, thread, started, prompts: notified.prompted ? [] : promptsOf(context) }
+    return { due: "begin", ...at, started, prompts: notified.prompted ? [] : promptsOf(context) }
   }
   if (result === undefined && refusal === undefined) {
-    return { due: "announce", turn, thread, iteration: steps.length, isSecond: firstPass !== undefined }
+    return { due: "announce", ...at, iteration: steps.length, isSecond: firstPass !== undefined }
   }
   const stopping = stopped !== undefined
-  return { due: "report", turn, thread, events: endings(context), result, stopping, lastHaltedReason }
+  return { due: "report", ...at, events: endings(context), result, stopping, lastHaltedReason }
 }
 
 /** The state in which hooks replace user messages. */

@@ -14,7 +14,7 @@ export type {
 } from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
 export { EngineOptions } from "./engineOptions.ts"
-export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
+export { chatOptionNames, chatOptionTypes, providerAdvice, toolsFindings } from "./optionChecks.ts"
 export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FixedOptions, RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"

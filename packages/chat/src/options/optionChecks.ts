@@ -112,6 +112,9 @@ const types = {
 
 const chatOptions = z.strictObject(types)
 
+/** The types of the options of a chat, by name. */
+export const chatOptionTypes = types
+
 /** The names of all options of a chat. */
 export const chatOptionNames: ReadonlyArray<string> = Object.keys(types)
 

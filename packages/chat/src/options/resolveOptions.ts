@@ -16,6 +16,8 @@ import type { CallTimeout } from "./callPolicy.ts"
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
   readonly engine: Engine
+  /** The name of the agent that they are of. */
+  readonly agent?: string | undefined
   readonly mode: "auto" | "manual"
   readonly tools: ReadonlyArray<Tool>
   readonly toolsByName: ReadonlyMap<string, Tool>
@@ -50,7 +52,7 @@ export interface RunOptions extends ChatOptions {
 }
 
 /** The additional options of a live chat. */
-type Living = Pick<RunOptions, "toolSlots" | "chat" | "mayAct">
+type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "mayAct">
 
 /** The options that are the same for every run: all but those that each run makes for itself. */
 export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
@@ -80,6 +82,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     ...fixed,
     sessionId,
     requestId: fixed.requestId ?? System.uuid(system, "requests"),
+    agent: living?.agent,
     toolSlots: living?.toolSlots,
     chat: living?.chat,
     mayAct: living?.mayAct,

@@ -6,6 +6,7 @@
  * @module
  */
 import * as z from "zod"
+import { AgentRef } from "./Agent.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
 import { Thread, ToolCall, Usage } from "../model/index.ts"
@@ -54,6 +55,7 @@ const LastOutcome = z
  *   not begun (`new`)
  * - `version`: the number of its entry in the store's log; absent if the store has no log
  * - `draft`: the text of the interrupted reply, as far as it was stored
+ * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
  * - `context`, `metadata`: the caller's; no turn changes them. Handlers of a session's calls get its `context`
@@ -96,6 +98,7 @@ export const Conversation = z
     known: z.array(z.string()).readonly().optional(),
     expiresAt: z.number().optional(),
     open: OpenStep.optional(),
+    agent: AgentRef.optional(),
     permissionMode: ModeStanding.optional(),
     version: z.number().optional(),
     draft: z.string().optional(),

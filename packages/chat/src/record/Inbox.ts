@@ -5,6 +5,7 @@
  */
 import * as z from "zod"
 import type { SessionErrorReason } from "../errors/index.ts"
+import { AgentRef } from "./Agent.ts"
 import { UserMessage } from "../model/index.ts"
 
 /**
@@ -22,11 +23,13 @@ export type WhenBusy = "queue" | "steer" | "interrupt" | "reject"
  * How an input is sent.
  *
  * **Units and defaults**: `whenBusy` is `"queue"`. `id` is generated. An input sent twice under the same id is one input,
- * also across a restart of the program. Other content under the id is refused, until its turn is over.
+ * also across a restart of the program. Other content under the id is refused, until its turn is over. `model` is that of the
+ * Troupe or of the agent; another one applies to the turn of this input, and is stored with an input that waits.
  */
 export interface SendOptions {
   readonly whenBusy?: WhenBusy | undefined
   readonly id?: string | undefined
+  readonly model?: string | undefined
 }
 
 /**
@@ -44,13 +47,18 @@ export type Receipt =
   | { readonly status: "pending" }
   | { readonly status: "rejected"; readonly reason: SessionErrorReason; readonly error: unknown }
 
-/** A waiting input, as a chat's record stores it; `named` means that its sender chose the id. */
+/**
+ * A waiting input, as a chat's record stores it; `named` means that its sender chose the id. `agent` is that of a conversation
+ * which has no entry yet.
+ */
 export const InboxEntry = z
   .object({
     id: z.string(),
     named: z.boolean().optional(),
     whenBusy: z.enum(["queue", "steer", "interrupt"]),
-    message: UserMessage
+    message: UserMessage,
+    model: z.string().optional(),
+    agent: AgentRef.optional()
   })
   .readonly()
 export type InboxEntry = z.infer<typeof InboxEntry>

@@ -34,12 +34,13 @@ export const OpenCall = z.discriminatedUnion("state", [
 export type OpenCall = z.infer<typeof OpenCall>
 
 /**
- * The open step of a thread: its random id, the index of its message, its calls in order, and how a call that is done ends
- * the turn. Records of older versions have no `id`.
+ * The open step of a thread: its random id, the agent whose calls they are, the index of its message, its calls in order,
+ * and how a call that is done ends the turn. Records of older versions have no `id`.
  */
 export const OpenStep = z
   .object({
     id: z.string().optional(),
+    agent: z.string().optional(),
     at: z.number().int().nonnegative(),
     calls: z.array(OpenCall).readonly(),
     halt: StepHalt.optional()

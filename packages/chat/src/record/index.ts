@@ -1,4 +1,5 @@
-/** The stored data of a conversation: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
+/** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
+export { AgentRef } from "./Agent.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export { bucketOf, buckets } from "./bucket.ts"
 export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"

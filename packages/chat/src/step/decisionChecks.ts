@@ -1,6 +1,10 @@
-/** Checks decisions: a decision that cannot work is refused before it takes effect, so that the call still waits. */
+/**
+ * Checks decisions: a decision that cannot work is refused before it takes effect, so that the call still waits.
+ *
+ * DEC3. A call is not allowed to run when neither the agent, or the Troupe, nor the turn of the decision has its tool.
+ */
 import { Decision, type OpenStep } from "../record/index.ts"
-import { type Finding, findingsOf, unknownNames, ValidationError } from "../errors/index.ts"
+import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
@@ -10,11 +14,12 @@ import type { Engine, ParsedArguments } from "../tool/index.ts"
 import type { Thread } from "../model/index.ts"
 import { deepestLevels } from "../json/index.ts"
 
-/** The state of the chat that a decision is checked against. */
+/** The state of the chat that a decision is checked against. `given` are the tools of the turn that the decision begins. */
 interface DecisionState {
   readonly engine: Pick<Engine, "tools">
   readonly thread: Thread
   readonly open: OpenStep | undefined
+  readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
 }
 
 /** The members of each decision. */
@@ -25,12 +30,28 @@ const members = {
   result: ["type", "value"]
 } satisfies Readonly<Record<Decision["type"], ReadonlyArray<string>>>
 
-/** Returns a decision that can be stored and carried out; throws a `ValidationError` for anything else. */
+/**
+ * Returns a decision that can be stored and carried out; throws a `ValidationError` for anything else, and a `SessionError`
+ * (`unknown_tool`) when a call is to run whose tool there is not.
+ */
 export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
   const decision = readable(given)
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, toolCallId, context))]
   if (found.length > 0) throw invalid(found)
+  if (context !== undefined && decision.type === "allow") checkTool(toolCallId, context)
   return decision
+}
+
+/** DEC3 */
+const checkTool = (toolCallId: string, { engine, thread, open, given = [] }: DecisionState): void => {
+  const waits = pendingApprovalsOf(thread, open).find(({ toolCall }) => toolCall.id === toolCallId)
+  if (waits === undefined) return
+  const toolName = waits.toolCall.name
+  const names = [...engine.tools, ...given].map(({ name }) => name)
+  if (names.includes(toolName)) return
+  const of = open?.agent === undefined ? "Troupe" : `agent ${open.agent}`
+  const message = `The ${of} has no tool ${quoted(toolName)}, so the call still waits; start with this tool, or decide deny, halt or result`
+  throw new SessionError("unknown_tool", message, { metadata: { toolName, toolCallId } })
 }
 
 const invalid = (found: ReadonlyArray<Finding>): ValidationError =>

@@ -83,8 +83,9 @@ const journalledBy = (context: RunningStep): Journalled => {
 
 /** The thread with the step's message, and the step with no call answered yet. */
 const openedBy = (context: RunningStep): Opened => {
-  const { id, thread, open } = context
+  const { id, thread, open, options } = context
   if (open !== undefined) return { thread, open }
+  const { agent } = options
   const response = replyOf(context)
   const message = assistantMessage(response, false)
   const { positions } = callsOf(context)
@@ -94,7 +95,7 @@ const openedBy = (context: RunningStep): Opened => {
   }))
   return {
     thread: message === undefined ? thread : Thread.append(thread, message),
-    open: { id, at: thread.messages.length, calls }
+    open: { id, ...(agent === undefined ? {} : { agent }), at: thread.messages.length, calls }
   }
 }
 

@@ -47,6 +47,7 @@ interface InputView {
  *
  * **Details**: it is plain JSON. Unchanged parts are the same objects as in the view before.
  *
+ * - `agent`: the name of the agent of the next request, if the chat has one
  * - `status`: `running`, or the status of the conversation
  * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
@@ -60,6 +61,7 @@ interface InputView {
  */
 export interface ChatView {
   readonly id: string
+  readonly agent: string | undefined
   readonly status: ChatStatus
   readonly phase: ChatPhase
   readonly messages: ReadonlyArray<Message>
@@ -89,6 +91,7 @@ type Rest = Exclude<keyof ChatView, "messages" | "partial">
 
 const rest: ReadonlyArray<Rest> = [
   "id",
+  "agent",
   "status",
   "phase",
   "toolCalls",
@@ -105,6 +108,7 @@ const rest: ReadonlyArray<Rest> = [
 /** The view of a chat without a snapshot. */
 const nothing: ChatView = {
   id: "",
+  agent: undefined,
   status: "idle",
   phase: "idle",
   messages: [],
@@ -148,6 +152,7 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
   const { partial } = context
   const after: ChatView = {
     id,
+    agent: context.agent?.name,
     status: context.status,
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),

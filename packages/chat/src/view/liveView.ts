@@ -344,10 +344,11 @@ export class LiveView implements StepWatcher {
   }
 
   #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
+    const serving = env.serving(context.open?.agent ?? context.agent?.name)
     const collector = this.#collector
     return {
       ...context,
-      engine: env.engine,
+      engine: serving?.engine ?? env.engine,
       turn,
       steps: context.steps.map(original),
       firstPass: valueOf(context.firstPass),
@@ -357,7 +358,9 @@ export class LiveView implements StepWatcher {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       toolCalls: this.#toolCalls(),
-      permissionMode: context.standing?.mode ?? this.#mode,
+      permissionMode:
+        context.standing?.mode ??
+        (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
       get pendingApprovals() {
         return pendingApprovalsOf(context.thread, context.open)

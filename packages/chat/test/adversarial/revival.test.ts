@@ -1,6 +1,7 @@
 /** A chat whose process dies whenever it is started. */
 import { System } from "@troupe/otp"
 import { expect, test } from "vitest"
+import { AgentTable } from "../../src/agents/agentTable.ts"
 import { LiveChat } from "../../src/live/liveChat.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { user } from "../../src/model/Message.ts"
@@ -19,6 +20,8 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     limits: () => ({ maxWaitingInputs: Infinity, maxWaitingBytes: Infinity }),
     accept: (_, input) => Promise.resolve({ input, isNew: true }),
     options: () => resolveOptions(engine, { system }),
+    serving: () => new AgentTable({}, { engineOptions: {}, engine, chatOptions: {} }).none,
+    agentRef: (name) => ({ name, version: "1" }),
     hooks: () => undefined,
     revive: () => {
       starts++

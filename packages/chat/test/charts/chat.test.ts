@@ -31,6 +31,7 @@ const machine = StateMachine.bind(chatMachine, {
   deliver: () => {},
   saveJournal: () => {},
   keep: () => {},
+  keepAgent: () => {},
   setMode: () => {},
   end: () => {}
 })
@@ -52,6 +53,8 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?:
   }
   return { type: "xstate.done.actor.step", output: { type: "completed", result: held(result), open }, actorId: "step" }
 }
+
+const billing = { name: "billing", version: "1" }
 
 const halt: Terminal = { reason: "enough", metadata: { haltHook: "PreIteration" } }
 
@@ -88,6 +91,10 @@ const judgementOf = ({ steps }: ChatContext): string => {
 
 const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered", verdict, now: 1 })
 
+/** A step that goes on may have handed over, once. */
+const handsOver = (kind: unknown, context: ChatContext): boolean =>
+  kind === "judged handing over" && judgementOf(context) === "judged on" && context.agent === undefined
+
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
 const allows = (
   { context, value }: { readonly context: ChatContext; readonly value: unknown },
@@ -97,7 +104,9 @@ const allows = (
   const { type, kind, verdict } = event
   const running = (value as { readonly running?: unknown }).running
   if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
-  if (running === "judging") return kind === judgementOf(context) || type === "turn.cancel"
+  if (running === "judging") {
+    return kind === judgementOf(context) || type === "turn.cancel" || handsOver(kind, context)
+  }
   if (type === "turn.begun" || type === "step.judged") return false
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
@@ -164,6 +173,13 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     begun: { type: "turn.begun", facts, now: 1 },
     "waits for a decision": waits(),
     due: { type: "journal.due" },
+    "host hands over": { type: "agent.set", agent: billing },
+    "judged handing over": {
+      type: "step.judged",
+      mayContinue: true,
+      now: 1,
+      handoff: { agent: billing, timeMs: undefined }
+    },
     "host plans": { type: "mode.set", mode: "plan" },
     "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },
     grew: { type: "reply.grew", text: "a" },
@@ -267,6 +283,17 @@ const walks = (): ReadonlyArray<Walk> => [
     ...steps
   ),
   walk("a chat that leaves", { stores }, "said", "leaves", "cancel", "taken", "answers", "committed"),
+  walk(
+    "a chat that is handed over",
+    { stores },
+    "said",
+    "goes on",
+    "answers",
+    "taken",
+    "committed",
+    "host hands over",
+    "judged handing over"
+  ),
   walk("a chat with a store", { stores }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { stores }, "said", "steer", "interrupt", "taken", "answers", "committed"),
   walk(

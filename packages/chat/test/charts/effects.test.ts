@@ -42,6 +42,7 @@ const union: {
       deliver: true,
       saveJournal: true,
       keep: true,
+      keepAgent: true,
       setMode: true,
       close: true
     }

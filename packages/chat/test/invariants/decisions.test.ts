@@ -135,7 +135,6 @@ describe("BATCH9 DEC2 a call that may have run and does not run again is unknown
   const strict = make({ name: "pay", parameters: z.object({ to: z.string() }), handler: () => ok("paid") })
 
   test.each([
-    ["its tool is gone", { tools: [] }, "there is no tool pay"],
     ["its arguments no longer fit", { tools: [strict] }, "to"],
     ["a hook refuses it", { hooks: { PreToolUse: [() => ({ type: "deny", reason: "not so" })] } }, "not so"],
     ["a hook halts", { hooks: { PreToolUse: [() => ({ type: "halt", reason: "enough" })] } }, "enough"],
@@ -148,6 +147,14 @@ describe("BATCH9 DEC2 a call that may have run and does not run again is unknown
     expect(message?.content).toContain("it is unknown whether it took effect")
     expect(message?.content).toContain(why)
     expect(ran).toHaveLength(1)
+  })
+
+  test("DEC3 its tool is gone: it cannot be allowed to run again, and still waits", async () => {
+    const { chat, ran } = await unknown({ tools: [] })
+    expect(() => chat.approve("c0", allow)).toThrow(/The Troupe has no tool pay/)
+    expect(chat.getSnapshot()?.context.pendingApprovals).toHaveLength(1)
+    const result = await chat.approve("c0", { type: "deny", reason: "not so" }).result()
+    expect([outcomes(result), ran.length]).toEqual([["unknown"], 1])
   })
 
   test("its intent cannot be stored", async () => {

@@ -91,7 +91,7 @@ test("unknown and invalid options of rewind, fork, list, history and at are refu
     [() => troupe.at("", 1), "id: must_be_a_non_empty_string"],
     [() => troupe.fork("c", { at: 0 }), `at: ${number}, 1 or more; an empty conversation is troupe.chat(id)`],
     [() => troupe.fork("c", { att: 1 } as never), "att: unknown_option; did you mean at?"],
-    [() => troupe.begin([user("Hi")], { at: 1 } as never), "at: unknown_option; use id"]
+    [() => troupe.begin([user("Hi")], { at: 1 } as never), "at: unknown_option; use id, agent"]
   ]
   for (const [work, finding] of given) expect(await refusalOf(work)).toEqual(["invalid_options", finding])
   expect((await troupe.at("c", 1))?.id).toBe("c")

@@ -43,20 +43,24 @@ export class ClusterChatRef implements ChatRef {
   readonly #parts: ClusterChatParts
   readonly #chat: string
   readonly #host: string
+  /** The agent of the chat if it is new, also at another home. */
+  readonly #agent: string | undefined
 
   /** Created by the Troupe of a cluster. */
-  constructor(parts: ClusterChatParts, id: string) {
+  constructor(parts: ClusterChatParts, id: string, agent?: string) {
     this.id = id
     this.#parts = parts
+    this.#agent = agent
     this.#chat = `/chats/${encodeURIComponent(id)}`
     this.#host = `/host/${encodeURIComponent(id)}`
   }
 
   send<A = unknown>(input: Input, options: Ask = {}): ClusterTurn<A> {
-    const { schema, whenBusy, id = this.#parts.client.newId() } = options
+    const { schema, whenBusy, model, id = this.#parts.client.newId() } = options
     const message = typeof input === "string" || Array.isArray(input) ? Message.user(input) : input
     const form = schema === undefined ? undefined : StructuredOutput.format("object", schema).schema
-    const body = { message: Codec.toJson("Message", message).data, schema: form, whenBusy, id }
+    const sent = { whenBusy, model, id, agent: this.#agent }
+    const body = { message: Codec.toJson("Message", message).data, schema: form, ...sent }
     return this.#turn<A>(`${this.#host}/messages`, body, id, schema)
   }
 
@@ -130,13 +134,17 @@ export class ClusterChatRef implements ChatRef {
     await this.#verb(`${this.#host}/mode`, { mode, within })
   }
 
+  async handoff(agent: string): Promise<void> {
+    await this.#verb(`${this.#chat}/handoff`, { agent })
+  }
+
   async stop(): Promise<void> {
     await this.#verb(`${this.#host}/stop`)
   }
 
   /** Starts the chat's process at its home, if it has none. */
   async start(): Promise<void> {
-    await this.#verb(`${this.#host}/start`)
+    await this.#verb(`${this.#host}/start`, { agent: this.#agent })
   }
 
   /** Monitors the chat's process (CLUSTER16). Resolves when the monitor is set. */

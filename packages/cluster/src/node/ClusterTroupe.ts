@@ -74,14 +74,15 @@ export class ClusterTroupe implements Server.Clustered {
   }
 
   /** Returns the chat with this id, started at its home. **Errors**: as for `RunningTroupe.chat`, and `moved` without a home. */
-  async chat(id: string): Promise<ClusterChatRef> {
-    const chat = this.#chat(id)
+  async chat(id: string, { agent }: Parameters<RunningTroupe["chat"]>[1] = {}): Promise<ClusterChatRef> {
+    const chat = this.#chat(id, agent)
     await chat.start()
+    if (agent !== undefined) checkAgent(id, agent, (await chat.view()).agent)
     return chat
   }
 
-  #chat(id: string): ClusterChatRef {
-    return new ClusterChatRef(this.#parts.chats, id)
+  #chat(id: string, agent?: string): ClusterChatRef {
+    return new ClusterChatRef(this.#parts.chats, id, agent)
   }
 
   /** Whether a chat with this id is in the store, or runs at its home. */
@@ -113,17 +114,17 @@ export class ClusterTroupe implements Server.Clustered {
     return this.local.waiting(...args)
   }
 
-  async fork(id: string, { at, id: to = this.#parts.newId() }: Parameters<RunningTroupe["fork"]>[1] = {}) {
-    await this.#parts.chats.client.ask("POST", `${pathOf(id)}/fork`, { at, id: to })
+  async fork(id: string, { at, agent, id: to = this.#parts.newId() }: Parameters<RunningTroupe["fork"]>[1] = {}) {
+    await this.#parts.chats.client.ask("POST", `${pathOf(id)}/fork`, { at, id: to, agent })
     return this.#chat(to)
   }
 
   async begin(
     thread: Parameters<RunningTroupe["begin"]>[0],
-    { id = this.#parts.newId() }: Parameters<RunningTroupe["begin"]>[1] = {}
+    { id = this.#parts.newId(), agent }: Parameters<RunningTroupe["begin"]>[1] = {}
   ): Promise<ClusterChatRef> {
     const messages = Thread.from(thread).messages.map((message) => Codec.toJson("Message", message).data)
-    await this.#parts.chats.client.ask("POST", `/host/${encodeURIComponent(id)}/begin`, { messages })
+    await this.#parts.chats.client.ask("POST", `/host/${encodeURIComponent(id)}/begin`, { messages, agent })
     return this.#chat(id)
   }
 
@@ -158,6 +159,12 @@ export class ClusterTroupe implements Server.Clustered {
   stop(): Promise<void> {
     return this.#parts.stop()
   }
+}
+
+const checkAgent = (id: string, agent: string, has: string | undefined): void => {
+  if (has === agent) return
+  const message = `The chat ${id} has ${has === undefined ? "no agent" : `the agent ${has}`}; call chat.handoff("${agent}") to hand it over`
+  throw new SessionError("other_agent", message, { metadata: { id, agent: has } })
 }
 
 const pathOf = (id: string): string => `/chats/${encodeURIComponent(id)}`

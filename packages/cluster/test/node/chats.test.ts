@@ -48,6 +48,26 @@ describe("a chat of the cluster", () => {
     await chat.stop()
   })
 
+  it("CLREF1: a chat has its agent on any node, is handed over, and keeps both over a move", async () => {
+    const answering = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
+    const agents = { support: { adapter: answering("support") }, billing: { adapter: answering("billing") } }
+    const { node, placements } = nodes()
+    const options = { troupe: { agents } }
+    const [, b, c] = [await node(options), await node(options), await node(options)]
+    await expect(c.troupe.chat("c", { agent: "suport" })).rejects.toMatchObject({ reason: "unknown_agent" })
+    const chat = await c.troupe.chat("c", { agent: "support" })
+    await placements.move("c", b.troupe.address)
+    const said = await chat.send("Hello", { model: "small" }).result()
+    expect([said.finalResponse?.outputText, (await chat.view()).agent]).toEqual(["support", "support"])
+    expect(agents.support.adapter.requests[0]?.model).toBe("small")
+    await chat.handoff("billing")
+    await expect(c.troupe.chat("c", { agent: "support" })).rejects.toMatchObject({ reason: "other_agent" })
+    expect((await chat.send("And now?").result()).finalResponse?.outputText).toBe("billing")
+    await c.troupe.begin([], { id: "d", agent: "billing" })
+    const fork = await c.troupe.fork("c", { id: "e", agent: "support" })
+    expect([(await (await c.troupe.chat("d")).view()).agent, (await fork.view()).agent]).toEqual(["billing", "support"])
+  })
+
   it("CLREF1: approvals, results and the schema of an answer cross the network", async () => {
     const adapter = Fake.make({
       scripts: [

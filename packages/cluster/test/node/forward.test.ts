@@ -7,7 +7,15 @@ import { Forwarder } from "../../src/gateway/Forwarder.ts"
 import { nodes, post, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
-const everything = { mode: undefined, approve: true, observe: true, rewind: true, delete: true }
+const everything = {
+  mode: undefined,
+  approve: true,
+  observe: true,
+  rewind: true,
+  delete: true,
+  agents: true,
+  models: true
+}
 
 describe("a request to a node that is not the home", () => {
   it("FORWARD1: is answered by the home, with its stream, and leaves no chat at the first node", async () => {

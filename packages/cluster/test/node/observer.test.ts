@@ -161,7 +161,15 @@ describe("an observer's request", () => {
       }
     })
     onTestFinished(close)
-    const may = { mode: undefined, approve: false, observe: true, rewind: true, delete: true }
+    const may = {
+      mode: undefined,
+      approve: false,
+      observe: true,
+      rewind: true,
+      delete: true,
+      agents: false,
+      models: false
+    }
     const askFor = (node: string) =>
       mounts[0]?.handle(new Request(path(home, "processes/%3C0.999.0%3E", other)), {
         owner: "anna",

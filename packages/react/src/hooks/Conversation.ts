@@ -96,6 +96,7 @@ const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
       cancelToolCall: chat.cancelToolCall,
       restartToolCall: chat.restartToolCall,
       setPermissionMode: chat.setPermissionMode,
+      handoff: chat.handoff,
       history: chat.history,
       fork: chat.fork,
       rewind: chat.rewind

@@ -254,7 +254,8 @@ export const chatDouble = (log: ReadonlyArray<Store.Commit> = commits) => {
     submitToolResults: refused,
     cancelToolCall: refused,
     restartToolCall: refused,
-    setPermissionMode: refused
+    setPermissionMode: refused,
+    handoff: refused
   }
   return { link, state, asked }
 }

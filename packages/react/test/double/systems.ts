@@ -21,7 +21,10 @@ export const near = async (options: TroupeOptions): Promise<LinkedSystem> => {
 /** A system behind a server of this computer. */
 export const far = async (options: TroupeOptions): Promise<LinkedSystem> => {
   const troupe = await Troupe.start(options)
-  const server = Server.make({ troupe, authorize: () => ({ owner: "anna", may: { approve: true, observe: true } }) })
+  const server = Server.make({
+    troupe,
+    authorize: () => ({ owner: "anna", may: { approve: true, observe: true, agents: true, models: true } })
+  })
   const { url, close } = await listen(server, { graceMs: 100 })
   onTestFinished(async () => {
     await close()

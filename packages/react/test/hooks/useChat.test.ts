@@ -51,6 +51,22 @@ describe.each([
     expect(shown.now).toMatchObject({ partial: { text: "" }, haltedReason: "completed", error: undefined })
   })
 
+  test("the agent of a conversation is shown, and the conversation is handed over", async () => {
+    const answering = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
+    const agents = { support: { adapter: answering("support") }, billing: { adapter: answering("billing") } }
+    const { link } = await system({ agents, agent: "support" })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello", { model: "small" })
+    await until(() => shown.now?.status === "completed", frames)
+    expect([shown.now?.agent, agents.support.adapter.requests[0]?.model]).toEqual(["support", "small"])
+    await shown.now?.handoff("billing")
+    await until(() => shown.now?.agent === "billing", frames)
+    await link.chat("c2").send("Hello", { agent: "billing" })
+    expect(agents.billing.adapter.requests).toHaveLength(1)
+  })
+
   test("the reasoning of a reply is shown while it streams", async () => {
     const adapter = Fake.make({ script: [{ reasoning: "so " }, { reasoning: "then" }, { text: "Hi" }, { hang: true }] })
     const { link } = await system({ adapter })

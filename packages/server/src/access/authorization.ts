@@ -15,14 +15,23 @@ export interface Permitted {
   readonly observe: boolean
   readonly rewind: boolean
   readonly delete: boolean
+  readonly agents: Names
+  readonly models: Names
 }
+
+/** The names that an owner may choose: all, none, or these. */
+type Names = boolean | ReadonlyArray<string>
+
+const Names = z.union([z.boolean(), z.array(z.string())])
 
 const Given = z.strictObject({
   mode: Permissions.Mode.optional(),
   approve: z.boolean().default(false),
   observe: z.boolean().default(false),
   rewind: z.boolean().default(true),
-  delete: z.boolean().default(true)
+  delete: z.boolean().default(true),
+  agents: Names.default(false),
+  models: Names.default(false)
 })
 
 /** Throws a `TypeError` for invalid permissions: a truthy value that is not `true` permits nothing. */
@@ -31,7 +40,7 @@ export const permittedOf = (may: May = {}): Permitted => {
   if (success) return { ...data, mode: data.mode }
   const found = error.issues.map(({ path, message }) => `${["may", ...path].join(".")}: ${message}`).join("; ")
   throw new TypeError(
-    `authorize returned what no owner may do: ${found}; give may: { mode, approve, observe, rewind, delete }`
+    `authorize returned what no owner may do: ${found}; give may: { mode, approve, observe, rewind, delete, agents, models }`
   )
 }
 
@@ -48,6 +57,16 @@ export const check = (may: Permitted, action: keyof typeof actions): void => {
   throw new HttpError(
     "forbidden",
     `You may not ${actions[action]}; the server's \`authorize\` permits it with may: { ${action}: true }`
+  )
+}
+
+/** Throws an `HttpError` (403) for an agent or a model that the owner may not choose. */
+export const checkName = (may: Permitted, kind: "agents" | "models", name: string | undefined): void => {
+  const names = may[kind]
+  if (name === undefined || names === true || (Array.isArray(names) && names.includes(name))) return
+  throw new HttpError(
+    "forbidden",
+    `You may not choose this of the ${kind}; the server's \`authorize\` permits it with may: { ${kind}: [${JSON.stringify(name)}] }`
   )
 }
 
@@ -71,6 +90,9 @@ export const checkDecision = (may: Permitted, { type }: Decision): void => {
  * 4. `rewind`: whether the owner may rewind and fork conversations, edit earlier messages, and regenerate earlier answers.
  *    The log keeps the replaced entries. Default: `true`.
  * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
+ * 6. `agents`: the names of the agents that the owner may begin a conversation with, or hand one over to; `true` for all. Default:
+ *    `false`, so that conversations begin with the agent of the Troupe, and only models and the host hand them over.
+ * 7. `models`: the names of the models that the owner may send a message with; `true` for all. Default: `false`.
  */
 export interface May {
   readonly mode?: Permissions.Mode | undefined
@@ -78,4 +100,6 @@ export interface May {
   readonly observe?: boolean | undefined
   readonly rewind?: boolean | undefined
   readonly delete?: boolean | undefined
+  readonly agents?: boolean | ReadonlyArray<string> | undefined
+  readonly models?: boolean | ReadonlyArray<string> | undefined
 }

@@ -84,8 +84,8 @@ export class RemoteChat implements ChatLink {
     return answer
   }
 
-  readonly send: ChatLink["send"] = async (input, { whenBusy, id } = {}) => {
-    await this.#say("/messages", { input, whenBusy, id })
+  readonly send: ChatLink["send"] = async (input, { whenBusy, id, model, agent } = {}) => {
+    await this.#say("/messages", { input, whenBusy, id, model, agent })
   }
 
   readonly cancel: ChatLink["cancel"] = async () => void (await this.#say("/cancel"))
@@ -107,6 +107,8 @@ export class RemoteChat implements ChatLink {
     void (await this.#say(`/tools/${encodeURIComponent(toolCallId)}/restart`))
 
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) => void (await this.#say("/mode", { mode }))
+
+  readonly handoff: ChatLink["handoff"] = async (agent) => void (await this.#say("/handoff", { agent }))
 
   readonly history: ChatLink["history"] = async ({ after, limit } = {}) => {
     const answer = await this.#remote.ask("GET", this.#path(`/history${query({ after, limit })}`))

@@ -14,8 +14,10 @@ export interface OwnedChats {
   readonly outerId: (inner: string) => string
   /** The prefix of the Troupe's ids of this owner's chats. */
   readonly prefix: string
-  /** The chat, created if there is none. Throws an `HttpError` when the limit of conversations is exceeded. */
-  readonly chat: (id: string) => Promise<LocalChatRef>
+  /**
+   * The chat, created if there is none, with this agent. Throws an `HttpError` when the limit of conversations is exceeded.
+   */
+  readonly chat: (id: string, agent?: string) => Promise<LocalChatRef>
   /** The chat if it is loaded or stored. Throws an `HttpError` (404) otherwise. */
   readonly existing: (id: string) => Promise<LocalChatRef>
   /**

@@ -185,9 +185,9 @@ const ownedChats = (
     })
 
   /** The chat, started here. When its home changes before it has started, nothing was processed, and the request is forwarded. */
-  const started = async (inner: string): Promise<LocalChatRef> => {
+  const started = async (inner: string, agent?: string): Promise<LocalChatRef> => {
     try {
-      return await opened(inner, () => troupe.chat(inner))
+      return await opened(inner, () => troupe.chat(inner, { agent }))
     } catch (error) {
       const isMoved = error instanceof SessionError && error.reason === "moved"
       throw isMoved && kept !== undefined ? new Elsewhere(inner) : error
@@ -209,7 +209,7 @@ const ownedChats = (
     },
     prefix,
     outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
-    chat: async (id) => started(here(named(id))),
+    chat: async (id, agent) => started(here(named(id)), agent),
     existing: async (id) => {
       const inner = here(named(id))
       if (!(await troupe.has(inner))) throw refused("unknown_chat")

@@ -8,10 +8,12 @@ import type { Store } from "@troupe/chat/store"
 import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { ChatView } from "@troupe/chat/view"
 
-/** The options of a message, as of `chat.send`. */
+/** The options of a message, as of `chat.send`; `agent` is that of a chat that begins with the message. */
 export interface SayOptions {
   readonly whenBusy?: "queue" | "steer" | "interrupt" | "reject" | undefined
   readonly id?: string | undefined
+  readonly model?: string | undefined
+  readonly agent?: string | undefined
 }
 
 /** Whether the connection to the chat is open. `closed` is final: the last error has the reason. */
@@ -43,6 +45,7 @@ export interface ChatLink {
   readonly cancelToolCall: (toolCallId: string) => Promise<void>
   readonly restartToolCall: (toolCallId: string) => Promise<void>
   readonly setPermissionMode: (mode: Permissions.Mode) => Promise<void>
+  readonly handoff: (agent: string) => Promise<void>
   readonly history: (options?: {
     readonly after?: number
     readonly limit?: number

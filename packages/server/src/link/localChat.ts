@@ -118,13 +118,14 @@ export class LocalChat implements ChatLink {
     if (view !== this.#state.view) this.#state = { ...this.#state, view }
   }
 
-  async #use(): Promise<LocalChatRef> {
-    const ref = await this.#troupe.chat(this.id)
+  async #use(agent?: string): Promise<LocalChatRef> {
+    const ref = await this.#troupe.chat(this.id, { agent })
     if (this.#life !== undefined) this.#watch(this.#life, ref)
     return ref
   }
 
-  readonly send: ChatLink["send"] = async (input, options = {}) => unread((await this.#use()).send(input, options))
+  readonly send: ChatLink["send"] = async (input, { agent, ...options } = {}) =>
+    unread((await this.#use(agent)).send(input, options))
 
   readonly cancel: ChatLink["cancel"] = async () => (await this.#use()).cancel()
 
@@ -148,6 +149,8 @@ export class LocalChat implements ChatLink {
 
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) =>
     (await this.#use()).setPermissionMode(mode)
+
+  readonly handoff: ChatLink["handoff"] = async (agent) => (await this.#use()).handoff(agent)
 
   readonly history: ChatLink["history"] = (options) => this.#troupe.history(this.id, options)
 

@@ -104,7 +104,7 @@ const freshOf = ({ limits }: Call, said: AgUiInput): Fresh => ({
 
 /** The options of the turn that a run begins. */
 const optionsOf = ({ call: { troupe, limits }, chat, body }: Run): TurnOptions =>
-  turnOptionsOf(body, troupe.engine.tools, sharedStateOf(chat), limits.messageCharacters)
+  turnOptionsOf(body, troupe.tools, sharedStateOf(chat), limits.messageCharacters)
 
 /** The state of the conversation, as the client sees it. */
 const contextOf = ({ shown }: Call, chat: Chat): Context => {

@@ -220,12 +220,12 @@ const following = (call: Call, chat: Chat, context: Context): Response =>
 
 /** The options of the client's turn. Throws an `HttpError` (413, 422). */
 const optionsOf = ({ clientTools, troupe, limits }: Call, body: UiRequest): TurnOptions | undefined =>
-  clientTools ? clientOptions(body, troupe.engine.tools, limits.messageCharacters) : undefined
+  clientTools ? clientOptions(body, troupe.tools, limits.messageCharacters) : undefined
 
 /** The tools whose calls the client answers: the server's manual ones, those of the running turn, and those that wait. */
 const manualTools = ({ troupe }: Call, chat: Chat, options: TurnOptions = {}): ReadonlySet<string> => {
   const { turn, pendingToolCalls = [] } = chat.getSnapshot()?.context ?? {}
-  const tools = [...troupe.engine.tools, ...(turn?.options.tools ?? []), ...(options.tools ?? [])]
+  const tools = [...troupe.tools, ...(turn?.options.tools ?? []), ...(options.tools ?? [])]
   return new Set([
     ...tools.flatMap((tool) => ("manual" in tool && tool.manual ? [tool.name] : [])),
     ...pendingToolCalls.map(({ name }) => name)

@@ -4,7 +4,7 @@ import type { Attached } from "@troupe/chat/chats"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
-import { check, checkDecision } from "../access/index.ts"
+import { check, checkDecision, checkName } from "../access/index.ts"
 import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
 import { checkedAnswer, checkedLength, eventText, WirePart } from "../wire/index.ts"
@@ -16,12 +16,18 @@ const shapes =
 
 const Said = z.union([z.string().min(1), z.array(WirePart).min(1)], { error: shapes })
 const inputId = z.string().min(1).max(256)
+/** The name of an agent or of a model. */
+const name = z.string().min(1).max(256)
 
 const Message = z.strictObject({
   input: Said,
   whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
-  id: inputId.optional()
+  id: inputId.optional(),
+  agent: name.optional(),
+  model: name.optional()
 })
+
+const Handoff = z.strictObject({ agent: name })
 
 const Answer = z.strictObject({ input: Said, id: inputId.optional(), toolCallId: z.string().optional() })
 const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
@@ -41,9 +47,11 @@ const input = (said: z.infer<typeof Said>, { limits }: Call): Parameters<ChatRef
 const done = (): Response => Response.json({ ok: true })
 
 const send = async (call: Call): Promise<Response> => {
-  const { input: said, ...options } = await call.body(Message)
+  const { input: said, agent, ...options } = await call.body(Message)
   const message = input(said, call)
-  const chat = await call.chats.chat(idOf(call))
+  checkName(call.may, "agents", agent)
+  checkName(call.may, "models", options.model)
+  const chat = await call.chats.chat(idOf(call), agent)
   return turnReply(call, chat, () => chat.send(message, options))
 }
 
@@ -137,6 +145,14 @@ export const chatRoutes: ReadonlyArray<Route> = [
     "POST",
     "/chats/:id/mode",
     verb(Mode, (chat, { mode }, { may }) => chat.setPermissionMode(mode, { within: may.mode ?? "host" }))
+  ),
+  own(
+    "POST",
+    "/chats/:id/handoff",
+    verb(Handoff, (chat, { agent }, { may }) => {
+      checkName(may, "agents", agent)
+      return chat.handoff(agent)
+    })
   ),
   own(
     "POST",

@@ -1,5 +1,6 @@
 /** The routes of `forNodes`: what a program does with its chats, and clients do not. */
 import type { ChatRef, LocalChatRef } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
 import { Codec } from "@troupe/chat/store"
 import { Permissions } from "@troupe/chat/tools"
 import type { Message } from "@troupe/chat/messages"
@@ -14,9 +15,12 @@ const Said = z.strictObject({
   message: z.unknown(),
   schema: z.record(z.string(), z.unknown()).optional(),
   whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
-  id: z.string()
+  id: z.string(),
+  model: z.string().optional(),
+  agent: z.string().optional()
 })
-const Begin = z.strictObject({ messages: z.array(z.unknown()) })
+const Begin = z.strictObject({ messages: z.array(z.unknown()), agent: z.string().optional() })
+const Start = z.strictObject({ agent: z.string().optional() })
 const Mode = z.strictObject({
   mode: Permissions.Mode,
   within: z.union([Permissions.Mode, z.literal("host")]).optional()
@@ -25,17 +29,33 @@ const Nothing = z.strictObject({})
 
 const messageOf = (data: unknown): Message.Message => Codec.fromJson("Message", data)
 
+/** The chat; a new one is of this agent, and another keeps its own. */
+const startedBy = async (call: Call, agent: string | undefined): Promise<LocalChatRef> => {
+  try {
+    return await call.chats.chat(idOf(call), agent)
+  } catch (error) {
+    if (error instanceof SessionError && error.reason === "other_agent") return call.chats.chat(idOf(call))
+    throw error
+  }
+}
+
+const start = async (call: Call): Promise<Response> => {
+  const { agent } = await call.body(Start)
+  await startedBy(call, agent)
+  return Response.json({ ok: true })
+}
+
 const send = async (call: Call): Promise<Response> => {
-  const { message, ...options } = await call.body(Said)
+  const { message, agent, ...options } = await call.body(Said)
   const said = messageOf(message)
-  const chat = await call.chats.chat(idOf(call))
+  const chat = await startedBy(call, agent)
   return turnReply(call, chat, () => chat.send(said as Parameters<ChatRef["send"]>[0], options))
 }
 
 const begin = async (call: Call): Promise<Response> => {
-  const { messages } = await call.body(Begin)
+  const { messages, agent } = await call.body(Begin)
   const thread = messages.map(messageOf)
-  await call.chats.begun(idOf(call), (id) => call.troupe.begin(thread, { id }))
+  await call.chats.begun(idOf(call), (id) => call.troupe.begin(thread, { id, agent }))
   return Response.json({ ok: true }, { status: 201 })
 }
 
@@ -97,10 +117,7 @@ const post = (path: string, handle: Route["handle"], ...more: ReadonlyArray<stri
 export const hostRoutes: ReadonlyArray<Route> = [
   post("messages", send, events),
   post("begin", begin),
-  post(
-    "start",
-    verb(Nothing, () => undefined)
-  ),
+  post("start", start),
   post("resume", resume),
   post(
     "mode",

@@ -3,7 +3,7 @@ import { SessionError } from "@troupe/chat/errors"
 import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
-import { check } from "../access/index.ts"
+import { check, checkName } from "../access/index.ts"
 import { json } from "./responses.ts"
 import { type Call, queryOf, type Route } from "../http/index.ts"
 
@@ -20,7 +20,7 @@ const Waiting = z.object({
   after: z.string().max(64).optional()
 })
 const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), limit })
-const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional() })
+const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional(), agent: text })
 const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
 
 /** The Troupe's id of an existing chat. Throws an `HttpError` (404) otherwise. */
@@ -65,10 +65,11 @@ const stateOf = (state: Store.Commit["state"]): unknown => {
 }
 
 const fork = async (call: Call): Promise<Response> => {
-  const { at, id } = await call.body(Fork)
+  const { at, id, agent } = await call.body(Fork)
   check(call.may, "rewind")
+  checkName(call.may, "agents", agent)
   const from = await known(call)
-  const forked = await call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to }))
+  const forked = await call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to, agent }))
   return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
 }
 

@@ -99,7 +99,7 @@ export const make = (options: ServerOptions): Server => {
  * program only: it authenticates nobody.
  */
 export const forNodes = (troupe: Clustered): Server => {
-  const may = { mode: "bypass", approve: true, observe: true } as const
+  const may = { mode: "bypass", approve: true, observe: true, agents: true, models: true } as const
   const chatId = (_owner: string, id: string): string => id
   const options = {
     troupe,

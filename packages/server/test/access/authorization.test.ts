@@ -203,6 +203,65 @@ describe("MAY1 the mode", () => {
   })
 })
 
+describe("MAY1 the agent and the model", () => {
+  const answering = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
+  const agents = { support: { adapter: answering("support") }, billing: { adapter: answering("billing") } }
+  const serving = (may?: May) => served({ agents, agent: "support" }, { authorize: () => ({ owner: "anna", may }) })
+
+  test("are not chosen by an owner of whom nothing is said", async () => {
+    const { ask, troupe } = await serving()
+    const begun = await ask("POST", "/chats/c/messages?wait", { input: "Hello", agent: "billing" })
+    expect(await refused(begun)).toContain('may: { agents: ["billing"] }')
+    const small = await ask("POST", "/chats/c/messages?wait", { input: "Hello", model: "small" })
+    expect(await refused(small)).toContain('may: { models: ["small"] }')
+    expect((await troupe.list()).chats).toEqual([])
+    await ask("POST", "/chats/c/messages?wait", { input: "Hello" })
+    expect(await refused(await ask("POST", "/chats/c/handoff", { agent: "billing" }))).toContain("agents")
+    expect(await refused(await ask("POST", "/chats/c/fork", { id: "d", agent: "billing" }))).toContain("agents")
+    expect((await (await ask("GET", "/chats/c")).json()) as object).toMatchObject({ agent: "support" })
+  })
+
+  test("are chosen by an owner that may: a conversation begins with the agent, and is handed over", async () => {
+    const { ask } = await serving({ agents: ["billing", "sales"], models: true })
+    await (await ask("POST", "/chats/c/messages?wait", { input: "Hello", agent: "billing", model: "small" })).text()
+    expect(agents.billing.adapter.requests.at(-1)?.model).toBe("small")
+    expect(await codeOf(await ask("POST", "/chats/c/messages", { input: "Hello", agent: "sales" }))).toBe(
+      "404 unknown_agent"
+    )
+    await (await ask("POST", "/chats/d/messages?wait", { input: "Hello" })).text()
+    expect(await codeOf(await ask("POST", "/chats/d/messages", { input: "Hello", agent: "billing" }))).toBe(
+      "409 other_agent"
+    )
+    expect((await ask("POST", "/chats/d/handoff", { agent: "billing" })).status).toBe(200)
+    expect(await codeOf(await ask("POST", "/chats/d/handoff", { agent: "sales" }))).toBe("404 unknown_agent")
+    expect(await codeOf(await ask("POST", "/chats/d/handoff", { agent: "" }))).toBe("422 invalid_input")
+    expect(await codeOf(await ask("POST", "/chats/none/handoff", { agent: "billing" }))).toBe("404 unknown_chat")
+    expect((await (await ask("GET", "/chats/d")).json()) as object).toMatchObject({ agent: "billing" })
+  })
+
+  test("begins a conversation also when the client has looked at it before", async () => {
+    const { ask } = await serving({ agents: true })
+    const view = await ask("GET", "/chats/c/view")
+    const said = await ask("POST", "/chats/c/messages?wait", { input: "Hello", agent: "billing" })
+    expect([said.status, await said.text()]).toEqual([200, expect.stringContaining("billing")])
+    await view.body?.cancel()
+  })
+})
+
+test("MAY1 a tool of the client cannot take the name of a tool of an agent", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const agents = { billing: { tools: [pay], handoffs: ["support"] }, support: {} }
+  const { ask } = await served(
+    { agents },
+    { clientTools: true, authorize: () => ({ owner: "anna", may: { agents: true } }) }
+  )
+  for (const name of ["pay", "handoff_to_support"]) {
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Hello" }] }
+    const asked = await ask("POST", "/api/chat", { id: "c", message, tools: { [name]: { parameters: {} } } })
+    expect(await codeOf(asked)).toBe("422 invalid_input")
+  }
+})
+
 describe("MAY1 the log", () => {
   const text = (id: string, said: string) => ({ id, role: "user", parts: [{ type: "text", text: said }] })
   const talked = async (may?: May) => {
@@ -262,7 +321,7 @@ test.each([{ aprove: true }, { approve: "yes" }, { mode: "loose" }, { delete: 0 
     const { ask, errors } = await served({}, { authorize: () => ({ owner: "anna", may: may as May }) })
     expect(await codeOf(await ask("GET", "/chats/c"))).toBe("500 internal")
     expect(errors).toMatchObject([
-      { message: expect.stringContaining("may: { mode, approve, observe, rewind, delete }") }
+      { message: expect.stringContaining("may: { mode, approve, observe, rewind, delete, agents, models }") }
     ])
   }
 )

@@ -147,7 +147,7 @@ const survives = (value: unknown): boolean => {
 
 const written = (value: unknown): unknown => {
   const { type, made } = typed(value)
-  const read = Codec.fromJsonAny(Codec.toJson(type.name, made)).value
+  const read = Codec.decodeAny(Codec.encode(type.name, made)).value
   const blank = Object.fromEntries((type.fields ?? []).map((field) => [field, null]))
   return { __type__: `ALLM.${type.name}`, data: { ...blank, ...fieldsOf(type.form(read as never)) } }
 }
@@ -155,7 +155,7 @@ const written = (value: unknown): unknown => {
 const dataIn = (type: Type | undefined, data: unknown): unknown =>
   type !== undefined && isFields(data) ? type.dataOf(fieldsOf(unmarked(data))) : data
 
-const formOf = ({ type, value }: ReturnType<typeof Codec.fromJsonAny>): unknown => {
+const formOf = ({ type, value }: ReturnType<typeof Codec.decodeAny>): unknown => {
   const found = Object.values(types).find(({ name }) => name === type)
   return { $type: type, ...fieldsOf(found?.form(value as never)) }
 }
@@ -166,12 +166,12 @@ const readJson = (json: unknown, as: unknown): unknown => {
     const type = known(tag)
     const data = "data" in rest ? { data: dataIn(type, rest["data"]) } : {}
     const name = type?.name ?? nameOf(tag)
-    return formOf(Codec.fromJsonAny({ type: name, version: 1, ...data }))
+    return formOf(Codec.decodeAny(JSON.stringify({ type: name, version: 1, ...data })))
   }
-  if (as === undefined || !isFields(json)) return formOf(Codec.fromJsonAny(json))
+  if (as === undefined || !isFields(json)) return formOf(Codec.decodeAny(JSON.stringify(json)))
   const type = types[textOf(as)]
   const name = type?.name ?? (textOf(as) as TypeName)
-  return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) } as ReturnType<typeof Codec.fromJsonAny>)
+  return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) } as ReturnType<typeof Codec.decodeAny>)
 }
 
 /** A finding in the case's form. */

@@ -40,7 +40,7 @@ const complete = async (call: Call): Promise<Response> => {
   const model = modelNamed(call, body.model)
   call.claimStream()
   const id = chatNamed(call, body)
-  const engineTools = call.troupe.engine.tools
+  const engineTools = call.troupe.tools
   const tools = toolsOf(body, new Set(engineTools.map(({ name }) => name)))
   const options = { ...model, ...optionsOf(body, tools) }
   return answered(call, async (gone) => {

@@ -63,7 +63,7 @@ const create = async (call: Call): Promise<Response> => {
   const model = modelNamed(call, body.model)
   const input = responsesInput(body, call.limits.messageCharacters)
   checkItems(input.added)
-  const engineTools = call.troupe.engine.tools
+  const engineTools = call.troupe.tools
   const tools = responsesToolsOf(body, new Set(engineTools.map(({ name }) => name)))
   const manual = new Set([...engineTools, ...tools].flatMap((tool) => (tool.manual ? [tool.name] : [])))
   const options = { ...model, ...responsesOptionsOf(body, tools) }
@@ -271,7 +271,7 @@ const read = async (call: Call): Promise<Response> => {
 /** The response of a place, in any state of its conversation. */
 const storedAt = (call: Call, place: ResponsePlace) => {
   const ids = idsOf(place)
-  const servers = new Set(call.troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
+  const servers = new Set(call.troupe.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
   const newItems = () => new ResponseItems(ids, (name) => !servers.has(name))
   const head = headOf(ids.response, place)
   const steps = ({ thread }: Context) => stepsOf(extentOf(thread.messages, place.at).own)

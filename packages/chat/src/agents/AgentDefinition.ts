@@ -1,0 +1,131 @@
+/**
+ * The definition of an agent, and its checks.
+ *
+ * @module
+ */
+import * as z from "zod"
+import {
+  closestName,
+  type Finding,
+  findingsFor,
+  isRecord,
+  nameProblem,
+  text,
+  unknownName,
+  unknownOption
+} from "../errors/index.ts"
+import { type Budget, type ChatOptions, chatOptionTypes, EngineOptions } from "../options/index.ts"
+import { handoffTool } from "./handoffTool.ts"
+
+/**
+ * An agent: a model with its tools and its instructions, under a name.
+ *
+ * **Details**: functions are not stored. A conversation stores the name of its agent, and each start of the Troupe attaches the
+ * definition of that name.
+ *
+ * - `adapter`, `fallbacks`, `model`: those of the requests; `model` is a name of this adapter
+ * - `tools`: the tools of the agent, in place of those of the Troupe
+ * - `instructions`, `permissions`, `budget`, `maxTurns`: in place of those of the Troupe
+ * - `handoffs`: the agents that it may hand the conversation to; the model gets the tool `handoff_to_<name>` for each
+ * - `description`: what the agent is for, for the models of agents that hand over to it
+ * - `version`: a text that you change with the definition; entries of the log have it
+ *
+ * **Units and defaults**: the parts of the Troupe. An agent with an `adapter` has neither the `model` nor the `fallbacks` of
+ * the Troupe. `version` is `"1"`, and there are no handoffs.
+ */
+export interface AgentDefinition {
+  readonly adapter?: EngineOptions["adapter"]
+  readonly fallbacks?: EngineOptions["fallbacks"]
+  readonly model?: string | undefined
+  readonly tools?: EngineOptions["tools"]
+  readonly instructions?: string | undefined
+  readonly permissions?: ChatOptions["permissions"]
+  readonly budget?: Budget | undefined
+  readonly maxTurns?: number | undefined
+  readonly handoffs?: ReadonlyArray<string> | undefined
+  readonly description?: string | undefined
+  readonly version?: string | undefined
+}
+
+/** The definitions of a Troupe, by name. */
+export type AgentDefinitions = Readonly<Record<string, AgentDefinition>>
+
+const names = z.array(z.string(), "must_be_a_list of names of agents")
+
+const shape = {
+  adapter: EngineOptions.shape.adapter,
+  fallbacks: EngineOptions.shape.fallbacks,
+  model: EngineOptions.shape.model,
+  tools: chatOptionTypes.tools,
+  instructions: chatOptionTypes.instructions,
+  permissions: chatOptionTypes.permissions,
+  budget: chatOptionTypes.budget,
+  maxTurns: chatOptionTypes.maxTurns,
+  handoffs: names.readonly().optional(),
+  description: text.optional(),
+  version: z.string("must_be_a_string").min(1, "must_be_a_non_empty_string").optional()
+} satisfies { readonly [Part in keyof Required<AgentDefinition>]: z.ZodType }
+
+const definition = z.strictObject(shape, "must_be_an_object, the definition of an agent")
+
+/** The parts of a Troupe that its agents must fit. */
+export interface AgentBase {
+  readonly adapter?: unknown
+  readonly tools?: EngineOptions["tools"]
+}
+
+/** A finding for each definition that cannot be used. */
+export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<Finding> => {
+  if (agents === undefined) return []
+  if (!isRecord(agents)) return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
+  const known = new Set(Object.keys(agents))
+  return Object.entries(agents).flatMap(([name, given]) =>
+    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, known, base)].map(
+      ({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason })
+    )
+  )
+}
+
+/** The name is a part of the name of a tool. */
+const nameFindings = (name: string): ReadonlyArray<Finding> =>
+  nameProblem(handoffTool(name)) === undefined
+    ? []
+    : [{ field: [], reason: "invalid_name; use 1 to 53 letters, digits, _ or -" }]
+
+const partFindings = (given: unknown): ReadonlyArray<Finding> =>
+  findingsFor(definition, given, (part) => unknownOption(part, Object.keys(shape)))
+
+const handoffFindings = (
+  name: string,
+  given: unknown,
+  known: ReadonlySet<string>,
+  base: AgentBase
+): ReadonlyArray<Finding> => {
+  if (!isRecord(given)) return []
+  const found: Array<Finding> = []
+  const { adapter = base.adapter, handoffs, tools = base.tools } = given as AgentDefinition
+  if (adapter === undefined) found.push({ field: ["adapter"], reason: "required; the Troupe has no adapter either" })
+  if (!Array.isArray(handoffs)) return found
+  const taken = new Set(Array.isArray(tools) ? tools.map((tool) => tool?.name) : [])
+  handoffs.forEach((target: unknown, index) => {
+    const field = ["handoffs", index]
+    if (typeof target !== "string") return
+    if (target === name) found.push({ field, reason: "is the agent itself" })
+    else if (!known.has(target)) found.push({ field, reason: unknownAgent(target, known) })
+    else if (handoffs.indexOf(target) < index) found.push({ field, reason: "is named twice" })
+    else if (taken.has(handoffTool(target))) found.push({ field, reason: `a tool is named ${handoffTool(target)}` })
+  })
+  return found
+}
+
+/** The reason of a finding about an agent that there is not. */
+export const unknownAgent = (name: string, known: Iterable<string>): string => {
+  const all = Array.from(known)
+  return all.length === 0 ? "unknown; the Troupe has no agents" : unknownName(name, shortList(name, all))
+}
+
+/** A finding lists few names only. */
+const shortList = (name: string, all: ReadonlyArray<string>): ReadonlyArray<string> =>
+  all.length <= fewNames || closestName(name, all) !== undefined ? all : [...all.slice(0, fewNames), "…"]
+
+const fewNames = 10

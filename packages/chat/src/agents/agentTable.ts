@@ -1,0 +1,143 @@
+/**
+ * The agents of a Troupe, and the engine and the options of each.
+ *
+ * Owns: the definitions, and what was made of the ones in use. Does not own which agent a conversation has: its record names it.
+ *
+ * AGENT1. The engine and the options of an agent are made when the first chat needs them, once, and all chats share them. A
+ *         definition that no chat uses costs nothing for any chat.
+ * AGENT2. A chat without an agent has the engine and the options of the Troupe.
+ */
+import { SessionError, type Finding } from "../errors/index.ts"
+import * as Engine from "../options/Engine.ts"
+import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
+import type { AgentRef } from "../record/index.ts"
+import { type Tool, toolOf } from "../tool/index.ts"
+import { type AgentDefinition, type AgentDefinitions, agentFindings, unknownAgent } from "./AgentDefinition.ts"
+import { makeHandoffTool } from "./handoffTool.ts"
+
+/** The engine and the options that the requests of one agent, or of chats without one, are made with. */
+export interface Serving {
+  readonly engine: Engine.Engine
+  readonly chatOptions: ChatOptions
+  /** The options of every turn without options of its own. */
+  readonly fixed: () => FixedOptions
+}
+
+/** The options of a Troupe that are about agents. */
+export interface AgentOptions {
+  readonly agents?: AgentDefinitions | undefined
+  readonly agent?: string | undefined
+}
+
+/** The parts of a Troupe that its agents share. */
+export interface TroupeEngine {
+  readonly engineOptions: EngineOptions
+  readonly engine: Engine.Engine
+  readonly chatOptions: ChatOptions
+}
+
+const defaultVersion = "1"
+
+const serving = (engine: Engine.Engine, chatOptions: ChatOptions): Serving => {
+  let fixed: FixedOptions | undefined
+  return { engine, chatOptions, fixed: () => (fixed ??= fixedOptions(engine, chatOptions)) }
+}
+
+export class AgentTable {
+  readonly #definitions: AgentDefinitions
+  readonly #troupe: TroupeEngine
+  readonly #made = new Map<string, Serving>()
+  #tools: ReadonlyArray<Tool> | undefined
+  /** Serves the chats without an agent (AGENT2). */
+  readonly none: Serving
+  /** The name of the agent of new chats that name none. */
+  readonly usual: string | undefined
+
+  constructor({ agents = {}, agent }: AgentOptions, troupe: TroupeEngine) {
+    this.#definitions = agents
+    this.#troupe = troupe
+    this.none = serving(troupe.engine, troupe.chatOptions)
+    this.usual = agent
+  }
+
+  /** The tools of the Troupe and of all its agents, each name once. */
+  get tools(): ReadonlyArray<Tool> {
+    return (this.#tools ??= this.#allTools())
+  }
+
+  #allTools(): ReadonlyArray<Tool> {
+    const found = new Map(this.#troupe.engine.tools.map((tool) => [tool.name, tool]))
+    for (const { tools = [], handoffs = [] } of Object.values(this.#definitions)) {
+      for (const tool of [...tools, ...handoffs.map((target) => this.#handoff(target))]) {
+        if (!found.has(tool.name)) found.set(tool.name, toolOf(tool))
+      }
+    }
+    return Array.from(found.values())
+  }
+
+  /** The agent of this name, with the version of its definition. **Errors**: throws a `SessionError` (`unknown_agent`). */
+  ref(name: string): AgentRef {
+    const { version = defaultVersion } = this.#definition(name)
+    return { name, version }
+  }
+
+  /** The engine and the options of an agent (AGENT1). **Errors**: as for {@link ref}. */
+  of(name: string | undefined): Serving {
+    if (name === undefined) return this.none
+    const known = this.#made.get(name)
+    if (known !== undefined) return known
+    const made = this.#make(name, this.#definition(name))
+    this.#made.set(name, made)
+    return made
+  }
+
+  #definition(name: string): AgentDefinition {
+    const found = Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : undefined
+    if (found !== undefined) return found
+    const reason = unknownAgent(name, Object.keys(this.#definitions))
+    const message = `The Troupe has no agent ${name}: ${reason}. Start it with agents: { ${JSON.stringify(name)}: … }`
+    throw new SessionError("unknown_agent", message, { metadata: { agent: name } })
+  }
+
+  #make(name: string, definition: AgentDefinition): Serving {
+    const { engineOptions, chatOptions } = this.#troupe
+    const { adapter, fallbacks, model, tools = engineOptions.tools ?? [], handoffs = [] } = definition
+    const own =
+      adapter === undefined ? engineOptions : { ...engineOptions, adapter, model: undefined, fallbacks: undefined }
+    const engine = Engine.make({
+      ...own,
+      ...given({ fallbacks, model }),
+      tools: [...tools, ...handoffs.map((target) => this.#handoff(target))]
+    })
+    const { instructions, permissions, budget, maxTurns, description } = definition
+    const ref = this.ref(name)
+    const { tracing } = chatOptions
+    const traced = tracing === undefined ? {} : { tracing: { ...tracing, agent: { ...ref, description } } }
+    return serving(engine, {
+      ...chatOptions,
+      ...traced,
+      ...given({ instructions, permissions, budget, maxTurns })
+    })
+  }
+
+  #handoff(target: string): Tool {
+    return makeHandoffTool(this.ref(target), this.#definition(target).description)
+  }
+}
+
+/** The parts that have a value. */
+const given = <A extends object>(parts: A): Partial<A> =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as Partial<A>
+
+/** The findings about the agents of a Troupe. */
+export const agentOptionFindings = (
+  { agents, agent }: { readonly agents?: unknown; readonly agent?: unknown },
+  engine: EngineOptions
+): ReadonlyArray<Finding> => {
+  const found = agentFindings(agents, engine)
+  if (agent === undefined) return found
+  if (typeof agent !== "string")
+    return [...found, { field: ["agent"], reason: "must_be_a_string, the name of an agent" }]
+  const known = typeof agents === "object" && agents !== null ? Object.keys(agents) : []
+  return known.includes(agent) ? found : [...found, { field: ["agent"], reason: unknownAgent(agent, known) }]
+}
