@@ -42,8 +42,8 @@ const measureFailures = async (nodes: Nodes, samples: Samples, rounds: number, r
   await nodes.close()
 }
 
-/** Turns before the first measured ones: the processes compile their code. */
-const warmTurns = 500
+/** How many conversations each client has before the first measured one: the processes compile their code. */
+const warmConversations = 16
 
 /** The clusters of the costs have the default lease. */
 const leaseMs = 5_000
@@ -57,9 +57,9 @@ const measureCosts = async (nodes: Nodes, samples: Samples, rounds: number, repo
   const direct = { through: home, home }
   const forwarded = { through: one.gateway, home }
   const single = { through: alone, home: alone }
-  await turnMs(one, warmTurns)
-  await turnMs(two, 2 * warmTurns)
-  await aloneTurnMs(alone, warmTurns)
+  await turnMs(one, warmConversations)
+  await turnMs(two, warmConversations)
+  await aloneTurnMs(alone, warmConversations)
   for (const way of [direct, forwarded, single]) await tokenUs(way)
   for (let round = 1; round <= rounds; round++) {
     const [directMs = NaN, forwardedMs = NaN, singleMs = NaN] = await firstTokenMs([direct, forwarded, single])
@@ -88,8 +88,8 @@ const list = (...values: ReadonlyArray<number>): string => values.map(show).join
 const measureLimited = async (nodes: Nodes, samples: Samples, rounds: number, report: Report): Promise<void> => {
   const one = await nodes.cluster({ homes: 1, leaseMs })
   const two = await nodes.cluster({ homes: 2, leaseMs })
-  await turnMs(one, warmTurns)
-  await turnMs(two, 2 * warmTurns)
+  await turnMs(one, warmConversations)
+  await turnMs(two, warmConversations)
   const { name, limit } = limiterFor(one.gateway.pid)
   report(`limited by ${name}`)
   for (let round = 1; round <= rounds; round++) {

@@ -16,7 +16,9 @@ const short: Asked = { words: 20, pauseMs: 0 }
 const firstTokens = 100
 const streams = 40
 const streamed: Asked = { words: 300, pauseMs: 10 }
-const turns = 50
+/** Of the turns that are counted, this many at once are sent for each home, each time in one conversation. */
+const atOnceEach = 8
+const turnsInChat = 10
 const parts = 8
 const idle = 2_000
 
@@ -57,18 +59,34 @@ export const tokenUs = async (way: Way): Promise<number> => {
   return ((await cpuOf(nodesOf(way), work)) * 1_000) / (streams * streamed.words)
 }
 
-const runTurns = (through: NodeProcess, times: number): Promise<void> => {
+/** Each home gets the same work, however many there are. Returns the number of turns. */
+const runTurns = async (through: NodeProcess, homes: number, conversations = 1): Promise<number> => {
   const chat = prefix()
-  return together({ times, atOnce }, (index) => turn(through, `${chat}${index}`, short))
+  const each = turnsInChat * conversations
+  const client = async (number: number): Promise<void> => {
+    for (let index = 0; index < each; index++) await turn(through, chatOf(chat, number, index), short)
+  }
+  await Promise.all(Array.from({ length: atOnceEach * homes }, (_, number) => client(number)))
+  return atOnceEach * homes * each
 }
 
+/** The chat of a client's turn: most turns are in a chat that exists, and no chat becomes long. */
+const chatOf = (chat: string, client: number, index: number): string =>
+  `${chat}${client}-${Math.floor(index / turnsInChat)}`
+
 /** The processor time of a turn in milliseconds, summed over all nodes of the cluster. */
-export const turnMs = async ({ gateway, homes }: BenchCluster, times = turns): Promise<number> =>
-  (await cpuOf([gateway, ...homes], () => runTurns(gateway, times))) / times
+export const turnMs = async ({ gateway, homes }: BenchCluster, conversations?: number): Promise<number> => {
+  let turns = NaN
+  const work = async () => void (turns = await runTurns(gateway, homes.length, conversations))
+  return (await cpuOf([gateway, ...homes], work)) / turns
+}
 
 /** The processor time of a turn of one process, in milliseconds. */
-export const aloneTurnMs = async (alone: NodeProcess, times = turns): Promise<number> =>
-  (await cpuOf([alone], () => runTurns(alone, times))) / times
+export const aloneTurnMs = async (alone: NodeProcess, conversations?: number): Promise<number> => {
+  let turns = NaN
+  const work = async () => void (turns = await runTurns(alone, 1, conversations))
+  return (await cpuOf([alone], work)) / turns
+}
 
 /** The means of measurements that take turns in small parts: the load of the machine changes from part to part. */
 export const inParts = async (measures: ReadonlyArray<() => Promise<number>>): Promise<ReadonlyArray<number>> => {
@@ -92,7 +110,7 @@ export const turnsPerSecond = async (through: NodeProcess): Promise<number> => {
   await Promise.all(
     Array.from({ length: clients }, async (_, client) => {
       for (let index = 0; performance.now() < until; index++) {
-        await turn(through, `${chat}${client}-${index}`, short)
+        await turn(through, chatOf(chat, client, index), short)
         const now = performance.now()
         if (now > warmUntil && now <= until) count++
       }
