@@ -175,9 +175,12 @@ const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response 
   return new Response(bodyOf(incoming, reading), { status, headers })
 }
 
+/** How many pieces of a body wait for their reader before the connection is paused. A piece has at most 64 kB. */
+const mostPieces = 16
+
 /**
- * The body, read on demand. The time of INNER2 counts only while a read waits. One timer serves many reads: when it fires, it
- * is set again for the rest of the time of the read that waits.
+ * The body, read a few pieces ahead. The time of INNER2 counts only while a read waits. One timer serves many reads: when it
+ * fires, it is set again for the rest of the time of the read that waits.
  */
 const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Reading): ReadableStream<Uint8Array> => {
   let waitingSince: number | undefined
@@ -200,9 +203,10 @@ const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Readi
         incoming.pause()
         incoming.on("data", (chunk: Buffer) => {
           waitingSince = undefined
-          // A read that waits resumes it.
-          incoming.pause()
-          if (!isLeft) controller.enqueue(chunk)
+          if (isLeft) return
+          controller.enqueue(chunk)
+          // The next read resumes it.
+          if ((controller.desiredSize ?? 0) <= -mostPieces) incoming.pause()
         })
         incoming.once("end", () => {
           over()
@@ -221,7 +225,7 @@ const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Readi
           waitingSince ??= clock.now()
           timer ??= clock.setTimeout(look, quietMs)
         }
-        incoming.resume()
+        if (incoming.isPaused()) incoming.resume()
       },
       cancel: () => {
         isLeft = true
