@@ -27,6 +27,7 @@ import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
+import { ChildChats } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -187,7 +188,7 @@ export class ChatDirectory {
         sessionId: id,
         agent,
         toolSlots,
-        chat: handleOf(living),
+        chat: handleOf(living, this.#children),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
     },
@@ -235,7 +236,7 @@ export class ChatDirectory {
     for (;;) {
       const alive = tree.whereis(id)
       if (alive !== undefined) return alive
-      const chats = await tree.chats()
+      const chats = await this.#children.supervisor(id)
       const living = this.held.get(id)
       if (living === undefined) throw chat?.gone ?? chatStopped(id)
       this.#checkHome(living.chat)
@@ -256,7 +257,7 @@ export class ChatDirectory {
           }
         })
       } catch (error) {
-        if (error instanceof OtpError.StartIgnored || tree.chatsUp !== chats) continue
+        if (error instanceof OtpError.StartIgnored || !this.#children.isUp(id, chats)) continue
         throw error instanceof OtpError.StartFailed ? error.reason : error
       }
     }
@@ -288,7 +289,7 @@ export class ChatDirectory {
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
-    if (tree.chatsUp !== parent) return "ignore"
+    if (!this.#children.isUp(id, parent)) return "ignore"
     const { clock } = system
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
@@ -311,10 +312,20 @@ export class ChatDirectory {
       label: chatLabel(id)
     })
     life.pid = pid
-    tree.register(id, pid)
+    tree.register(id, pid, parent)
     chat.attached({ pid, env })
     return pid
   }
+
+  readonly #children = new ChildChats({
+    chats: () => this.#parts.tree.chats(),
+    chatsUp: () => this.#parts.tree.chatsUp,
+    called: (id) => this.called(id),
+    living: (id) => this.get(id)?.chat,
+    load: (id) => this.load(id),
+    save: (record) => this.#parts.tree.ask({ type: "save", record, after: 0, fence: this.#fence(record.id) }),
+    agentRef: (name) => this.#parts.agents.ref(name)
+  })
 
   #end(id: string, isMoved: boolean): Promise<void> {
     const ended = this.#ended(id, isMoved)
@@ -394,10 +405,11 @@ const isSame = (one: Fence | undefined, other: Fence | undefined): boolean =>
   one?.epoch === other?.epoch && one?.key === other?.key
 
 /** The handle of a chat for its tools. */
-const handleOf = (living: Living | undefined): ChatHandle | undefined =>
+const handleOf = (living: Living | undefined, children: ChildChats): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
-    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt
+    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt,
+    subagent: (call) => children.run(living.chat, call)
   }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()

@@ -51,6 +51,17 @@ export interface ChatHandle {
   readonly id: string
   /** Sends an input as the user would; resolves with its first receipt, as soon as the input is stored or rejected. */
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
+  /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
+  readonly subagent?: ((call: SubagentCall) => Promise<HandlerResult.HandlerResult>) | undefined
+}
+
+/** A call of a tool that starts an agent as a sub-agent; `key` is the call's idempotency key. */
+export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
+  readonly agent: string
+  readonly input: string
+  readonly key: string
+  readonly maxDepth: number
+  readonly maxChildren: number
 }
 
 /** A value, a promise of it, or an Effect of it. */

@@ -1,0 +1,2 @@
+/** The child chats of tool calls: their supervisors, their turns and their ends. */
+export { ChildChats } from "./childChats.ts"
