@@ -287,7 +287,12 @@ export class ToolExecution implements ContextOwner {
     return {
       id,
       send: async (input, options) => living().send(input, options),
-      ...(this.#options?.chat?.subagent === undefined ? {} : { subagent: async (call) => runChild(living(), call) })
+      ...(this.#options?.chat?.subagent === undefined
+        ? {}
+        : {
+            subagent: async (call) =>
+              runChild(living(), { ...call, span: this.#options?.trace?.spanOf(call.toolCall.id) })
+          })
     }
   }
 

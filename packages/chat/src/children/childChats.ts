@@ -10,29 +10,26 @@
  * SUB5. A call that runs again finds its child: it takes the result of a turn that is over, and continues an interrupted one. What
  *         the child may have done is in its own journal, so no call of the child that writes runs twice.
  */
+import type { ToolSlots } from "../async/index.ts"
 import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
 import { SessionError, ToolError } from "../errors/index.ts"
-import type { ChatContext } from "../loop/index.ts"
+import { clamp } from "../gate/index.ts"
 import * as Messages from "../model/Message.ts"
-import { type AgentRef, childId, type Conversation, isChildId, type ParentRef } from "../record/index.ts"
+import type { FamilySpending, FixedOptions } from "../options/index.ts"
+import { type AgentRef, childId, type Conversation, isChildId, type Mode, type ParentRef } from "../record/index.ts"
 import { blank } from "../store/index.ts"
 import { digest, type SubagentCall } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
 
+import { isLooser, permissionsWithin } from "./childMode.ts"
+import type { FamilyChat } from "./familyChat.ts"
+import { Spending } from "./spending.ts"
+
 /** A turn of a chat. */
 interface Turn {
   readonly result: () => Promise<unknown>
-}
-
-/** A live chat of this program. */
-export interface FamilyChat {
-  readonly id: string
-  readonly pid: Pid | undefined
-  readonly context: ChatContext | undefined
-  readonly cancel: () => Promise<void>
-  readonly stop: () => Promise<void>
 }
 
 /** The address of a child whose process has started. */
@@ -51,16 +48,23 @@ export interface ChildrenHome {
   readonly load: (id: string) => Promise<Conversation | undefined>
   readonly save: (record: Conversation) => Promise<unknown>
   readonly agentRef: (name: string) => AgentRef
+  /** The slots of the calls of all chats, if they are bounded. */
+  readonly toolSlots: ToolSlots | undefined
 }
 
 /** A call that runs a child, and the process of its parent. */
 interface Run {
   readonly parent: string
   readonly pid: Pid
+  readonly depth: number
+  readonly span: SubagentCall["span"]
 }
 
 /** The id of the one input of a child. */
 const task = "task"
+
+/** The part of its parent's drain time that a child has. */
+const drainShare = 0.75
 
 /** How often a child may crash in one run of its call. */
 const mostCrashes = 3
@@ -69,15 +73,61 @@ export class ChildChats {
   readonly #home: ChildrenHome
   readonly #runs = new Map<string, Run>()
   readonly #supervisors = new WeakMap<Pid, Promise<Pid>>()
+  readonly #spending: Spending
 
   constructor(home: ChildrenHome) {
     this.#home = home
+    this.#spending = new Spending({ living: home.living, childrenOf: (id) => this.#childrenOf(id) })
+  }
+
+  #childrenOf(id: string): ReadonlyArray<string> {
+    return Array.from(this.#runs).flatMap(([child, { parent }]) => (parent === id ? [child] : []))
+  }
+
+  /** What a chat and its children spend. */
+  spending(id: string): FamilySpending {
+    return this.#spending.of(id)
+  }
+
+  /** A process of this chat starts. */
+  began(id: string): void {
+    this.#spending.began(id)
+  }
+
+  /** The options of a turn: those of a child are within its parent's (SUB9). */
+  within(id: string, fixed: FixedOptions): FixedOptions {
+    const run = this.#runs.get(id)
+    if (run === undefined) return fixed
+    const { tracing, permissions, drainMs } = fixed
+    return {
+      ...fixed,
+      permissions: permissionsWithin(permissions, () => this.#modeOf(run.parent)),
+      // A child that is cancelled ends before the call that waits for it must.
+      drainMs: Math.ceil(drainMs * drainShare ** run.depth),
+      ...(tracing === undefined || run.span === undefined ? {} : { tracing: { ...tracing, parent: run.span } })
+    }
+  }
+
+  /** The present mode of a chat, within those of the chats above. */
+  #modeOf(id: string): Mode {
+    const mode = this.#home.living(id)?.mode ?? "plan"
+    const run = this.#runs.get(id)
+    return run === undefined ? mode : clamp(mode, this.#modeOf(run.parent))
+  }
+
+  /** The host has set the mode of a chat: its children follow (SUB9). */
+  async modeSet(id: string): Promise<void> {
+    const bound = this.#modeOf(id)
+    const following = this.#childrenOf(id).map(async (child) => {
+      const chat = this.#home.living(child)
+      await chat?.setPermissionMode(clamp(chat.mode, bound))
+    })
+    await Promise.all(following)
   }
 
   /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process any more. */
-  async supervisor(id: string): Promise<Pid> {
-    const chats = await this.#home.chats()
-    return isChildId(id) ? this.#ofChild(id) : chats
+  supervisor(id: string): Promise<Pid> {
+    return isChildId(id) ? this.#ofChild(id) : this.#home.chats()
   }
 
   /** Whether a supervisor may start the chat. */
@@ -87,6 +137,7 @@ export class ChildChats {
   }
 
   async #ofChild(id: string): Promise<Pid> {
+    await this.#home.chats()
     const run = this.#runs.get(id)
     if (run === undefined || !Process.isAlive(run.pid)) throw chatStopped(id)
     const known = await this.#supervisors.get(run.pid)
@@ -101,17 +152,20 @@ export class ChildChats {
   }
 
   /** Runs the child of a call, and returns what the model reads. */
-  async run(parent: FamilyChat, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
-    const { pid } = parent
-    if (pid === undefined || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+  async run(parentId: string, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
+    const parent = this.#home.living(parentId)
+    const pid = parent?.pid
+    if (parent === undefined || pid === undefined || call.signal.aborted)
+      return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
     const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
     const bound = this.#boundMet(parent.id, id, depth, call)
     if (bound !== undefined) return bound
-    const run = { parent: parent.id, pid }
+    const run: Run = { parent: parent.id, pid, depth, span: call.span }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
+    const takeBack = this.#home.toolSlots?.lend()
     try {
       await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
       call.progress({ chat: id, agent: call.agent })
@@ -122,6 +176,7 @@ export class ChildChats {
     } finally {
       call.signal.removeEventListener("abort", interrupt)
       await this.#ended(id, run)
+      takeBack?.()
     }
   }
 
@@ -136,7 +191,7 @@ export class ChildChats {
       const message = `a chat may have ${maxDepth} levels of agents below it, and this one would be level ${depth}; do the task without ${call.agent}`
       return failed(call, "child_refused", message, { metadata: { maxDepth } })
     }
-    const others = Array.from(this.#runs).filter(([other, run]) => other !== id && run.parent === parent)
+    const others = this.#childrenOf(parent).filter((other) => other !== id)
     if (others.length < maxChildren) return undefined
     const message = `${maxChildren} agents run for this chat, and no more may; call ${call.agent} again when one of them has answered`
     return failed(call, "child_refused", message, { metadata: { maxChildren } })
@@ -146,15 +201,29 @@ export class ChildChats {
     for (let crashes = 0; ; crashes++) {
       const ref = await this.#home.called(id)
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
-      const turn = this.#turn(id, ref, call.input)
+      const refused = await this.#refused(id, run, call)
+      if (refused !== undefined) return refused
       try {
-        await turn?.result()
+        await this.#turn(id, ref, call.input)?.result()
         return answerOf(call, this.#home.living(id))
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
       }
     }
+  }
+
+  /** A child whose conversation has a looser mode gets that of its parent. Without a rest of the budget it does not start. */
+  async #refused(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.Failed | undefined> {
+    const chat = this.#home.living(id)
+    const bound = this.#modeOf(run.parent)
+    if (chat !== undefined && isLooser(chat.standing, bound)) {
+      await chat.setPermissionMode(clamp(chat.mode, bound))
+    }
+    const spent = this.#spending.overspent(id)
+    if (spent === undefined) return undefined
+    const message = `the budget is used up, so that the agent ${call.agent} does not start`
+    return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })
   }
 
   /** The turn of the child; `undefined` when it is over (SUB5). */
@@ -179,7 +248,10 @@ export class ChildChats {
   /** SUB4 */
   async #ended(id: string, run: Run): Promise<void> {
     if (!this.#isOf(id, run)) return
-    await this.#home.living(id)?.stop()
+    const chat = this.#home.living(id)
+    const usage = chat?.context?.usage
+    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run.parent, id, usage)
+    await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
 }

@@ -55,6 +55,8 @@ export interface ChatHome {
   /** The agent of this name. Throws when the Troupe has none. */
   readonly agentRef: (name: string) => AgentRef
   readonly hooks: () => Hooks | undefined
+  /** The host, or a client, has set the permission mode of the chat. */
+  readonly modeSet: (id: string) => Promise<void>
   readonly revive: (id: string) => Promise<ChatPid>
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
   readonly stop: (id: string, isMoved: boolean) => Promise<void>
@@ -290,7 +292,7 @@ export class LiveChat implements TurnsHome {
   /** Sets the mode in the chat's process. */
   setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     const bound = () => within && { within, permissions: this.options().permissions }
-    return this.#asked((process) => sendMode(this.id, process, mode, bound()))
+    return this.#asked((to) => sendMode(this.id, to, mode, bound())).then(() => this.#home.modeSet(this.id))
   }
 
   /** Hands the conversation over to an agent. */

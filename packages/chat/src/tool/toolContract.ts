@@ -2,6 +2,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Effect from "effect/Effect"
+import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
@@ -62,6 +63,8 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly key: string
   readonly maxDepth: number
   readonly maxChildren: number
+  /** The span of the call. */
+  readonly span?: AnySpan | undefined
 }
 
 /** A value, a promise of it, or an Effect of it. */
