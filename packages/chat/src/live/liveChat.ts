@@ -115,6 +115,16 @@ const saidBy = (
   }
 }
 
+/** Adds to the error of a turn what became of its decision. */
+const completionOf = (
+  home: ChatHome,
+  id: string,
+  { decisions }: TurnStart
+): ConstructorParameters<typeof LiveTurn>[4] =>
+  decisions === undefined
+    ? undefined
+    : (error) => home.completed?.({ id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
+
 export class LiveChat implements TurnsHome {
   readonly id: string
   readonly view: LiveView
@@ -338,8 +348,7 @@ export class LiveChat implements TurnsHome {
   }
 
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop()
-    return this.#stopping
+    return (this.#stopping ??= this.#stop())
   }
 
   /** Ends the chat here, so that its next start continues it (REF8). A chat that is stopped already does not leave. */
@@ -408,13 +417,9 @@ export class LiveChat implements TurnsHome {
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
-    const { decisions, delivery } = start
     const said = saidBy(messages, start)
-    const complete =
-      decisions === undefined
-        ? undefined
-        : (error: unknown) => this.#home.completed?.({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
-    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), delivery, complete)
+    const complete = completionOf(this.#home, this.id, start)
+    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), start.delivery, complete)
   }
 
   #published(event: Event): void {
