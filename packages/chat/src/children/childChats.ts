@@ -26,15 +26,11 @@ import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
-
-/** A turn of a chat. */
-interface Turn {
-  readonly result: () => Promise<unknown>
-}
+import { type Answering, goesOn, type Turn } from "./unattended.ts"
 
 /** The address of a child whose process has started. */
-interface ChildRef {
-  readonly send: (input: string, options: { readonly id: string }) => Turn
+interface ChildRef extends Answering {
+  readonly send: (input: string, options?: { readonly id: string }) => Turn
   readonly retry: () => Turn
 }
 
@@ -62,6 +58,9 @@ interface Run {
 
 /** The id of the one input of a child. */
 const task = "task"
+
+/** How often a child that waits for somebody is continued. */
+const mostAnswers = 8
 
 /** The part of its parent's drain time that a child has. */
 const drainShare = 0.75
@@ -205,11 +204,22 @@ export class ChildChats {
       if (refused !== undefined) return refused
       try {
         await this.#turn(id, ref, call.input)?.result()
+        await this.#goesOn(id, ref)
         return answerOf(call, this.#home.living(id))
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
       }
+    }
+  }
+
+  /** Continues a child that waits for somebody, a few times (SUB10). */
+  async #goesOn(id: string, ref: ChildRef): Promise<void> {
+    for (let times = 0; times < mostAnswers; times++) {
+      const context = this.#home.living(id)?.context
+      const turn = context === undefined ? undefined : goesOn(context, ref)
+      if (turn === undefined) return
+      await turn.result()
     }
   }
 

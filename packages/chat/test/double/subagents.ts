@@ -23,7 +23,7 @@ const resultsIn = ({ messages }: Request): string =>
     .join(" and ")
 
 /** Answers a message with tasks by one call of research for each, and the results by their texts. */
-export const delegating = (request: Request): Script => {
+const delegating = (request: Request): Script => {
   const tasks = tasksIn(request)
   return tasks.length === 0
     ? says(`boss: ${resultsIn(request)}`)
