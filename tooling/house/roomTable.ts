@@ -45,6 +45,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["inbox"],
     ["loop"],
     ["passivation", "session", "view"],
+    ["children"],
     ["codec", "live"],
     ["effect", "observe"],
     ["testing/faults", "testing/replay", "testing/stores"],

@@ -1,6 +1,13 @@
 /**
- * Agents: definitions by name, for the option `agents` of a Troupe.
+ * Agents: definitions by name for the option `agents` of a Troupe, and the tools that start them as sub-agents.
  *
  * @module
  */
-export type { AgentDefinition } from "./agents/AgentDefinition.ts"
+import type { AgentDefinitions } from "./agents/AgentDefinition.ts"
+import { subagent } from "./agents/subagentTool.ts"
+
+/** Makes the tools that start agents as sub-agents. */
+export const Agents = { subagent } as const
+
+/** Definitions of agents, by name; one definition is an `Agents[string]`. */
+export type Agents = AgentDefinitions

@@ -16,6 +16,7 @@ import {
 } from "../errors/index.ts"
 import { type Budget, type ChatOptions, chatOptionTypes, EngineOptions } from "../options/index.ts"
 import { handoffTool } from "./handoffTool.ts"
+import { subagentOf } from "./subagentTool.ts"
 
 /**
  * An agent: a model with its tools and its instructions, under a name.
@@ -76,15 +77,25 @@ export interface AgentBase {
 
 /** A finding for each definition that cannot be used. */
 export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<Finding> => {
-  if (agents === undefined) return []
-  if (!isRecord(agents)) return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
-  const known = new Set(Object.keys(agents))
-  return Object.entries(agents).flatMap(([name, given]) =>
-    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, known, base)].map(
-      ({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason })
-    )
+  if (agents !== undefined && !isRecord(agents)) {
+    return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
+  }
+  const known = new Set(Object.keys(agents ?? {}))
+  const ofEach = Object.entries(agents ?? {}).flatMap(([name, given]) =>
+    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, known, base)]
+      .concat(isRecord(given) ? subagentFindings(given["tools"], known) : [])
+      .map(({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason }))
   )
+  return [...subagentFindings(base.tools, known), ...ofEach]
 }
+
+/** A finding for each tool that starts an agent which there is not. */
+const subagentFindings = (tools: unknown, known: ReadonlySet<string>): ReadonlyArray<Finding> =>
+  (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): ReadonlyArray<Finding> => {
+    const agent = subagentOf(tool)
+    if (agent === undefined || known.has(agent)) return []
+    return [{ field: ["tools", index], reason: `starts the agent ${agent}, which is ${unknownAgent(agent, known)}` }]
+  })
 
 /** The name is a part of the name of a tool. */
 const nameFindings = (name: string): ReadonlyArray<Finding> =>

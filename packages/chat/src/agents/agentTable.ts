@@ -60,6 +60,12 @@ export class AgentTable {
     this.usual = agent
   }
 
+  /** Whether the Troupe has no agents. */
+  get isEmpty(): boolean {
+    for (const _ in this.#definitions) return false
+    return true
+  }
+
   /** The tools of the Troupe and of all its agents, each name once. */
   get tools(): ReadonlyArray<Tool> {
     return (this.#tools ??= this.#allTools())

@@ -8,6 +8,7 @@
  *        batch every other waiting batch gets one.
  * SLOT3. A batch whose process ended has no slots and waits for none.
  * SLOT4. Acquiring or releasing a slot costs the same, however many batches wait.
+ * SLOT5. A call that waits for calls of another chat lends its slot to them, so that they never wait for it.
  */
 import { type Pid, Process } from "@troupe/otp"
 import { Fifo } from "./fifo.ts"
@@ -42,6 +43,12 @@ export class ToolSlots {
     const ticket = { line }
     this.#tickets.push(ticket)
     return ticket
+  }
+
+  /** Lends a slot that is taken, until the returned function is called (SLOT5). */
+  lend(): () => void {
+    this.give(1)
+    return () => void this.#free--
   }
 
   /** Releases slots (SLOT2). */

@@ -34,7 +34,7 @@ import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
-import { type CallPlace, type ChatHandle, type ParsedArguments, type Tool } from "../tool/index.ts"
+import { type CallPlace, type ChatHandle, type ParsedArguments, type SubagentCall, type Tool } from "../tool/index.ts"
 import { checkedMode, type ModeWish } from "../gate/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
@@ -277,17 +277,22 @@ export class ToolExecution implements ContextOwner {
     if (wish !== undefined) this.#listener?.wished?.(wish)
   }
 
-  /** The chat handle of this run; `send` fails after the call is over (EXEC5). */
+  /** The chat handle of this run; its functions fail after the call is over (EXEC5). */
   handle(id: string): ChatHandle {
+    const living = (): ChatHandle => {
+      const chat = this.#options?.chat
+      if (chat !== undefined) return chat
+      throw this.#cancelled(`the call is over, and says nothing more to the chat ${id}`).reason
+    }
     return {
       id,
-      send: async (input, options) => {
-        const chat = this.#options?.chat
-        if (chat === undefined) {
-          throw this.#cancelled(`the call is over, and says nothing more to the chat ${id}`).reason
-        }
-        return chat.send(input, options)
-      }
+      send: async (input, options) => living().send(input, options),
+      ...(this.#options?.chat?.subagent === undefined
+        ? {}
+        : {
+            subagent: async (call) =>
+              runChild(living(), { ...call, span: this.#options?.trace?.spanOf(call.toolCall.id) })
+          })
     }
   }
 
@@ -353,6 +358,11 @@ export class ToolExecution implements ContextOwner {
     listener?.settled(result, byHandler, refused, this.#isInterrupted)
     late?.(result)
   }
+}
+
+const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<HandlerResult.HandlerResult> => {
+  if (subagent === undefined) throw new Error(`the chat ${id} has no children`)
+  return subagent(call)
 }
 
 const unreadableArguments = (toolCall: ToolCall): HandlerResult.Failed => {

@@ -159,7 +159,9 @@ const toolReasons = [
   "result_too_large",
   "invalid_arguments",
   "denied",
-  "cancelled"
+  "cancelled",
+  "child_refused",
+  "child_failed"
 ] as const
 
 /**
@@ -175,6 +177,8 @@ const toolReasons = [
  * - `invalid_arguments`: the arguments do not fit the tool's schema, are not JSON, or exceed `maxToolArgumentCharacters`
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled
+ * - `child_refused`: a sub-agent was not started, because of a bound; `metadata` has the bound
+ * - `child_failed`: a sub-agent ended without an answer; `metadata` has its `haltedReason`, or `cause` its error
  */
 export type ToolErrorReason = (typeof toolReasons)[number]
 

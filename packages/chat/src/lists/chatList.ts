@@ -1,6 +1,6 @@
 /** The summaries in a list of conversations, and the options of a list. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { buckets as allBuckets, type Conversation, isInjected, isNudge } from "../record/index.ts"
+import { buckets as allBuckets, type Conversation, isChildId, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 
 /**
@@ -13,6 +13,7 @@ import * as Messages from "../model/Message.ts"
  *   cost of such a list grows with these conversations, not with all
  * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
  *   the running conversations of all buckets
+ * - `children`: whether the list has the conversations of sub-agents too; by default only for a prefix of their ids
  * - `limit`: conversations on a page, default 50
  * - `after`: the `next` of the previous page
  */
@@ -21,6 +22,7 @@ export interface ListOptions {
   readonly search?: string | undefined
   readonly running?: boolean | undefined
   readonly bucket?: number | ReadonlyArray<number> | undefined
+  readonly children?: boolean | undefined
   readonly limit?: number | undefined
   readonly after?: string | undefined
 }
@@ -126,27 +128,30 @@ export const limitFinding = (limit: unknown): readonly [string, boolean, string]
  * returns `undefined` is invalid.
  */
 export const listOptions = <Cursor>(
-  { prefix = "", search = "", running = false, bucket, limit = usualLimit, after }: ListOptions = {},
+  { prefix = "", search = "", running = false, bucket, limit = usualLimit, after, ...given }: ListOptions = {},
   read: (after: string) => Cursor | undefined
 ): {
   readonly prefix: string
   readonly search: string
   readonly running: boolean
   readonly buckets: ReadonlyArray<number> | undefined
+  readonly children: boolean
   readonly limit: number
   readonly after: Cursor | undefined
 } => {
   const buckets = bucket === undefined ? undefined : listOf(bucket)
+  const { children = isText(prefix) && isChildId(prefix) } = given
   const cursor = typeof after === "string" ? read(after) : undefined
   refuse([
     ["prefix", !isText(prefix), "must_be_a_text"],
     ["search", !isText(search), "must_be_a_text"],
     ["running", typeof running !== "boolean", "must_be_a_boolean"],
     ["bucket", buckets?.every(isBucket) === false, "must_be_numbers of buckets"],
+    ["children", typeof children !== "boolean", "must_be_a_boolean"],
     limitFinding(limit),
     ["after", after !== undefined && cursor === undefined, "must_be_the_next of a page before"]
   ])
-  return { prefix, search: searched(search), running, buckets, limit, after: cursor }
+  return { prefix, search: searched(search), running, buckets, children, limit, after: cursor }
 }
 
 const isBucket = (value: unknown): boolean => isCount(value) && Number(value) < allBuckets

@@ -21,6 +21,7 @@ import {
   type BeginOptions,
   checkId,
   checkNames,
+  checkOwnId,
   Conversations,
   type ForkOptions,
   type RewindOptions
@@ -143,6 +144,7 @@ export class RunningTroupe {
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
       newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
+      hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
     })
@@ -155,10 +157,10 @@ export class RunningTroupe {
    *
    * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `store_failed` when the store fails,
    * `invalid_record` when the stored value is not a chat record, `unknown_agent` when the Troupe has no agent of this name or
-   * of the stored one, `other_agent` when the chat has another agent; with a `ValidationError` for an id that is not a string.
+   * of the stored one, `other_agent` when the chat has another agent; with a `ValidationError` for an id that is not a string, or that of a sub-agent's conversation.
    */
   async chat(id: string, options: { readonly agent?: string | undefined } = {}): Promise<LocalChatRef> {
-    checkId(id)
+    checkOwnId(id)
     checkNames(options, ["agent"])
     const name = askedAgent(options)
     return this.#living.called(id, name === undefined ? undefined : { name })

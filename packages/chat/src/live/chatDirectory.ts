@@ -19,7 +19,7 @@ import { agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } fr
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { Conversation } from "../record/index.ts"
-import { checkRecord, type Draft, type DraftKeeping, type Fence, type Home } from "../store/index.ts"
+import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { chatMoved, chatStopped, LiveView } from "../view/index.ts"
@@ -27,6 +27,7 @@ import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
+import { ChildChats, type FamilyChat } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -61,6 +62,7 @@ export interface ChatParts {
 
 export class ChatDirectory {
   readonly #parts: ChatParts
+  readonly #children: ChildChats
   readonly #passivation: Passivation<Living>
   readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
@@ -70,6 +72,7 @@ export class ChatDirectory {
 
   constructor(parts: ChatParts) {
     this.#parts = parts
+    this.#children = childrenOf(parts, this)
     this.#slots = new StartSlots(parts.maxStartingChats)
     const { draftEveryMs: everyMs, system, tree } = parts
     const keep = (draft: Draft): void => void tree.notify(draft)
@@ -182,18 +185,21 @@ export class ChatDirectory {
       const { agents, toolSlots, home } = this.#parts
       const living = this.held.get(id)
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
-      const fixed = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
-      return optionsOfRun(fixed, {
+      const own = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
+      const children = agents.isEmpty ? undefined : this.#children
+      return optionsOfRun(children?.within(id, own) ?? own, {
         sessionId: id,
         agent,
         toolSlots,
-        chat: handleOf(living),
+        chat: handleOf(living, children),
+        family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
     },
     agentRef: (name) => this.#parts.agents.ref(name),
     serving: (agent) => this.#parts.agents.of(agent),
     hooks: () => this.#parts.agents.none.chatOptions.hooks,
+    modeSet: (id) => this.#children.modeSet(id),
     revive: (id) => this.#revive(id),
     stop: (id, isMoved) => this.#end(id, isMoved),
     left: (id) => this.#left(id),
@@ -235,7 +241,7 @@ export class ChatDirectory {
     for (;;) {
       const alive = tree.whereis(id)
       if (alive !== undefined) return alive
-      const chats = await tree.chats()
+      const chats = await this.#children.supervisor(id)
       const living = this.held.get(id)
       if (living === undefined) throw chat?.gone ?? chatStopped(id)
       this.#checkHome(living.chat)
@@ -256,7 +262,7 @@ export class ChatDirectory {
           }
         })
       } catch (error) {
-        if (error instanceof OtpError.StartIgnored || tree.chatsUp !== chats) continue
+        if (error instanceof OtpError.StartIgnored || !this.#children.isUp(id, chats)) continue
         throw error instanceof OtpError.StartFailed ? error.reason : error
       }
     }
@@ -288,7 +294,8 @@ export class ChatDirectory {
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
-    if (tree.chatsUp !== parent) return "ignore"
+    if (!this.#children.isUp(id, parent)) return "ignore"
+    this.#children.began(id)
     const { clock } = system
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
@@ -311,7 +318,7 @@ export class ChatDirectory {
       label: chatLabel(id)
     })
     life.pid = pid
-    tree.register(id, pid)
+    tree.register(id, pid, parent)
     chat.attached({ pid, env })
     return pid
   }
@@ -393,11 +400,45 @@ const mayAct = (home: Home, chat: LiveChat | undefined): boolean => {
 const isSame = (one: Fence | undefined, other: Fence | undefined): boolean =>
   one?.epoch === other?.epoch && one?.key === other?.key
 
+/** The children of the chats of a directory. */
+const childrenOf = ({ tree, agents, home, toolSlots }: ChatParts, chats: ChatDirectory): ChildChats =>
+  new ChildChats({
+    chats: () => tree.chats(),
+    chatsUp: () => tree.chatsUp,
+    called: (id) => chats.called(id),
+    living: (id) => familyChat(chats.get(id)?.chat),
+    load: (id) => chats.load(id),
+    save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
+    agentRef: (name) => agents.ref(name),
+    toolSlots
+  })
+
+/** A chat, as its parent and its children use it. */
+const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
+  if (chat === undefined) return undefined
+  const { id, pid, context, view, process } = chat
+  const { permissions, budget } = chat.serving(context?.agent?.name).chatOptions
+  const standing = process?.env.standing ?? context?.standing
+  return {
+    id,
+    pid,
+    context,
+    standing,
+    mode: standing?.mode ?? permissions?.mode ?? "default",
+    budget,
+    stepUsage: view.stepUsage,
+    setPermissionMode: (mode) => chat.setPermissionMode(mode),
+    cancel: () => chat.cancel(),
+    stop: () => chat.stop()
+  }
+}
+
 /** The handle of a chat for its tools. */
-const handleOf = (living: Living | undefined): ChatHandle | undefined =>
+const handleOf = (living: Living | undefined, children: ChildChats | undefined): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
-    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt
+    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt,
+    ...(children === undefined ? {} : { subagent: (call) => children.run(living.ref.id, call) })
   }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()

@@ -6,9 +6,10 @@
  * CONV1. A read of a chat comes after all saves that the chat had requested.
  * CONV2. A live chat is rewound between two turns: its process ends, the store is rewound, and the next process starts from
  *        the result. No other process of the chat starts in between.
+ * SUB6. Only its call uses the conversation of a sub-agent; anyone reads it. A deletion removes the conversations below.
  */
 import { againAfter, isRecord, refused, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
-import type { AgentRef, Conversation } from "../record/index.ts"
+import { type AgentRef, childId, type Conversation, isChildId } from "../record/index.ts"
 import type {
   ChatList,
   Commit,
@@ -53,6 +54,8 @@ export interface ConversationsHome {
   /** Runs `work` while no process of the chat is started, and starts one afterwards. */
   readonly between: (id: string, work: () => Promise<void>) => Promise<void>
   readonly newId: () => string
+  /** Whether conversations can have children: with agents, and a store that lists them. */
+  readonly hasChildren: boolean
   /** The agent of a new conversation, which the caller may give. Throws for an unknown name. */
   readonly agentOf: (name: string | undefined) => AgentRef | undefined
   /** The fence of a write that is requested now. Throws when this program is not the home of the conversation. */
@@ -78,13 +81,25 @@ export class Conversations {
     return this.#asked({ type: "at", id, seq })
   }
 
+  /** The conversations of sub-agents go first, so that none is left without the one that it belongs to. */
   async delete(id: string): Promise<void> {
     checkId(id)
-    await this.#asked({ type: "delete", id, fence: this.#home.fence(id) })
+    const fence = this.#home.fence(id)
+    if (this.#home.hasChildren && !isChildId(id)) await this.#deleteChildren(id, fence)
+    await this.#asked({ type: "delete", id, fence })
+  }
+
+  async #deleteChildren(id: string, fence: Fence | undefined): Promise<void> {
+    const prefix = childId(id, "")
+    for (let isLast = false; !isLast;) {
+      const { chats, next } = await this.#asked({ type: "list", options: { prefix } })
+      for (const child of chats) await this.#asked({ type: "delete", id: child.id, fence })
+      isLast = next === undefined
+    }
   }
 
   async list(options: ListOptions | undefined): Promise<ChatList> {
-    checkNames(options, ["prefix", "search", "running", "bucket", "limit", "after"])
+    checkNames(options, ["prefix", "search", "running", "bucket", "children", "limit", "after"])
     return this.#asked({ type: "list", options })
   }
 
@@ -103,7 +118,7 @@ export class Conversations {
     checkId(id)
     checkNames(options, ["at", "id", "agent"])
     const { at, id: to = this.#home.newId(), agent } = options
-    checkId(to)
+    checkOwnId(to)
     if (at !== undefined && !(Number.isSafeInteger(at) && at > 0)) {
       throw invalid("at", "must_be_the number of an entry, 1 or more; an empty conversation is troupe.chat(id)")
     }
@@ -117,7 +132,7 @@ export class Conversations {
   async begin(thread: ThreadInput, options: BeginOptions): Promise<string> {
     checkNames(options, ["id", "agent"])
     const { id = this.#home.newId() } = options
-    checkId(id)
+    checkOwnId(id)
     const agent = this.#home.agentOf(options.agent)
     const made = Session.make({ id, thread })
     const record = agent === undefined ? made : { ...made, agent }
@@ -130,7 +145,7 @@ export class Conversations {
   }
 
   async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {
-    checkId(id)
+    checkOwnId(id)
     checkNames(options, ["cancel"])
     const { cancel = false } = options
     if (typeof cancel !== "boolean") throw invalid("cancel", "must_be_a_boolean")
@@ -183,6 +198,13 @@ export const askedAgent = (options: { readonly agent?: string | undefined }): st
 /** Throws a `ValidationError` for an invalid id. */
 export const checkId = (id: unknown): void => {
   if (typeof id !== "string" || id === "") throw invalid("id", "must_be_a_non_empty_string")
+}
+
+/** Throws a `ValidationError` for an invalid id, and for that of a sub-agent's conversation, which only its call may use. */
+export const checkOwnId = (id: string): void => {
+  checkId(id)
+  if (isChildId(id))
+    throw invalid("id", "must_not_contain /~/: that is a conversation of a sub-agent, which only its call uses")
 }
 
 /** Throws a `ValidationError` for options that are no object, and for unknown names. */

@@ -55,6 +55,8 @@ export interface ChatHome {
   /** The agent of this name. Throws when the Troupe has none. */
   readonly agentRef: (name: string) => AgentRef
   readonly hooks: () => Hooks | undefined
+  /** The host, or a client, has set the permission mode of the chat. */
+  readonly modeSet: (id: string) => Promise<void>
   readonly revive: (id: string) => Promise<ChatPid>
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
   readonly stop: (id: string, isMoved: boolean) => Promise<void>
@@ -112,6 +114,16 @@ const saidBy = (
     ...(model === undefined ? {} : { model })
   }
 }
+
+/** Adds to the error of a turn what became of its decision. */
+const completionOf = (
+  home: ChatHome,
+  id: string,
+  { decisions }: TurnStart
+): ConstructorParameters<typeof LiveTurn>[4] =>
+  decisions === undefined
+    ? undefined
+    : (error) => home.completed?.({ id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
 
 export class LiveChat implements TurnsHome {
   readonly id: string
@@ -290,7 +302,7 @@ export class LiveChat implements TurnsHome {
   /** Sets the mode in the chat's process. */
   setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     const bound = () => within && { within, permissions: this.options().permissions }
-    return this.#asked((process) => sendMode(this.id, process, mode, bound()))
+    return this.#asked((to) => sendMode(this.id, to, mode, bound())).then(() => this.#home.modeSet(this.id))
   }
 
   /** Hands the conversation over to an agent. */
@@ -336,8 +348,7 @@ export class LiveChat implements TurnsHome {
   }
 
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop()
-    return this.#stopping
+    return (this.#stopping ??= this.#stop())
   }
 
   /** Ends the chat here, so that its next start continues it (REF8). A chat that is stopped already does not leave. */
@@ -406,13 +417,9 @@ export class LiveChat implements TurnsHome {
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
-    const { decisions, delivery } = start
     const said = saidBy(messages, start)
-    const complete =
-      decisions === undefined
-        ? undefined
-        : (error: unknown) => this.#home.completed?.({ id: this.id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
-    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), delivery, complete)
+    const complete = completionOf(this.#home, this.id, start)
+    return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), start.delivery, complete)
   }
 
   #published(event: Event): void {

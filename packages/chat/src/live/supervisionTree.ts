@@ -57,6 +57,8 @@ export class SupervisionTree {
   #storeServer: StoreServer | undefined
   #chats: Pid | undefined
   readonly #awaited = new Set<() => void>()
+  /** The supervisor of each process of a chat. */
+  readonly #supervisors = new WeakMap<ChatPid, Pid>()
 
   constructor(system: System.System, store: Guarded) {
     this.#system = system
@@ -137,14 +139,15 @@ export class SupervisionTree {
     return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
   }
 
-  /** Registers a process, which `whereis` returns while it is alive. */
-  register(id: string, pid: ChatPid): void {
+  /** Registers a process under its supervisor; `whereis` returns it while it is alive. */
+  register(id: string, pid: ChatPid, supervisor: Pid): void {
+    this.#supervisors.set(pid, supervisor)
     if (this.#registry !== undefined) Registry.register(this.#registry, id, pid)
   }
 
   /** Ends the process of a chat; its supervisor does not restart it. */
   async terminate(pid: ChatPid): Promise<void> {
-    const chats = this.#chats
+    const chats = this.#supervisors.get(pid)
     if (chats === undefined) return
     try {
       await DynamicSupervisor.terminateChild(chats, pid)

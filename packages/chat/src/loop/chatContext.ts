@@ -205,8 +205,8 @@ export interface ChatContext extends InboxState {
   readonly standing: ModeStanding | undefined
   /** The agent of the next request; a chat without an agent does not have this property. */
   readonly agent?: AgentRef | undefined
-  /** The parts of the conversation that belong to the caller: no turn changes them. */
-  readonly caller: Pick<Conversation, "context" | "metadata">
+  /** The parts of the conversation that belong to the caller, and its parent: no turn changes them. */
+  readonly caller: Pick<Conversation, "context" | "metadata" | "parent">
   /** The text of the reply that streams, under a bare actor. */
   readonly partial: { readonly text: string }
   /** The time of the last event that has one. */

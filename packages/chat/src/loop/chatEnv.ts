@@ -292,7 +292,8 @@ export class ChatEnv implements StepEnv {
     const handoff = target === undefined ? {} : { handoff: { agent: target, timeMs: options.budget?.timeMs } }
     const standing = { stopped: options.signal?.aborted === true ? ("cancelled" as const) : stopped, steps: results }
     const index = results.length - 1 - (firstSteps ?? 0)
-    const terminal = terminalCondition(result, index, passOptions(options, firstSteps !== undefined), standing)
+    const pass = passOptions(options, firstSteps !== undefined)
+    const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent()
     if (terminal === undefined) return { mayContinue: true, ...handoff }
     const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, results)
     return {

@@ -89,9 +89,10 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
 /** A late write can leave the row of an input that the thread has. */
 const inboxOf = ({ inbox = [], inputs = [], known = [] }: Conversation): Inbox.Inbox =>
   inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
-const callersOf = ({ context, metadata }: Conversation): ChatStart["caller"] => ({
+const callersOf = ({ context, metadata, parent }: Conversation): ChatStart["caller"] => ({
   ...(context === undefined ? {} : { context }),
-  ...(metadata === undefined ? {} : { metadata })
+  ...(metadata === undefined ? {} : { metadata }),
+  ...(parent === undefined ? {} : { parent })
 })
 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>

@@ -64,7 +64,7 @@ export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatCo
   return {
     thread: result.thread,
     keeps: context.open === undefined ? keeps : leastOf(keeps, keepsAnswered(context)),
-    usage: Usage.add(context.usage, result.response.usage),
+    usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, context.usage),
     steps: context.steps.concat([output.result]),
     open: output.open,
     committed: false,

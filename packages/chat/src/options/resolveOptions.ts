@@ -9,9 +9,22 @@ import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "..
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
 import { withFormat } from "./answerFormat.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
-import { defaultMaxToolArgumentCharacters } from "../model/index.ts"
+import { defaultMaxToolArgumentCharacters, type Usage } from "../model/index.ts"
+import type { HaltedReason } from "../record/index.ts"
 import { Trace } from "./spans.ts"
 import type { CallTimeout } from "./callPolicy.ts"
+
+/** What a chat and its sub-agents spend. */
+export interface FamilySpending {
+  /** The usage of the children whose calls ended in the running step. */
+  readonly spent: () => Usage
+  /** Returns that usage at the end of the step, once; `undefined` for none. */
+  readonly take: () => Usage | undefined
+  /** The budget of a chat above that is used up, if one is. */
+  readonly overspent: () =>
+    | { readonly reason: HaltedReason; readonly metadata: Readonly<Record<string, unknown>> }
+    | undefined
+}
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
@@ -42,6 +55,8 @@ export interface RunOptions extends ChatOptions {
   readonly system: System.System
   /** The live chat of the run. */
   readonly chat?: ChatHandle | undefined
+  /** What the sub-agents of the chat spend, if it can have some. */
+  readonly family?: FamilySpending | undefined
   /**
    * Whether a handler may start now. When it returns false, the handler does not start, and its call has no outcome: the chat
    * ends (HOME3).
@@ -52,7 +67,7 @@ export interface RunOptions extends ChatOptions {
 }
 
 /** The additional options of a live chat. */
-type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "mayAct">
+type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "family" | "mayAct">
 
 /** The options that are the same for every run: all but those that each run makes for itself. */
 export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
@@ -85,6 +100,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     agent: living?.agent,
     toolSlots: living?.toolSlots,
     chat: living?.chat,
+    family: living?.family,
     mayAct: living?.mayAct,
     trace:
       tracing === undefined

@@ -239,6 +239,11 @@ export class Trace {
     }
   }
 
+  /** The span of a running call. */
+  spanOf(toolCallId: string): Tracer.Span | undefined {
+    return this.#tools.get(toolCallId)?.span
+  }
+
   /** Runs a handler's effect within its call's span. */
   within<A, E>(toolCallId: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const open = this.#tools.get(toolCallId)

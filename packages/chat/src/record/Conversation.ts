@@ -7,6 +7,7 @@
  */
 import * as z from "zod"
 import { AgentRef } from "./Agent.ts"
+import { ParentRef } from "./Child.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
 import { Thread, ToolCall, Usage } from "../model/index.ts"
@@ -56,6 +57,7 @@ const LastOutcome = z
  * - `version`: the number of its entry in the store's log; absent if the store has no log
  * - `draft`: the text of the interrupted reply, as far as it was stored
  * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
+ * - `parent`: the call that it was begun for, if it is the conversation of a sub-agent; no turn changes it
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
  * - `context`, `metadata`: the caller's; no turn changes them. Handlers of a session's calls get its `context`
@@ -99,6 +101,7 @@ export const Conversation = z
     expiresAt: z.number().optional(),
     open: OpenStep.optional(),
     agent: AgentRef.optional(),
+    parent: ParentRef.optional(),
     permissionMode: ModeStanding.optional(),
     version: z.number().optional(),
     draft: z.string().optional(),

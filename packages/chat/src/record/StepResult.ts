@@ -6,7 +6,7 @@
 import * as z from "zod"
 import { PendingApproval } from "./Approval.ts"
 import { anything, QuestionOptions } from "../values/index.ts"
-import { Response, Thread, ToolCall, ToolMessage } from "../model/index.ts"
+import { Response, Thread, ToolCall, ToolMessage, Usage } from "../model/index.ts"
 import { Mode } from "./PermissionMode.ts"
 
 const asked = { toolCallId: z.string(), question: z.string(), options: QuestionOptions }
@@ -41,6 +41,7 @@ export type StepHalt = z.infer<typeof StepHalt>
  * after a final answer, an error or a halt. `manualToolCalls` are calls that the caller must answer; `truncatedToolCalls`
  * are calls of a reply that ended otherwise than with `tool_calls`: they are never executed. `pendingApprovals` are calls
  * that wait for a decision; they have no result in the thread. `permissionMode` is present when the calls set one.
+ * `childUsage` is the usage of the sub-agents whose calls ended in the step.
  */
 export const StepResult = z
   .object({
@@ -54,6 +55,7 @@ export const StepResult = z
     truncatedToolCalls: z.array(ToolCall).readonly(),
     pendingApprovals: z.array(PendingApproval).readonly().optional(),
     permissionMode: Mode.optional(),
+    childUsage: Usage.optional(),
     error: z.unknown().exactOptional()
   })
   .readonly()

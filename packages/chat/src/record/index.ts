@@ -1,5 +1,6 @@
 /** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export { AgentRef } from "./Agent.ts"
+export { childId, isChildId, ParentRef } from "./Child.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export { bucketOf, buckets } from "./bucket.ts"
 export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"

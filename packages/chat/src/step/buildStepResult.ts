@@ -6,7 +6,8 @@ import {
   parts as partsOf,
   type Response,
   type ToolCall,
-  type ToolMessage
+  type ToolMessage,
+  type Usage
 } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Opened } from "./openCalls.ts"
@@ -23,6 +24,8 @@ export interface StepParts {
   readonly error: unknown
   /** The permission mode, if the calls changed it. */
   readonly permissionMode?: Mode | undefined
+  /** The usage of the sub-agents whose calls ended, if any. */
+  readonly childUsage?: Usage | undefined
   /** The calls that wait for a decision, if any. */
   readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
   /** The open step that gets the results, if the step continues one. */
@@ -35,7 +38,7 @@ export interface StepParts {
  * Calls of a reply that ended otherwise than with `tool_calls` are not added to the thread, because they get no result.
  */
 export const stepResult = (parts: StepParts): StepResult => {
-  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode } = parts
+  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode, childUsage } = parts
   const called = response.finishReason === "tool_calls"
   const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
   return {
@@ -49,6 +52,7 @@ export const stepResult = (parts: StepParts): StepResult => {
     truncatedToolCalls: called ? [] : response.toolCalls,
     ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
+    ...(childUsage === undefined ? {} : { childUsage }),
     ...(error === undefined ? {} : { error })
   }
 }

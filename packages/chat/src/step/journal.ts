@@ -26,7 +26,7 @@ export type Intended = (failure: SessionError | undefined) => void
 
 /** A step whose tools run: its thread and open step, and the usage of its request. */
 export interface Journalled extends Opened {
-  readonly usage: Usage
+  readonly usage: () => Usage
 }
 
 const none: ReadonlyMap<number, ToolMessage> = new Map()
@@ -114,13 +114,13 @@ export class Journal {
   }
 
   /** The journal as a record includes it (JOUR3, JOUR4). */
-  get journalled(): Journalled | undefined {
+  get journalled(): (Opened & { readonly usage: Usage }) | undefined {
     const entry = this.#entry
     if (entry === undefined || this.#isOver) return undefined
     const halt = this.#halt
     const calls = [...this.#calls]
     const open: OpenStep = { ...entry.open, calls, ...(halt === undefined ? {} : { halt: keptHalt(halt) }) }
-    return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage }
+    return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage() }
   }
 
   /** How many messages of that record stay as they are: up to the first call without a result. */

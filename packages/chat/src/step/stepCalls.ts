@@ -78,7 +78,9 @@ const gated = ({ options, open, permissionMode }: RunningStep): ToolBatchInput["
 /** The step as a record has it while its tools run. */
 const journalledBy = (context: RunningStep): Journalled => {
   const opened = openedBy(context)
-  return { ...opened, usage: context.open === undefined ? replyOf(context).usage : Usage.empty }
+  const own = context.open === undefined ? replyOf(context).usage : Usage.empty
+  const { family } = context.options
+  return { ...opened, usage: () => (family === undefined ? own : Usage.add(own, family.spent())) }
 }
 
 /** The thread with the step's message, and the step with no call answered yet. */
@@ -183,7 +185,8 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
     halt,
     error: context.error,
-    permissionMode: permissionMode.fold(outcomes, options.permissions)
+    permissionMode: permissionMode.fold(outcomes, options.permissions),
+    childUsage: options.family?.take()
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }
   const opened = afterBatch(context)

@@ -10,7 +10,12 @@ import { totalTokens, type Usage } from "../model/index.ts"
 import type { Budget } from "../options/index.ts"
 import type { Terminal } from "./terminal.ts"
 
-type Steps = ReadonlyArray<StepResult>
+/** What steps spent: their requests, and the sub-agents whose calls ended in them. */
+type Steps = ReadonlyArray<
+  Pick<StepResult, "childUsage"> & { readonly response: Pick<StepResult["response"], "usage" | "model"> }
+>
+
+const none: Usage = {}
 
 /** Why the turn stops after these steps used up its tokens or its cost; `undefined` if they did not. */
 export const budgetSpent = ({ tokens, cost }: Budget, steps: Steps): Terminal | undefined =>
@@ -30,14 +35,18 @@ const over = (
 }
 
 const sumOf = (steps: Steps, of: (usage: Usage) => number): number =>
-  steps.reduce((sum, { response }) => sum + of(response.usage), 0)
+  steps.reduce((sum, { response, childUsage = none }) => sum + of(response.usage) + of(childUsage), 0)
 
 /** The stop after a request whose cost is not known (BUDG1). */
 const unpriced = (budget: number, steps: Steps): Terminal | undefined => {
-  const responses = steps.map(({ response }) => response).filter(({ usage }) => isUnpriced(usage))
-  if (responses.length === 0) return undefined
-  const models = [...new Set(responses.map(({ model = "unknown" }) => model))]
-  return { reason: "budget_cost", metadata: { budget, spent: sumOf(steps, costOf), unpriced: models } }
+  const models = new Set(
+    steps.flatMap(({ response, childUsage = none }) => [
+      ...(isUnpriced(response.usage) ? [response.model ?? "unknown"] : []),
+      ...(isUnpriced(childUsage) ? ["unknown"] : [])
+    ])
+  )
+  if (models.size === 0) return undefined
+  return { reason: "budget_cost", metadata: { budget, spent: sumOf(steps, costOf), unpriced: Array.from(models) } }
 }
 
 const isUnpriced = (usage: Usage): boolean =>

@@ -188,14 +188,15 @@ export const blank = (id: string): Conversation => ({
  * The first record of a fork, or the record after a rewind: the earlier record under this id, without waiting inputs.
  *
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode. The agent is that of
- * the earlier record; an empty conversation keeps the agent of `now`.
+ * the earlier record; an empty conversation keeps the agent of `now`. The fork of a child has no parent.
  */
 export const forked = (
   record: Conversation,
   id: string,
   { permissionMode, agent }: Pick<Conversation, "permissionMode" | "agent">
 ): Conversation => {
-  const { inbox: _, version: __, permissionMode: ___, ...earlier } = record
+  const { inbox: _, version: __, permissionMode: ___, parent, ...other } = record
+  const earlier = parent === undefined || id !== record.id ? other : { ...other, parent }
   const isOfNone = record.agent === undefined && record.thread.messages.length === 0
   const kept = isOfNone && agent !== undefined ? { ...earlier, agent } : earlier
   return permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode }

@@ -11,7 +11,7 @@
  *          chat, references them.
  */
 import type { Clock } from "@troupe/otp"
-import { bucketOf, type Conversation, type InboxEntry } from "../record/index.ts"
+import { bucketOf, type Conversation, type InboxEntry, isChildId } from "../record/index.ts"
 import {
   claimOptions,
   historyOptions,
@@ -238,10 +238,11 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
 }
 
 const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
-  const { prefix, search, running, buckets, limit, after } = listOptions(options, cursorOf)
+  const { prefix, search, running, buckets, children, limit, after } = listOptions(options, cursorOf)
   const among = buckets === undefined ? undefined : new Set(buckets)
   const found = Array.from(logs.of(prefix))
     .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)))
+    .filter(([id]) => children || !isChildId(id))
     .filter(([id, log]) => among?.has(bucketOf(id)) !== false && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
   const chats = found.slice(0, limit).map(([, log]) => summarized(log))

@@ -48,7 +48,7 @@ export const idempotencyKey = (
 }
 
 /** Two 32-bit words; two contents of one call have the same only by chance. */
-const digest = (text: string): string => hashed(text, 0x811c9dc5) + hashed(text, 0x9e3779b9)
+export const digest = (text: string): string => hashed(text, 0x811c9dc5) + hashed(text, 0x9e3779b9)
 
 const hashed = (text: string, seed: number): string => {
   let hash = seed

@@ -1,5 +1,5 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { idempotencyKey, newStepId } from "./idempotencyKey.ts"
+export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { submittedContent } from "./submittedResult.ts"
@@ -13,6 +13,7 @@ export type {
   Parameters,
   ParsedArguments,
   ProviderTool,
+  SubagentCall,
   Tool,
   ToolContext,
   ToolExecutor

@@ -2,6 +2,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Effect from "effect/Effect"
+import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
@@ -51,6 +52,19 @@ export interface ChatHandle {
   readonly id: string
   /** Sends an input as the user would; resolves with its first receipt, as soon as the input is stored or rejected. */
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
+  /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
+  readonly subagent?: ((call: SubagentCall) => Promise<HandlerResult.HandlerResult>) | undefined
+}
+
+/** A call of a tool that starts an agent as a sub-agent; `key` is the call's idempotency key. */
+export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
+  readonly agent: string
+  readonly input: string
+  readonly key: string
+  readonly maxDepth: number
+  readonly maxChildren: number
+  /** The span of the call. */
+  readonly span?: AnySpan | undefined
 }
 
 /** A value, a promise of it, or an Effect of it. */

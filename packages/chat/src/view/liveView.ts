@@ -186,6 +186,12 @@ export class LiveView implements StepWatcher {
     this.#drafting = drafting
   }
 
+  /** The usage of the request of the running step, until the context has the step. */
+  get stepUsage(): Usage.Usage {
+    const isOver = (this.context?.steps.length ?? 0) > this.#stepsBefore
+    return isOver ? Usage.empty : (this.#collector?.usage ?? Usage.empty)
+  }
+
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
     this.#drafts?.end()

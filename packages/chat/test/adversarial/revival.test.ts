@@ -23,6 +23,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     serving: () => new AgentTable({}, { engineOptions: {}, engine, chatOptions: {} }).none,
     agentRef: (name) => ({ name, version: "1" }),
     hooks: () => undefined,
+    modeSet: () => Promise.resolve(),
     revive: () => {
       starts++
       return Promise.resolve(System.processes(system) as never)

@@ -31,21 +31,21 @@ export class Listing {
   }
 
   /** The rows of a page, and one more if there is another page. */
-  *all({ prefix, search, running, buckets, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
-    if (prefix !== "") return yield* this.#withPrefix({ prefix, running, buckets, after, limit: limit + 1 })
+  *all({ prefix, search, running, buckets, children, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
+    if (prefix !== "") return yield* this.#withPrefix({ prefix, running, buckets, children, after, limit: limit + 1 })
     // A text that a database cannot store matches no conversation.
     if (!isDistinct(search)) return []
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
     const among = this.#among(buckets)
     const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ?${running ? isRunning : ""}
-      AND ${having.sql}${among.sql} ORDER BY written DESC LIMIT ?`
+      AND ${having.sql}${among.sql}${children ? "" : isNoChild} ORDER BY written DESC LIMIT ?`
     return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, ...among.params, limit + 1)
   }
 
   /** The rows of all conversations with a prefix, for a search in them. */
-  *candidates({ prefix, search, running, buckets, after }: Asked): Asking<ReadonlyArray<Row>> {
+  *candidates({ prefix, search, running, buckets, children, after }: Asked): Asking<ReadonlyArray<Row>> {
     if (!isDistinct(search)) return []
-    return yield* this.#withPrefix({ prefix, running, buckets, after, limit: Number.MAX_SAFE_INTEGER })
+    return yield* this.#withPrefix({ prefix, running, buckets, children, after, limit: Number.MAX_SAFE_INTEGER })
   }
 
   /** The rows whose conversations have a message with the text. */
@@ -56,12 +56,13 @@ export class Listing {
   }
 
   /** `+written` disables the index: the ids with the prefix are found by their index, and then sorted (LIST1). */
-  *#withPrefix({ prefix, running, buckets, after, limit }: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
+  *#withPrefix(asked: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
+    const { prefix, running, buckets, children, after, limit } = asked
     // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
     const among = this.#among(buckets)
     const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : ""}${among.sql}
-      AND +written < ? ORDER BY +written DESC LIMIT ?`
+      ${children ? "" : isNoChild} AND +written < ? ORDER BY +written DESC LIMIT ?`
     const { from, to } = prefixRange(prefix)
     return yield* rowsOf(list, from, to, ...among.params, after ?? Number.MAX_SAFE_INTEGER, limit)
   }
@@ -77,6 +78,9 @@ const columns = "key, id, title, seq, messages, running, waiting, created_at, up
 
 /** The condition of the indexes `chats_running` and `chats_running_ids`, letter by letter, so that they are used. LIST2 */
 const isRunning = " AND (running = 1 OR waiting > 0)"
+
+/** The conversation of a sub-agent has these characters in its id. */
+const isNoChild = " AND id NOT LIKE '%/~/%'"
 
 /** The last character of Unicode, repeated more often than an id can contain it. */
 const last = "\u{10FFFF}".repeat(600)

@@ -93,6 +93,20 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/runs"])
     }
   ),
+  storeLaw(
+    make,
+    "a list leaves the conversations of sub-agents out, unless it is asked for them or has their prefix",
+    async (store) => {
+      await fill(store, ["chat/1", "chat/1/~/a", "chat/1/~/b", "chat/2"])
+      same("the list", await idsOf(store), ["chat/2", "chat/1"])
+      same("with a prefix", await idsOf(store, { prefix: "chat/" }), ["chat/2", "chat/1"])
+      same("with a search", await idsOf(store, { search: "hello" }), ["chat/2", "chat/1"])
+      same("with both", await idsOf(store, { prefix: "chat/", search: "hello" }), ["chat/2", "chat/1"])
+      same("when asked", await idsOf(store, { children: true }), ["chat/2", "chat/1/~/b", "chat/1/~/a", "chat/1"])
+      same("with their prefix", await idsOf(store, { prefix: "chat/1/~/" }), ["chat/1/~/b", "chat/1/~/a"])
+      same("the bucket", bucketOf("chat/1/~/a"), bucketOf("chat/1"))
+    }
+  ),
   storeLaw(make, "a list of buckets has the conversations whose ids are in them", async (store) => {
     const ids = ["", "a", "ä", "\u{1F600}", "conversation-42", ...Array.from({ length: 60 }, (_, at) => `chat/${at}`)]
     await fill(store, ids.slice(1, 40))

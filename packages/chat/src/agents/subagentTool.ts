@@ -1,0 +1,126 @@
+/**
+ * The tool that starts a child chat of an agent.
+ *
+ * Owns: nothing. The live chat of the call runs the child.
+ *
+ * SUB1. Each call of the tool has a child of its own, which every run of that call finds again.
+ * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met.
+ */
+import * as z from "zod"
+import { findingsFor, isObject, ToolError, unknownOption, ValidationError } from "../errors/index.ts"
+import { make, type Tool } from "../tool/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+
+/**
+ * The tool of a sub-agent.
+ *
+ * - `name`: the name of the tool
+ * - `description`: what the agent is for, for the model that calls it
+ * - `maxDepth`: how many chats may be below one another, under the chat of the user
+ * - `maxChildren`: how many children of one chat may run at once
+ * - `timeoutMs`: the deadline of one call, in milliseconds
+ *
+ * **Units and defaults**: `name` is the name of the agent. `maxDepth` is 3, `maxChildren` is 8. `timeoutMs` is 600,000, ten minutes;
+ * `Infinity` is no deadline.
+ */
+export interface SubagentOptions {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly maxDepth?: number | undefined
+  readonly maxChildren?: number | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+const count = z
+  .number("must_be_a_positive_integer")
+  .int("must_be_a_positive_integer")
+  .min(1, "must_be_a_positive_integer")
+
+/** The options of every tool are checked with the tool. */
+const shape = {
+  name: z.unknown().optional(),
+  description: z.string("must_be_a_text").optional(),
+  maxDepth: count.optional(),
+  maxChildren: count.optional(),
+  timeoutMs: z.unknown().optional()
+} satisfies { readonly [Part in keyof Required<SubagentOptions>]: z.ZodType }
+
+const options = z.strictObject(shape, "must_be_an_object of options")
+
+/** The agents that the tools made here start. */
+const agents = new WeakMap<Tool, string>()
+
+/**
+ * Makes a tool that starts an agent of the Troupe as a sub-agent: a chat of its own below the call. The child gets the `input`
+ * of the call, and its last text is the result.
+ *
+ * **Details**: the child ends when its parent ends. After a restart of the parent the same call finds the same child, and
+ * continues its turn.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_tool`) for invalid options. `Troupe.start` refuses a tool of an agent that it
+ * does not have.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Agents } from "@troupe/chat/agents"
+ *
+ * const says = (text: string) => [{ text }, { finish: "stop" as const }]
+ * const call = { id: "1", name: "research", arguments: { input: "How high is Kebnekaise?" } }
+ * const boss = Fake.make({ scripts: [[{ toolCall: call }, { finish: "tool_calls" }], says("It is 2,097 metres high.")] })
+ * const research = { adapter: Fake.make({ script: says("2,097 m") }) }
+ *
+ * const troupe = await Troupe.start({ adapter: boss, tools: [Agents.subagent("research")], agents: { research } })
+ * const chat = await troupe.chat("c1")
+ * await chat.send("How high is Sweden?").result()
+ * chat.thread.messages.map(({ content }) => content)
+ * // => ["How high is Sweden?", "", "2,097 m", "It is 2,097 metres high."]
+ * await troupe.stop()
+ * ```
+ */
+export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
+  check(given)
+  const { name = agent, description = "", maxDepth = 3, maxChildren = 8, timeoutMs = 600_000 } = given
+  const made = make({
+    name,
+    description: `Gives a task to the agent ${agent}, and returns its answer.${description === "" ? "" : ` ${description}`}`,
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string", description: "The task, with all that the agent needs for it." } },
+      required: ["input"],
+      additionalProperties: false
+    },
+    timeoutMs,
+    // The permissions of the child judge what it does, and they are never looser than those of the call.
+    metadata: { readOnly: true },
+    onUnknown: "retry",
+    // Calls with other tasks have no resource in common.
+    key: ({ input }) => `${name}/${String(input)}`,
+    handler: async (args, { chat, idempotencyKey: key, signal, toolCall, progress }) => {
+      if (chat?.subagent === undefined) {
+        const message = `${name} needs a chat of a Troupe: only there it can start a child`
+        return HandlerResult.error(new ToolError("not_found", { message, toolName: name, toolCallId: toolCall.id }))
+      }
+      return chat.subagent({
+        agent,
+        input: String(args["input"]),
+        key,
+        toolCall,
+        maxDepth,
+        maxChildren,
+        signal,
+        progress
+      })
+    }
+  })
+  agents.set(made, agent)
+  return made
+}
+
+const check = (given: unknown): void => {
+  const found = findingsFor(options, given, (part) => unknownOption(part, Object.keys(shape)))
+  if (found.length > 0) throw new ValidationError("invalid_tool", found)
+}
+
+/** The agent that a tool starts as a sub-agent, if it is such a tool. */
+export const subagentOf = (tool: unknown): string | undefined => (isObject(tool) ? agents.get(tool as Tool) : undefined)

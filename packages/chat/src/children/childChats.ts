@@ -1,0 +1,297 @@
+/**
+ * The child chats of tool calls: sub-agents.
+ *
+ * Owns: the calls that run a child, and the supervisors of children, one for each parent that has some. Does not own the chats, which
+ * the directory starts, nor the conversations, which the store keeps.
+ *
+ * SUB3. The process of a child is below the process of its parent, and ends with it. A child that crashes is restarted, and its
+ *         interrupted turn runs again, a few times.
+ * SUB4. When a call ends, the process of its child has ended. An interrupted call cancels the turn of its child first.
+ * SUB5. A call that runs again finds its child: it takes the result of a turn that is over, and continues an interrupted one. What
+ *         the child may have done is in its own journal, so no call of the child that writes runs twice.
+ */
+import type { ToolSlots } from "../async/index.ts"
+import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
+import { SessionError, ToolError } from "../errors/index.ts"
+import { clamp } from "../gate/index.ts"
+import * as Messages from "../model/Message.ts"
+import type { FamilySpending, FixedOptions } from "../options/index.ts"
+import { type AgentRef, childId, type Conversation, isChildId, type Mode, type ParentRef } from "../record/index.ts"
+import { blank } from "../store/index.ts"
+import { digest, type SubagentCall } from "../tool/index.ts"
+import { describe } from "../toolResult/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { chatStopped } from "../view/index.ts"
+
+import { isLooser, permissionsWithin } from "./childMode.ts"
+import type { FamilyChat } from "./familyChat.ts"
+import { Spending } from "./spending.ts"
+import { type Answering, goesOn, type Turn } from "./unattended.ts"
+
+/** The address of a child whose process has started. */
+interface ChildRef extends Answering {
+  readonly send: (input: string, options?: { readonly id: string }) => Turn
+  readonly retry: () => Turn
+}
+
+/** The functions that children need from the directory. */
+export interface ChildrenHome {
+  /** The supervisor of the chats without a parent, once it is up; `chatsUp` is it if it is up now. */
+  readonly chats: () => Promise<Pid>
+  readonly chatsUp: () => Pid | undefined
+  readonly called: (id: string) => Promise<ChildRef>
+  readonly living: (id: string) => FamilyChat | undefined
+  readonly load: (id: string) => Promise<Conversation | undefined>
+  readonly save: (record: Conversation) => Promise<unknown>
+  readonly agentRef: (name: string) => AgentRef
+  /** The slots of the calls of all chats, if they are bounded. */
+  readonly toolSlots: ToolSlots | undefined
+}
+
+/** A call that runs a child, and the process of its parent. */
+interface Run {
+  readonly parent: string
+  readonly pid: Pid
+  readonly depth: number
+  readonly span: SubagentCall["span"]
+}
+
+/** The id of the one input of a child. */
+const task = "task"
+
+/** How often a child that waits for somebody is continued. */
+const mostAnswers = 8
+
+/** The part of its parent's drain time that a child has. */
+const drainShare = 0.75
+
+/** How often a child may crash in one run of its call. */
+const mostCrashes = 3
+
+export class ChildChats {
+  readonly #home: ChildrenHome
+  readonly #runs = new Map<string, Run>()
+  readonly #supervisors = new WeakMap<Pid, Promise<Pid>>()
+  readonly #spending: Spending
+
+  constructor(home: ChildrenHome) {
+    this.#home = home
+    this.#spending = new Spending({ living: home.living, childrenOf: (id) => this.#childrenOf(id) })
+  }
+
+  #childrenOf(id: string): ReadonlyArray<string> {
+    return Array.from(this.#runs).flatMap(([child, { parent }]) => (parent === id ? [child] : []))
+  }
+
+  /** What a chat and its children spend. */
+  spending(id: string): FamilySpending {
+    return this.#spending.of(id)
+  }
+
+  /** A process of this chat starts. */
+  began(id: string): void {
+    this.#spending.began(id)
+  }
+
+  /** The options of a turn: those of a child are within its parent's (SUB9). */
+  within(id: string, fixed: FixedOptions): FixedOptions {
+    const run = this.#runs.get(id)
+    if (run === undefined) return fixed
+    const { tracing, permissions, drainMs } = fixed
+    return {
+      ...fixed,
+      permissions: permissionsWithin(permissions, () => this.#modeOf(run.parent)),
+      // A child that is cancelled ends before the call that waits for it must.
+      drainMs: Math.ceil(drainMs * drainShare ** run.depth),
+      ...(tracing === undefined || run.span === undefined ? {} : { tracing: { ...tracing, parent: run.span } })
+    }
+  }
+
+  /** The present mode of a chat, within those of the chats above. */
+  #modeOf(id: string): Mode {
+    const mode = this.#home.living(id)?.mode ?? "plan"
+    const run = this.#runs.get(id)
+    return run === undefined ? mode : clamp(mode, this.#modeOf(run.parent))
+  }
+
+  /** The host has set the mode of a chat: its children follow (SUB9). */
+  async modeSet(id: string): Promise<void> {
+    const bound = this.#modeOf(id)
+    const following = this.#childrenOf(id).map(async (child) => {
+      const chat = this.#home.living(child)
+      await chat?.setPermissionMode(clamp(chat.mode, bound))
+    })
+    await Promise.all(following)
+  }
+
+  /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process any more. */
+  supervisor(id: string): Promise<Pid> {
+    return isChildId(id) ? this.#ofChild(id) : this.#home.chats()
+  }
+
+  /** Whether a supervisor may start the chat. */
+  isUp(id: string, supervisor: Pid): boolean {
+    const chats = this.#home.chatsUp()
+    return isChildId(id) ? chats !== undefined && Process.isAlive(supervisor) : chats === supervisor
+  }
+
+  async #ofChild(id: string): Promise<Pid> {
+    await this.#home.chats()
+    const run = this.#runs.get(id)
+    if (run === undefined || !Process.isAlive(run.pid)) throw chatStopped(id)
+    const known = await this.#supervisors.get(run.pid)
+    if (known !== undefined && Process.isAlive(known)) return known
+    const made = DynamicSupervisor.startLink(run.pid, {
+      label: "SubagentSupervisor",
+      // The call counts the crashes of its child.
+      maxRestarts: Number.MAX_SAFE_INTEGER
+    })
+    this.#supervisors.set(run.pid, made)
+    return made
+  }
+
+  /** Runs the child of a call, and returns what the model reads. */
+  async run(parentId: string, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
+    const parent = this.#home.living(parentId)
+    const pid = parent?.pid
+    if (parent === undefined || pid === undefined || call.signal.aborted)
+      return failed(call, "cancelled", "the call was cancelled")
+    const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
+    const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
+    const bound = this.#boundMet(parent.id, id, depth, call)
+    if (bound !== undefined) return bound
+    const run: Run = { parent: parent.id, pid, depth, span: call.span }
+    this.#runs.set(id, run)
+    const interrupt = () => void this.#interrupted(id, run)
+    call.signal.addEventListener("abort", interrupt, { once: true })
+    const takeBack = this.#home.toolSlots?.lend()
+    try {
+      await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
+      call.progress({ chat: id, agent: call.agent })
+      return await this.#answer(id, run, call)
+    } catch (cause) {
+      if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause })
+    } finally {
+      call.signal.removeEventListener("abort", interrupt)
+      await this.#ended(id, run)
+      takeBack?.()
+    }
+  }
+
+  /** The store has the parent of a child before the child has a process. */
+  async #begin(id: string, agent: AgentRef, parent: ParentRef): Promise<void> {
+    if ((await this.#home.load(id)) === undefined) await this.#home.save({ ...blank(id), agent, parent })
+  }
+
+  #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {
+    const { maxDepth, maxChildren } = call
+    if (depth > maxDepth) {
+      const message = `a chat may have ${maxDepth} levels of agents below it, and this one would be level ${depth}; do the task without ${call.agent}`
+      return failed(call, "child_refused", message, { metadata: { maxDepth } })
+    }
+    const others = this.#childrenOf(parent).filter((other) => other !== id)
+    if (others.length < maxChildren) return undefined
+    const message = `${maxChildren} agents run for this chat, and no more may; call ${call.agent} again when one of them has answered`
+    return failed(call, "child_refused", message, { metadata: { maxChildren } })
+  }
+
+  async #answer(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
+    for (let crashes = 0; ; crashes++) {
+      const ref = await this.#home.called(id)
+      if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      const refused = await this.#refused(id, run, call)
+      if (refused !== undefined) return refused
+      try {
+        await this.#turn(id, ref, call.input)?.result()
+        await this.#goesOn(id, ref)
+        return answerOf(call, this.#home.living(id))
+      } catch (error) {
+        const hasDied = error instanceof SessionError && error.reason === "chat_died"
+        if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
+      }
+    }
+  }
+
+  /** Continues a child that waits for somebody, a few times (SUB10). */
+  async #goesOn(id: string, ref: ChildRef): Promise<void> {
+    for (let times = 0; times < mostAnswers; times++) {
+      const context = this.#home.living(id)?.context
+      const turn = context === undefined ? undefined : goesOn(context, ref)
+      if (turn === undefined) return
+      await turn.result()
+    }
+  }
+
+  /** A child whose conversation has a looser mode gets that of its parent. Without a rest of the budget it does not start. */
+  async #refused(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.Failed | undefined> {
+    const chat = this.#home.living(id)
+    const bound = this.#modeOf(run.parent)
+    if (chat !== undefined && isLooser(chat.standing, bound)) {
+      await chat.setPermissionMode(clamp(chat.mode, bound))
+    }
+    const spent = this.#spending.overspent(id)
+    if (spent === undefined) return undefined
+    const message = `the budget is used up, so that the agent ${call.agent} does not start`
+    return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })
+  }
+
+  /** The turn of the child; `undefined` when it is over (SUB5). */
+  #turn(id: string, ref: ChildRef, input: string): Turn | undefined {
+    const context = this.#home.living(id)?.context
+    if (context?.known.includes(task) !== true || context.turn !== undefined) return ref.send(input, { id: task })
+    const isOver = context.interrupted === undefined && context.lastHaltedReason !== "cancelled"
+    return isOver ? undefined : ref.retry()
+  }
+
+  #isOf(id: string, run: Run): boolean {
+    return this.#runs.get(id) === run
+  }
+
+  /** A parent whose process has ended has ended that of its child, whose turn is interrupted (SUB3). */
+  async #interrupted(id: string, run: Run): Promise<void> {
+    const chat = this.#home.living(id)
+    if (this.#isOf(id, run) && Process.isAlive(run.pid)) await chat?.cancel()
+    await this.#ended(id, run)
+  }
+
+  /** SUB4 */
+  async #ended(id: string, run: Run): Promise<void> {
+    if (!this.#isOf(id, run)) return
+    const chat = this.#home.living(id)
+    const usage = chat?.context?.usage
+    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run.parent, id, usage)
+    await chat?.stop()
+    if (this.#isOf(id, run)) this.#runs.delete(id)
+  }
+}
+
+/** The part of a key after its last slash names the call by its step. */
+const lastPart = (key: string): string => key.slice(key.lastIndexOf("/") + 1)
+
+const failed = (
+  { toolCall }: SubagentCall,
+  reason: "cancelled" | "child_failed" | "child_refused",
+  message: string,
+  fields: { readonly cause?: unknown; readonly metadata?: Readonly<Record<string, unknown>> } = {}
+): HandlerResult.Failed =>
+  HandlerResult.error(new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, ...fields }))
+
+/** What the model reads of a child whose turn is over. */
+const answerOf = (call: SubagentCall, chat: FamilyChat | undefined): HandlerResult.HandlerResult => {
+  const context = chat?.context
+  if (context === undefined) return failed(call, "cancelled", "the call was cancelled")
+  const { lastHaltedReason: haltedReason, thread } = context
+  const said = lastSaid(thread)
+  if (haltedReason === "completed") return HandlerResult.ok(said)
+  const text = said === "" ? "" : `; its last text: ${said}`
+  const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`
+  return failed(call, "child_failed", message, { metadata: { haltedReason } })
+}
+
+/** The last text of the model that is not blank. */
+const lastSaid = ({ messages }: Conversation["thread"]): string =>
+  messages
+    .filter(({ role }) => role === "assistant")
+    .map(Messages.text)
+    .findLast((text) => text.trim() !== "") ?? ""

@@ -1,0 +1,24 @@
+/** A chat, as its parent and its children use it. */
+import type { Pid } from "@troupe/otp"
+import type { ChatContext } from "../loop/index.ts"
+import type { Usage } from "../model/index.ts"
+import type { Budget } from "../options/index.ts"
+import type { Mode, ModeStanding } from "../record/index.ts"
+
+/** A live chat of this program, as it is now. */
+export interface FamilyChat {
+  readonly id: string
+  readonly pid: Pid | undefined
+  readonly context: ChatContext | undefined
+  /** The mode that somebody set for its calls. */
+  readonly standing: ModeStanding | undefined
+  /** The mode of its calls. */
+  readonly mode: Mode
+  /** The budget of its turns. */
+  readonly budget: Budget | undefined
+  /** The usage of the request of the running step. */
+  readonly stepUsage: Usage
+  readonly setPermissionMode: (mode: Mode) => Promise<void>
+  readonly cancel: () => Promise<void>
+  readonly stop: () => Promise<void>
+}

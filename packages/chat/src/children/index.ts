@@ -1,0 +1,3 @@
+/** The child chats of tool calls: their supervisors, their turns and their ends. */
+export { ChildChats } from "./childChats.ts"
+export type { FamilyChat } from "./familyChat.ts"

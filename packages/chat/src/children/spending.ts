@@ -1,0 +1,84 @@
+/**
+ * What the sub-agents of chats spend, and whose budget that uses up.
+ *
+ * Owns: the usage of children whose calls ended in a running step. Does not own the usage of chats, which their charts have.
+ *
+ * SUB7. The usage of a child counts for its parent: for the budget of the parent's turn at once, and for the parent's usage when the
+ *       step of the call ends.
+ * SUB8. Before each request of a child the budget of every chat above must have something left. All children of a chat share that
+ *       rest, so each of those that run at the same time overspends it by at most one request.
+ */
+import * as Usage from "../model/Usage.ts"
+import type { FamilySpending } from "../options/index.ts"
+import { budgetSpent, type Terminal } from "../stopConditions/index.ts"
+import { original } from "../values/index.ts"
+import type { FamilyChat } from "./familyChat.ts"
+
+/** The chats whose spending is counted. */
+export interface SpendingHome {
+  readonly living: (id: string) => FamilyChat | undefined
+  /** The ids of the children that run for a chat. */
+  readonly childrenOf: (id: string) => ReadonlyArray<string>
+}
+
+export class Spending {
+  readonly #home: SpendingHome
+  /** By the id of the parent, and of the child. */
+  readonly #ended = new Map<string, Map<string, Usage.Usage>>()
+
+  constructor(home: SpendingHome) {
+    this.#home = home
+  }
+
+  /** What a chat spends, for its steps. */
+  of(id: string): FamilySpending {
+    return {
+      spent: () => this.#endedOf(id),
+      take: () => {
+        const taken = this.#ended.has(id) ? this.#endedOf(id) : undefined
+        this.#ended.delete(id)
+        return taken
+      },
+      overspent: () => this.overspent(id)
+    }
+  }
+
+  /** A call of the parent has ended; a run before of the same call counts no more. */
+  childEnded(parent: string, child: string, usage: Usage.Usage): void {
+    const all = this.#ended.get(parent) ?? new Map<string, Usage.Usage>()
+    this.#ended.set(parent, all.set(child, usage))
+  }
+
+  /** The process of a chat starts from its record, which has what it has spent. */
+  began(id: string): void {
+    this.#ended.delete(id)
+  }
+
+  /** Why a child may send no more requests (SUB8). */
+  overspent(id: string): Terminal | undefined {
+    const chat = this.#home.living(id)
+    const above = chat?.context?.caller.parent?.chat
+    const parent = above === undefined ? undefined : this.#home.living(above)
+    if (parent === undefined) return undefined
+    const { budget, context, stepUsage } = parent
+    const steps = (context?.steps ?? []).map(original)
+    const running = { response: { usage: stepUsage }, childUsage: this.#spentBelow(parent.id) }
+    const spent = budget === undefined ? undefined : budgetSpent(budget, [...steps, running])
+    if (spent === undefined) return this.overspent(parent.id)
+    return { ...spent, metadata: { ...spent.metadata, chat: parent.id } }
+  }
+
+  /** What the children of the running step have spent so far. */
+  #spentBelow(id: string): Usage.Usage {
+    const running = this.#home.childrenOf(id).map((child): Usage.Usage => {
+      const chat = this.#home.living(child)
+      const own = Usage.add(chat?.context?.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
+      return Usage.add(own, this.#spentBelow(child))
+    })
+    return running.reduce(Usage.add, this.#endedOf(id))
+  }
+
+  #endedOf(id: string): Usage.Usage {
+    return Array.from(this.#ended.get(id)?.values() ?? []).reduce(Usage.add, Usage.empty)
+  }
+}

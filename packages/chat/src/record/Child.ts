@@ -1,0 +1,25 @@
+/** The conversations of sub-agents: their ids, and the parents that they name. */
+import * as z from "zod"
+
+/**
+ * The call that a conversation was begun for: the chat of the call, its id, and how many chats are above.
+ *
+ * **Units**: `depth` is 1 for a child of a conversation that a user began.
+ */
+export const ParentRef = z.object({ chat: z.string(), call: z.string(), depth: z.number().int().positive() }).readonly()
+
+export type ParentRef = z.infer<typeof ParentRef>
+
+const mark = "/~/"
+
+/** Whether an id is that of a sub-agent's conversation. */
+export const isChildId = (id: string): boolean => id.includes(mark)
+
+/** The id of the conversation that a user began, above all sub-agents. */
+export const rootOf = (id: string): string => {
+  const at = id.indexOf(mark)
+  return at === -1 ? id : id.slice(0, at)
+}
+
+/** The id of a child of this chat. */
+export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`

@@ -1,0 +1,63 @@
+/** A Troupe whose chats give tasks to the agent research. */
+import type { LeakCheck } from "./leakCheck.ts"
+import { calls, says } from "./scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
+import { subagent, type SubagentOptions } from "../../src/agents/subagentTool.ts"
+import { text } from "../../src/model/Message.ts"
+import type { Request } from "../../src/model/Request.ts"
+import { memory } from "../../src/store/Store.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+
+/** The tasks that the last user message gives: each word after `!`. */
+const tasksIn = ({ messages }: Request): ReadonlyArray<string> => {
+  const last = messages.at(-1)
+  return last?.role === "user" ? Array.from(text(last).matchAll(/!(\w+)/g), ([, task]) => task ?? "") : []
+}
+
+/** The texts of the results that the last request has. */
+const resultsIn = ({ messages }: Request): string =>
+  messages
+    .filter(({ role }) => role === "tool")
+    .map(text)
+    .join(" and ")
+
+/** Answers a message with tasks by one call of research for each, and the results by their texts. */
+const delegating = (request: Request): Script => {
+  const tasks = tasksIn(request)
+  return tasks.length === 0
+    ? says(`boss: ${resultsIn(request)}`)
+    : calls(...tasks.map((input) => ["research", { input }] as const))
+}
+
+/** The options of the Troupe; `research` answers the requests of the child. */
+export const delegation = (
+  check: LeakCheck,
+  research: (request: Request) => Script,
+  { tool, ...changed }: Partial<TroupeOptions> & { readonly tool?: SubagentOptions } = {}
+) => {
+  const adapters = { boss: check.fake({ respond: delegating }), research: check.fake({ respond: research }) }
+  const options: TroupeOptions = {
+    adapter: adapters.boss,
+    tools: [subagent("research", tool)],
+    agents: { research: { adapter: adapters.research, tools: [] } },
+    ...changed
+  }
+  return { adapters, options }
+}
+
+/** The ids of the stored children. */
+export const childrenIn = async (store: SessionStore): Promise<ReadonlyArray<string>> =>
+  (await store.list({ prefix: "c/~/" })).chats.map(({ id }) => id)
+
+/** Starts the Troupe over a store; each call is another program. */
+export const delegates = async (
+  check: LeakCheck,
+  research: (request: Request) => Script,
+  changed: Parameters<typeof delegation>[2] & { readonly kept?: SessionStore } = {}
+) => {
+  const { kept: store = memory(), ...others } = changed
+  const { adapters, options } = delegation(check, research, others)
+  const { troupe } = await check.troupe({ ...options, store })
+  return { adapters, troupe, store, options }
+}
