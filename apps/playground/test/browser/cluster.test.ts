@@ -48,6 +48,9 @@ const haveBuckets = (isMeant: (node: NodeStatus) => boolean): Promise<void> =>
     .poll(() => cluster.status().nodes.filter((one) => isMeant(one) && one.buckets === 0), { timeout: patienceMs })
     .toEqual([])
 
+/** The browser reports each request that a frozen or an ended node cuts or refuses. */
+const isOfRequest = /^Failed to load resource/u
+
 /** A page of the gateway. */
 const open = async (chat: string, options: BrowserContextOptions = {}) => {
   const opened = await openPage(browser, `${cluster.url}/#/c/${chat}`, options)
@@ -166,7 +169,7 @@ describe("the cluster in the browser", { ...inBrowser, timeout: 3 * patienceMs }
       await page.locator('.status[data-connection="open"]').waitFor()
       await picture(page, `cluster-${colorScheme}`)
       expect(await problems(page)).toEqual([])
-      expect(faults).toEqual([])
+      expect(faults.filter((fault) => !isOfRequest.test(fault))).toEqual([])
     }
   )
 

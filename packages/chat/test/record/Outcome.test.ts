@@ -16,7 +16,9 @@ test("every reason of a tool error is one outcome, and everything else is a fail
     result_too_large: "failed",
     invalid_arguments: "invalid",
     denied: "denied",
-    cancelled: "cancelled"
+    cancelled: "cancelled",
+    child_failed: "failed",
+    child_refused: "failed"
   })
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
