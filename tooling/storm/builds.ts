@@ -27,8 +27,8 @@ interface Change {
 const addedColumn: ReadonlyArray<Change> = [
   {
     file: "/packages/store/src/postgres/postgresSchema.ts",
-    from: /bucketColumn\(dialect\)\]/,
-    to: 'bucketColumn(dialect), { name: "builds", apply: () => all([`ALTER TABLE ${dialect.prefix}commits ADD COLUMN build TEXT`]) }]'
+    from: /bucketColumn\(dialect\),/,
+    to: 'bucketColumn(dialect), { name: "builds", apply: () => all([`ALTER TABLE ${dialect.prefix}commits ADD COLUMN build TEXT`]) },'
   },
   {
     file: "/packages/store/src/postgres/postgresSave.ts",
@@ -43,7 +43,8 @@ const nextProtocol: Change = {
   to: 'placement: "2"'
 }
 
-const changes: Readonly<Record<string, ReadonlyArray<Change>>> = {
+/** The changes of each build. */
+export const changes: Readonly<Record<string, ReadonlyArray<Change>>> = {
   next: addedColumn,
   other: [...addedColumn, nextProtocol]
 }

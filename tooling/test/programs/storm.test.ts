@@ -1,7 +1,11 @@
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
+import { root } from "../../house/workspace.ts"
+import { changes } from "../../storm/builds.ts"
 import { checked, type Kept } from "../../storm/checker.ts"
 import type { Event, Line, NodeEvent, NodeLine } from "../../storm/history.ts"
 
@@ -122,4 +126,11 @@ test("the checker finds nodes that join with another protocol, are refused witho
     "STORM7: n is refused: protocol_mismatch",
     'STORM9: "call" began on n, which was cut from PostgreSQL'
   ])
+})
+
+test("the sources have each place that another build changes", () => {
+  const missing = Object.values(changes)
+    .flat()
+    .filter(({ file, from }) => !from.test(readFileSync(join(root, file), "utf8")))
+  expect(missing).toEqual([])
 })
