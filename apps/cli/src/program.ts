@@ -45,7 +45,8 @@ export const runProgram = async (surroundings: ProgramSurroundings): Promise<0 |
     return 0
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    stderr.write(`demo: ${error.message}\n`)
+    const command = args.find((word) => word !== "--") === "observe" ? "observe" : "demo"
+    stderr.write(`${command}: ${error.message}\n`)
     return 1
   }
 }

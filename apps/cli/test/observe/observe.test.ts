@@ -195,12 +195,12 @@ describe("the program", () => {
     other.close()
     expect(refusals.map(({ code, out }) => `${code}${out}`)).toEqual(["1", "1", "1", "1", "1", "1"])
     expect(refusals.map(({ err }) => err)).toEqual([
-      `demo: no server answers at ${nowhere}: start one, or name another with observe <url>\n`,
-      `demo: http://127.0.0.1:${port} is no Troupe server, or its paths begin elsewhere\n`,
-      `demo: ${listening.url} lets nobody observe but whom its authorize permits it with may: { observe: true }\n`,
-      `demo: ${listening.url} requires authorization: --header "authorization: Bearer …"\n`,
-      'demo: observe needs an http(s) URL, not "not-a-url"\n',
-      'demo: --header must be "name: value", not "no header"\n'
+      `observe: no server answers at ${nowhere}: start one, or name another with observe <url>\n`,
+      `observe: http://127.0.0.1:${port} is no Troupe server, or its paths begin elsewhere\n`,
+      `observe: ${listening.url} lets nobody observe but whom its authorize permits it with may: { observe: true }\n`,
+      `observe: ${listening.url} requires authorization: --header "authorization: Bearer …"\n`,
+      'observe: observe needs an http(s) URL, not "not-a-url"\n',
+      'observe: --header must be "name: value", not "no header"\n'
     ])
   })
 })

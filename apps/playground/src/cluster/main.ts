@@ -4,16 +4,22 @@
  *
  * @module
  */
-import { parseArgs } from "node:util"
 import open from "open"
 import { keysHelp } from "../control/index.ts"
 import { type RunningCluster, startCluster } from "./cluster.ts"
+import { type ClusterCommand, parseCommand } from "./commandLine.ts"
 import { readKeys } from "./terminal.ts"
 
-const { values } = parseArgs({
-  options: { open: { type: "boolean", default: process.stdout.isTTY }, lease: { type: "string", default: "3000" } },
-  allowNegative: true
-})
+const commandLine = (): ClusterCommand => {
+  try {
+    return parseCommand(process.argv.slice(2), process.stdout.isTTY)
+  } catch (error) {
+    process.stderr.write(`cluster: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  }
+}
+
+const { open: opens, leaseMs } = commandLine()
 const print = (line: string): void => void process.stdout.write(`  ${line}\n`)
 const ending = new AbortController()
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ending.abort())
@@ -28,15 +34,16 @@ const leaveKeys = readKeys(process.stdin, {
   quit: () => ending.abort()
 })
 try {
-  const cluster = await startCluster({ print, signal: ending.signal, leaseMs: Number(values.lease) })
+  const cluster = await startCluster({ print, signal: ending.signal, leaseMs })
   started.cluster = cluster
   print("")
   print(`The page: ${cluster.url}`)
+  print(`The API: ${cluster.url}/troupe`)
   print(`Its buttons: ${cluster.control}/nodes`)
-  print(process.stdin.isTTY ? `Keys: ${keysHelp}; q ends it` : "No terminal, no keys: SIGTERM ends it")
+  print(process.stdin.isTTY ? `Keys: ${keysHelp}; q ends it` : `No terminal, no keys: kill ${process.pid} ends it`)
   print("")
   // Without a browser the address above is all there is.
-  if (values.open) await open(cluster.url).catch(() => {})
+  if (opens) await open(cluster.url).catch(() => {})
   if (!ending.signal.aborted) await new Promise((resolve) => ending.signal.addEventListener("abort", resolve))
   print("Ending …")
   await cluster.close()

@@ -72,6 +72,7 @@ test(
       [2, "home", "running"],
       [3, "home", "running"]
     ])
+    expect(lines).toContain(`The API: ${url}/troupe`)
     const page = await (await fetch(url)).text()
     expect(page).toContain(`<meta name="troupe-control" content="${control}" />`)
 
@@ -99,6 +100,7 @@ test(
     const pids = (await nodes()).flatMap(({ pid }) => pid ?? [])
     expect(pids.filter(isRunning)).toHaveLength(3)
     leave()
+    expect(lines).toContain(`No terminal, no keys: kill ${child.pid} ends it`)
     child.kill("SIGTERM")
     expect(await exited).toEqual([0, null])
     expect(pids.filter(isRunning)).toEqual([])

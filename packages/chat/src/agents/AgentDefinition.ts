@@ -77,7 +77,7 @@ export interface AgentBase {
 
 /** A finding for each definition that cannot be used. */
 export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<Finding> => {
-  if (agents !== undefined && !isRecord(agents)) {
+  if (agents !== undefined && !isPlainObject(agents)) {
     return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
   }
   const known = new Set(Object.keys(agents ?? {}))
@@ -87,6 +87,14 @@ export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<F
       .map(({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason }))
   )
   return [...subagentFindings(base.tools, known), ...ofEach]
+}
+
+/** Whether its members are agents: those of a `Map` or of another class are none. */
+const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+  if (!isRecord(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The prototype of an object of another realm is another `Object.prototype`, which has no prototype either.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** A finding for each tool that starts an agent which there is not. */
@@ -99,7 +107,7 @@ const subagentFindings = (tools: unknown, known: ReadonlySet<string>): ReadonlyA
 
 /** The name is a part of the name of a tool. */
 const nameFindings = (name: string): ReadonlyArray<Finding> =>
-  nameProblem(handoffTool(name)) === undefined
+  name !== "" && nameProblem(handoffTool(name)) === undefined
     ? []
     : [{ field: [], reason: "invalid_name; use 1 to 53 letters, digits, _ or -" }]
 

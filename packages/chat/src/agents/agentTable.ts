@@ -7,7 +7,7 @@
  *         definition that no chat uses costs nothing for any chat.
  * AGENT2. A chat without an agent has the engine and the options of the Troupe.
  */
-import { SessionError, type Finding } from "../errors/index.ts"
+import { closestName, type Finding, quoted, SessionError } from "../errors/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { type ChatOptions, type EngineOptions, type FixedOptions, fixedOptions } from "../options/index.ts"
 import type { AgentRef } from "../record/index.ts"
@@ -100,9 +100,10 @@ export class AgentTable {
   #definition(name: string): AgentDefinition {
     const found = Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : undefined
     if (found !== undefined) return found
-    const reason = unknownAgent(name, Object.keys(this.#definitions))
-    const message = `The Troupe has no agent ${name}: ${reason}. Start it with agents: { ${JSON.stringify(name)}: … }`
-    throw new SessionError("unknown_agent", message, { metadata: { agent: name } })
+    const known = Object.keys(this.#definitions)
+    const agent = quoted(name)
+    const message = `The Troupe has no agent ${agent}: ${unknownAgent(name, known)}. Start it with agents: { ${JSON.stringify(agent)}: … }`
+    throw new SessionError("unknown_agent", message, { metadata: { agent, closest: closestName(name, known) } })
   }
 
   #make(name: string, definition: AgentDefinition): Serving {

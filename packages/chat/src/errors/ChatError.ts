@@ -325,7 +325,7 @@ const sessionReasons = [
  *   this program is not the home of the conversation, and `metadata` names that
  * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
  * - `unknown_agent`: the Troupe has no agent of the name that the caller or the stored conversation gives; `metadata.agent` is
- *   the name. Nothing was stored, and nothing is lost
+ *   the name, truncated, and `metadata.closest` the name of the agent that is closest to it, if any. Nothing was stored, and nothing is lost
  * - `unknown_tool`: the Troupe, or the agent, has no tool for a call that was to be allowed; the call still waits.
  *   `metadata.toolName` is the name
  * - `other_agent`: the conversation has another agent than the caller gives; `metadata.agent` is its agent. Hand it over with

@@ -15,7 +15,7 @@
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
 import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
-import { agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
+import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { Conversation } from "../record/index.ts"
@@ -67,6 +67,7 @@ export class ChatDirectory {
   readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
   readonly #slots: StartSlots
+  readonly #choices = new AgentChoices()
   /** The chats whose process is being ended: the next start waits for that. */
   readonly #ending = new Map<string, Promise<void>>()
 
@@ -120,15 +121,10 @@ export class ChatDirectory {
       }
       throw error
     }
-    if (asked !== undefined && chat.context?.agent?.name !== asked.name) await this.#handOver(chat, asked)
+    if (asked === undefined) return ref
+    await this.#choices.choose(chat, () => handOver(chat, asked, () => this.load(id)))
+    if (chat.context?.agent?.name !== asked.name) throw otherAgent(id, chat.context?.agent, asked)
     return ref
-  }
-
-  /** Gives a chat of which nothing is stored the agent that the caller gives; another chat keeps its own (AGENT3). */
-  async #handOver(chat: LiveChat, asked: AskedAgent): Promise<void> {
-    const isNew = !chat.isBusy && (await this.load(chat.id)) === undefined
-    if (!isNew) throw otherAgent(chat.id, chat.context?.agent, asked)
-    await chat.handOff(asked.name)
   }
 
   /** Whether the chat has a process or is in the store. */
@@ -356,6 +352,14 @@ export class ChatDirectory {
       throw new SessionError("store_failed", message, { cause })
     }
   }
+}
+
+/** Gives a chat of which nothing is stored the agent that the caller gives; another chat keeps its own (AGENT3). */
+const handOver = async (chat: LiveChat, asked: AskedAgent, load: () => Promise<unknown>): Promise<void> => {
+  if (chat.context?.agent?.name === asked.name) return
+  const isNew = !chat.isBusy && (await load()) === undefined
+  if (!isNew) throw otherAgent(chat.id, chat.context?.agent, asked)
+  await chat.handOff(asked.name)
 }
 
 /** The stored record, if the store answers in time. */

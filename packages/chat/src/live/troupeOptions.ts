@@ -85,6 +85,9 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
   }
   const own = Object.fromEntries(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
   found.push(...findingsFor(ownTypes, own, () => "unknown_option"), ...agentOptionFindings(options, options))
+  if (options.onEscalate !== undefined && options.escalateAfterMs === undefined) {
+    found.push({ field: ["onEscalate"], reason: "is never called without escalateAfterMs" })
+  }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const partOf = (isMeant: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(options).filter(([name]) => isMeant(name)))

@@ -60,6 +60,7 @@ test("a definition that cannot be used is refused at the start, with a finding t
     a: { handoffs: ["bb", "b", "b", "a"], tools: [named] },
     b: { instruction: "typo", maxTurns: 0, permissions: { mode: "lax" }, version: "" },
     "not a name": {},
+    "": {},
     text: "hello"
   } as unknown as TroupeOptions["agents"]
   expect(await refused({ ...options, agents, agent: "sales" })).toEqual([
@@ -72,13 +73,36 @@ test("a definition that cannot be used is refused at the start, with a finding t
     "agents.b.maxTurns: must_be_a_positive_integer",
     "agents.b.version: must_be_a_non_empty_string",
     "agents.not a name: invalid_name; use 1 to 53 letters, digits, _ or -",
+    "agents.: invalid_name; use 1 to 53 letters, digits, _ or -",
     "agents.text: must_be_an_object, the definition of an agent",
-    "agent: unknown; use a, b, not a name, text"
+    "agent: unknown; use a, b, not a name, , text"
   ])
   expect(await refused({ agents: { support: {} }, agent: "suport" })).toEqual([
     "agents.support.adapter: required; the Troupe has no adapter either",
     "agent: unknown; did you mean support?"
   ])
+})
+
+test("agents in a Map, a list or an object of a class are refused, and those of an object without a prototype are not", async () => {
+  const { options } = shop(check)
+  class Registry {
+    readonly support = {}
+  }
+  for (const agents of [new Map([["support", {}]]), [{}], new Registry()]) {
+    expect(await refused({ ...options, agents: agents as unknown as TroupeOptions["agents"] })).toEqual([
+      "agents: must_be_an_object of agents by name"
+    ])
+  }
+  const agents = Object.assign(Object.create(null) as object, options.agents)
+  const { troupe } = await check.troupe({ ...options, agents })
+  expect((await (await troupe.chat("c", { agent: "billing" })).view()).agent).toBe("billing")
+})
+
+test("the error about an unknown agent has a truncated name", async () => {
+  const { troupe } = await check.troupe(shop(check).options)
+  const failed = await troupe.chat("c", { agent: "x".repeat(100_000) }).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ reason: "unknown_agent", metadata: { closest: undefined } })
+  expect(JSON.stringify(failed).length + String(failed).length).toBeLessThan(3_000)
 })
 
 test("an agent that the Troupe lacks is refused before anything is stored, with the closest name", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { search, shop } from "../double/agents.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { memory } from "../../src/store/Store.ts"
@@ -42,6 +42,58 @@ test("AGENT3 a chat with another agent than the caller gives is refused, with th
     message: expect.stringContaining('chat.handoff("support")') as unknown
   })
   await expect(troupe.chat("none", { agent: "support" })).rejects.toMatchObject({ reason: "other_agent" })
+})
+
+describe("AGENT5 the first caller chooses the agent of a chat without an entry", () => {
+  const refused = { reason: "other_agent", metadata: { agent: "billing" } }
+
+  test("a later caller with another agent is refused, and one with the same agent is not", async () => {
+    const { adapters, troupe } = await program()
+    const chat = await troupe.chat("c", { agent: "billing" })
+    await expect(troupe.chat("c", { agent: "support" })).rejects.toMatchObject(refused)
+    expect(await troupe.chat("c", { agent: "billing" })).toBe(chat)
+    expect(await troupe.chat("c")).toBe(chat)
+    await chat.send("hi").result()
+    expect([adapters.billing.requests.length, adapters.support.requests.length]).toEqual([1, 0])
+  })
+
+  test.each([undefined, "support"])(
+    "of callers at the same time, one agent is chosen: by default %s",
+    async (agent) => {
+      const { troupe } = await program(memory(), { agent })
+      const looked = troupe.chat("c")
+      const names = ["billing", "support", "billing", "research"]
+      const settled = await Promise.allSettled(names.map((name) => troupe.chat("c", { agent: name })))
+      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"])
+      expect(settled.at(-1)).toMatchObject({ reason: refused })
+      expect((await (await looked).view()).agent).toBe("billing")
+    }
+  )
+
+  test("a chat that has the Troupe's agent by default is given another, and one whose caller chose that agent is not", async () => {
+    const { troupe } = await program(memory(), { agent: "billing" })
+    await troupe.chat("default")
+    expect((await (await troupe.chat("default", { agent: "support" })).view()).agent).toBe("support")
+    await troupe.chat("chosen", { agent: "billing" })
+    await expect(troupe.chat("chosen", { agent: "support" })).rejects.toMatchObject(refused)
+  })
+
+  test("a choice that fails is none, and a handoff changes the agent for later callers", async () => {
+    let fails = true
+    const store = memory()
+    const load = store.load.bind(store)
+    const { troupe } = await program({
+      ...store,
+      load: (id: string) => (fails ? Promise.reject(new Error("disk")) : load(id))
+    })
+    const both = ["billing", "support"].map((agent) => troupe.chat("c", { agent }))
+    for (const attempt of both) await expect(attempt).rejects.toMatchObject({ reason: "store_failed" })
+    fails = false
+    const chat = await troupe.chat("c", { agent: "support" })
+    await chat.handoff("billing")
+    expect(await troupe.chat("c", { agent: "billing" })).toBe(chat)
+    await expect(troupe.chat("c", { agent: "support" })).rejects.toMatchObject(refused)
+  })
 })
 
 test("AGENT3 an input that was accepted before the first entry runs with the agent it was sent to", async () => {

@@ -93,3 +93,8 @@ test("a store without a list of waits: `store_without_waiting`, and nothing is e
   await expect(plain.waiting()).rejects.toMatchObject({ reason: "store_without_waiting" })
   await plain.stop()
 })
+
+test("`onEscalate` without `escalateAfterMs` is refused, since it is never called", async () => {
+  const started = Troupe.start({ adapter: Fake.make({ script: [] }), onEscalate: () => {} })
+  await expect(started).rejects.toThrow("onEscalate: is never called without escalateAfterMs")
+})

@@ -4,6 +4,7 @@
  * MAY1. A client does nothing that its owner may not, by any route or protocol. A refused request changes nothing.
  * MAY2. A client may always be stricter than the host: it may refuse calls and set stricter modes without permission.
  */
+import { SessionError } from "@troupe/chat/errors"
 import { type Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
@@ -60,14 +61,34 @@ export const check = (may: Permitted, action: keyof typeof actions): void => {
   )
 }
 
+const permits = (names: Permitted["agents"], name: string): boolean =>
+  names === true || (Array.isArray(names) && names.includes(name))
+
 /** Throws an `HttpError` (403) for an agent or a model that the owner may not choose. */
 export const checkName = (may: Permitted, kind: "agents" | "models", name: string | undefined): void => {
-  const names = may[kind]
-  if (name === undefined || names === true || (Array.isArray(names) && names.includes(name))) return
+  if (name === undefined || permits(may[kind], name)) return
   throw new HttpError(
     "forbidden",
     `You may not choose this of the ${kind}; the server's \`authorize\` permits it with may: { ${kind}: [${JSON.stringify(name)}] }`
   )
+}
+
+/**
+ * Runs `run` for an owner that may choose this agent. The refusal of an unknown agent has the closest name, if the owner may choose
+ * that one too.
+ */
+export const withAgent = async <A>(may: Permitted, agent: string | undefined, run: () => Promise<A>): Promise<A> => {
+  checkName(may, "agents", agent)
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof SessionError) || error.reason !== "unknown_agent") throw error
+    const { agent: unknown, closest } = error.metadata
+    if (unknown !== agent || typeof closest !== "string" || !permits(may.agents, closest)) throw error
+    throw new HttpError("unknown_agent", `The server has no agent of this name; did you mean ${closest}?`, {
+      cause: error
+    })
+  }
 }
 
 /** Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). */

@@ -1,5 +1,5 @@
 /** Access control: owners, their limits, permissions, origins and ids of chats. */
-export { check, checkDecision, checkName, permittedOf } from "./authorization.ts"
+export { check, checkDecision, checkName, permittedOf, withAgent } from "./authorization.ts"
 export type { May, Permitted } from "./authorization.ts"
 export { checkOrigin, open, preflight } from "./origins.ts"
 export { Owners } from "./ownerLimits.ts"

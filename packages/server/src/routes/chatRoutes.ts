@@ -4,7 +4,7 @@ import type { Attached } from "@troupe/chat/chats"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
-import { check, checkDecision, checkName } from "../access/index.ts"
+import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
 import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
 import { checkedAnswer, checkedLength, eventText, WirePart } from "../wire/index.ts"
@@ -49,9 +49,8 @@ const done = (): Response => Response.json({ ok: true })
 const send = async (call: Call): Promise<Response> => {
   const { input: said, agent, ...options } = await call.body(Message)
   const message = input(said, call)
-  checkName(call.may, "agents", agent)
   checkName(call.may, "models", options.model)
-  const chat = await call.chats.chat(idOf(call), agent)
+  const chat = await withAgent(call.may, agent, () => call.chats.chat(idOf(call), agent))
   return turnReply(call, chat, () => chat.send(message, options))
 }
 
@@ -149,10 +148,7 @@ export const chatRoutes: ReadonlyArray<Route> = [
   own(
     "POST",
     "/chats/:id/handoff",
-    verb(Handoff, (chat, { agent }, { may }) => {
-      checkName(may, "agents", agent)
-      return chat.handoff(agent)
-    })
+    verb(Handoff, (chat, { agent }, { may }) => withAgent(may, agent, () => chat.handoff(agent)))
   ),
   own(
     "POST",

@@ -3,7 +3,7 @@ import { SessionError } from "@troupe/chat/errors"
 import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
-import { check, checkName } from "../access/index.ts"
+import { check, withAgent } from "../access/index.ts"
 import { json } from "./responses.ts"
 import { type Call, queryOf, type Route } from "../http/index.ts"
 
@@ -67,9 +67,10 @@ const stateOf = (state: Store.Commit["state"]): unknown => {
 const fork = async (call: Call): Promise<Response> => {
   const { at, id, agent } = await call.body(Fork)
   check(call.may, "rewind")
-  checkName(call.may, "agents", agent)
-  const from = await known(call)
-  const forked = await call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to, agent }))
+  const forked = await withAgent(call.may, agent, async () => {
+    const from = await known(call)
+    return call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to, agent }))
+  })
   return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
 }
 

@@ -239,6 +239,32 @@ describe("MAY1 the agent and the model", () => {
     expect((await (await ask("GET", "/chats/d")).json()) as object).toMatchObject({ agent: "billing" })
   })
 
+  test.each<[May["agents"], string, boolean]>([
+    [true, "biling", true],
+    [["biling", "billing"], "biling", true],
+    [["biling"], "biling", false],
+    [true, "zzz", false]
+  ])(
+    "a refused agent is answered with the closest name that the owner may choose: %j, %s",
+    async (may, agent, isNamed) => {
+      const { ask } = await serving({ agents: may, rewind: true })
+      await (await ask("POST", "/chats/c/messages?wait", { input: "Hello" })).text()
+      const answers = await Promise.all([
+        ask("POST", "/chats/new/messages", { input: "Hello", agent }),
+        ask("POST", "/chats/c/handoff", { agent }),
+        ask("POST", "/chats/c/fork", { agent })
+      ])
+      for (const answer of answers) {
+        const text = await answer.text()
+        expect([answer.status, text.includes("did you mean billing?"), text.includes("billing")]).toEqual([
+          404,
+          isNamed,
+          isNamed
+        ])
+      }
+    }
+  )
+
   test("begins a conversation also when the client has looked at it before", async () => {
     const { ask } = await serving({ agents: true })
     const view = await ask("GET", "/chats/c/view")
