@@ -18,7 +18,7 @@ import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
 import { ClusterReader } from "./ClusterReader.ts"
 import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
 import type { ReadEntries } from "./missedEnd.ts"
-import { isPassing, type NodeClient, pause } from "./nodeClient.ts"
+import { type NodeClient, passingFor, pause } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
 type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
@@ -160,12 +160,13 @@ export class ClusterChatRef implements ChatRef {
   async #ask(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
     const { client, deadlineMs } = this.#parts
     const until = client.clock.now() + deadlineMs
+    const isPassing = passingFor(client)
     for (;;) {
       try {
         return await client.ask(method, path, body)
       } catch (error) {
         if (!isPassing(error) || client.clock.now() >= until) throw error
-        await pause(client.clock, pauseMs, never)
+        await pause(client, pauseMs, never)
       }
     }
   }
