@@ -1,7 +1,7 @@
 /** The routes of the chats of a cluster, as this program calls them, and their errors. */
 import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Clock } from "@troupe/otp"
-import type { Server } from "@troupe/server"
+import { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 
 /** The access to all chats of a cluster. */
@@ -117,6 +117,15 @@ async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal
   } finally {
     signal.removeEventListener("abort", leave)
     leave()
+  }
+}
+
+/** The part of a path for an id. Throws a `ValidationError` for an id that no path can have. */
+export const pathPart = (field: string, id: string): string => {
+  try {
+    return Server.pathPart(field, id)
+  } catch (error) {
+    throw error instanceof HttpError ? new ValidationError("invalid_options", error.issues ?? []) : error
   }
 }
 

@@ -133,7 +133,8 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
         client: nodeClient(server, clock, newId, closing.signal),
         history: (id, page) => local.history(id, page),
         deadlineMs,
-        isResumed: onMoved === "resume"
+        isResumed: onMoved === "resume",
+        checks: local.checks
       },
       bound: listening.bound,
       newId,
