@@ -16,22 +16,21 @@ import {
   type SendOptions,
   type UserInput,
   userMessage,
-  type WhenBusy,
   withContent
 } from "../record/index.ts"
-import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
+import { isRecord, SessionError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { checkedDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
+import { argumentChecks, refusedArgument } from "../arguments/index.ts"
 import { controlCalls } from "./chatCommands.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import type { TurnOptions } from "../options/index.ts"
-import { checkedMode } from "../gate/index.ts"
 import { asking } from "../options/index.ts"
-import { isSchema, submittedContent } from "../tool/index.ts"
+import { submittedContent } from "../tool/index.ts"
 import type { Message, Thread, UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
@@ -71,8 +70,8 @@ export class LocalChatRef implements ChatRef {
 
   /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
   send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
-    const { schema, ...options } = checked(given)
-    const said = withContent(userMessage(input))
+    const { schema, ...options } = argumentChecks.ask(given, ["whenBusy", "id", "model", "schema", "options"])
+    const said = argumentChecks.message(input)
     const message = schema === undefined ? said : asking(said, schema)
     return this.#send(message, options).answering(schema)
   }
@@ -125,7 +124,7 @@ export class LocalChatRef implements ChatRef {
     results: Readonly<Record<string, unknown>>,
     { options, input }: OwnOptions & { readonly input?: UserInput | undefined } = {}
   ): LiveTurn {
-    if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
+    argumentChecks.results(results)
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
@@ -169,8 +168,8 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.cancel()
   }
 
-  cancelToolCall(toolCallId: string): Promise<void> {
-    return isId(toolCallId) ? this.#control("calls.cancel", toolCallId) : Promise.reject(notAnId())
+  async cancelToolCall(toolCallId: string): Promise<void> {
+    await this.#control("calls.cancel", argumentChecks.toolCallId(toolCallId))
   }
 
   #control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
@@ -181,17 +180,17 @@ export class LocalChatRef implements ChatRef {
     return this.#control("calls.cancel")
   }
 
-  restartToolCall(toolCallId: string): Promise<void> {
-    return isId(toolCallId) ? this.#control("calls.restart", toolCallId) : Promise.reject(notAnId())
+  async restartToolCall(toolCallId: string): Promise<void> {
+    await this.#control("calls.restart", argumentChecks.toolCallId(toolCallId))
   }
 
-  setPermissionMode(mode: Mode, { within }: SetModeOptions = {}): Promise<void> {
-    const bound = within === undefined || within === "host" ? within : checkedMode(within)
-    return this.#chat.setPermissionMode(checkedMode(mode), bound)
+  setPermissionMode(given: Mode, options?: SetModeOptions): Promise<void> {
+    const { mode, within } = argumentChecks.mode(given, options)
+    return this.#chat.setPermissionMode(mode, within)
   }
 
   async handoff(agent: string): Promise<void> {
-    if (typeof agent !== "string") throw refused(["agent"], "must_be_a_string, the name of an agent")
+    argumentChecks.agent(agent)
     await this.#chat.handOff(agent)
   }
 
@@ -204,7 +203,7 @@ export class LocalChatRef implements ChatRef {
    */
   subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
     if (typeof observer !== "function" && !isRecord(observer)) {
-      throw refused(["observer"], "must_be_a_function, or an observer with next, error or complete")
+      throw refusedArgument(["observer"], "must_be_a_function, or an observer with next, error or complete")
     }
     this.#chat.wake()
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
@@ -278,39 +277,5 @@ const busy = (id: string): SessionError =>
 const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
   const [said] = known.turn.messages
   if (said === undefined || Equal.equals(said, message)) return known
-  throw refused(["id"], "names_another_input")
-}
-
-const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
-
-const refused = (field: ReadonlyArray<string>, reason: string): ValidationError =>
-  new ValidationError("invalid_options", [{ field, reason }])
-
-/** Rejects a missing id, which would select all calls. */
-const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" && toolCallId !== ""
-
-const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
-
-const checked = <A>(options: AskOptions<A> & OwnOptions): AskOptions<A> & OwnOptions => {
-  const given: unknown = options
-  if (!isRecord(given)) throw refused([], "must_be_an_object of options")
-  const { whenBusy, id, model, schema, options: _, ...others } = options
-  const found = Object.keys(others).map((field) => ({
-    field: [field],
-    reason: unknownOption(field, ["whenBusy", "id", "model", "schema", "options"])
-  }))
-  if (whenBusy !== undefined && !ways.includes(whenBusy)) {
-    found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
-  }
-  if (id !== undefined && (typeof id !== "string" || id === "")) {
-    found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
-  }
-  if (model !== undefined && (typeof model !== "string" || model === "")) {
-    found.push({ field: ["model"], reason: "must_be_a_non_empty_string, the name of a model" })
-  }
-  if (schema !== undefined && !isSchema(schema)) {
-    found.push({ field: ["schema"], reason: "must_be a zod schema, any Standard Schema, or a JSON Schema object" })
-  }
-  if (found.length > 0) throw new ValidationError("invalid_options", found)
-  return options
+  throw refusedArgument(["id"], "names_another_input")
 }

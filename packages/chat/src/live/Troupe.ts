@@ -14,18 +14,10 @@ import * as Chat from "../loop/Chat.ts"
 import type { ChatOptions } from "../options/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
+import { argumentChecks, askedAgent, checkId } from "../arguments/index.ts"
 import { checkHome, idAtHome } from "./chatLife.ts"
 import { AgentTable } from "../agents/index.ts"
-import {
-  askedAgent,
-  type BeginOptions,
-  checkId,
-  checkNames,
-  checkOwnId,
-  Conversations,
-  type ForkOptions,
-  type RewindOptions
-} from "./conversations.ts"
+import { type BeginOptions, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
@@ -78,6 +70,8 @@ export type Troupe = RunningTroupe
 
 /** A started Troupe. */
 export class RunningTroupe {
+  /** The checks of arguments, for `@troupe/cluster`. */
+  readonly checks: typeof argumentChecks = argumentChecks
   /** The system that its processes run in. */
   readonly system: System.System
   readonly #ownsSystem: boolean
@@ -160,8 +154,7 @@ export class RunningTroupe {
    * of the stored one, `other_agent` when the chat has another agent; with a `ValidationError` for an id that is not a string, or that of a sub-agent's conversation.
    */
   async chat(id: string, options: { readonly agent?: string | undefined } = {}): Promise<LocalChatRef> {
-    checkOwnId(id)
-    checkNames(options, ["agent"])
+    argumentChecks.chat(id, options)
     const name = askedAgent(options)
     return this.#living.called(id, name === undefined ? undefined : { name })
   }

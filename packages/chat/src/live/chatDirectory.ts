@@ -348,6 +348,7 @@ export class ChatDirectory {
     } catch (cause) {
       // The store refuses the id.
       if (cause instanceof ValidationError) throw cause
+      if (cause instanceof SessionError && cause.reason === "troupe_stopped") throw cause
       const message = `The chat ${id} could not be loaded: ${describe(cause)}${againAfter(cause)}`
       throw new SessionError("store_failed", message, { cause })
     }

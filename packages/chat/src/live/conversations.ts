@@ -8,7 +8,8 @@
  *        the result. No other process of the chat starts in between.
  * SUB6. Only its call uses the conversation of a sub-agent; anyone reads it. A deletion removes the conversations below.
  */
-import { againAfter, isRecord, refused, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
+import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
+import { checkId, checkNames, checkOwnId } from "../arguments/index.ts"
 import { type AgentRef, childId, type Conversation, isChildId } from "../record/index.ts"
 import type {
   ChatList,
@@ -186,38 +187,6 @@ export class Conversations {
       })
     }
   }
-}
-
-/** The agent that the caller gives. Throws a `ValidationError` for options that are not valid. */
-export const askedAgent = (options: { readonly agent?: string | undefined }): string | undefined => {
-  const { agent } = options
-  if (agent !== undefined && typeof agent !== "string") throw invalid("agent", "must_be_a_string, the name of an agent")
-  return agent
-}
-
-/** Throws a `ValidationError` for an invalid id. */
-export const checkId = (id: unknown): void => {
-  if (typeof id !== "string" || id === "") throw invalid("id", "must_be_a_non_empty_string")
-}
-
-/** Throws a `ValidationError` for an invalid id, and for that of a sub-agent's conversation, which only its call may use. */
-export const checkOwnId = (id: string): void => {
-  checkId(id)
-  if (isChildId(id))
-    throw invalid("id", "must_not_contain /~/: that is a conversation of a sub-agent, which only its call uses")
-}
-
-/** Throws a `ValidationError` for options that are no object, and for unknown names. */
-export const checkNames = (options: unknown, names: ReadonlyArray<string>): void => {
-  if (options === undefined) return
-  if (!isRecord(options))
-    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
-  const found = Object.keys(options).filter((name) => !names.includes(name))
-  if (found.length === 0) return
-  throw new ValidationError(
-    "invalid_options",
-    found.map((name) => ({ field: [name], reason: unknownOption(name, names, `use ${names.join(", ")}`) }))
-  )
 }
 
 const invalid = (field: string, reason: string): ValidationError =>

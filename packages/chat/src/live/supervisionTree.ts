@@ -123,7 +123,7 @@ export class SupervisionTree {
       const root = this.#root
       const chats = this.chatsUp
       if (root === undefined || !Process.isAlive(root)) {
-        throw new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start")
+        throw stopped(undefined)
       }
       if (chats !== undefined) return chats
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -157,12 +157,14 @@ export class SupervisionTree {
     }
   }
 
-  /** Calls the store through its process; rejects with the store's error. */
+  /** Calls the store through its process; rejects with the store's error, and with `troupe_stopped` after the stop. */
   async ask<Type extends StoreCall["type"]>(
     call: Extract<StoreCall, { readonly type: Type }>
   ): Promise<StoreValues[Type]> {
     if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
-    const answer = await GenServer.call(this.#storeServer, call)
+    const answer = await GenServer.call(this.#storeServer, call).catch((cause: unknown) => {
+      throw this.#root === undefined && hasDied(cause) ? stopped(cause) : cause
+    })
     if ("error" in answer) throw answer.error
     // The process replies to each call with the value of its type.
     return answer.value as StoreValues[Type]
@@ -174,8 +176,7 @@ export class SupervisionTree {
       try {
         return await this.ask<"accept">({ type: "accept", id, input, fence })
       } catch (error) {
-        const hasDied = error instanceof OtpError.CallExit && error.reason !== "timeout"
-        if (!hasDied || calls === mostCalls) throw error
+        if (!hasDied(error) || calls === mostCalls) throw error
         await this.chats()
       }
     }
@@ -189,3 +190,9 @@ export class SupervisionTree {
     return true
   }
 }
+
+/** Whether a process that was called had ended, or ended before its answer. */
+const hasDied = (error: unknown): boolean => error instanceof OtpError.CallExit && error.reason !== "timeout"
+
+const stopped = (cause: unknown): SessionError =>
+  new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start", { cause })

@@ -118,7 +118,7 @@ export class LiveFeed {
   }
 
   attach(id: string, options: AttachOptions): Attachment {
-    check(options)
+    checkAttach(options)
     const reader = new Attachment(this, this.#beginningOf(options.cursor), options)
     if (this.#over) reader.fail(this.#failure ?? chatStopped(id))
     else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
@@ -157,8 +157,7 @@ export class LiveFeed {
     if (cursor === undefined) return { place: this.log.end, first: this.snapshot() }
     if (cursor === "turn") return { place: this.log.turnStart, first: undefined }
     const place = placeOf(cursor)
-    if (place === undefined) throw new ValidationError("invalid_options", [noCursor])
-    return cursor === this.cursorAt(place) ? { place, first: undefined } : lost
+    return place !== undefined && cursor === this.cursorAt(place) ? { place, first: undefined } : lost
   }
 
   #serve(): void {
@@ -204,15 +203,17 @@ const placeOf = (cursor: unknown): number | undefined => {
 
 const known: ReadonlySet<string> = new Set(["cursor", "whenSlow", "maxUnread", "signal"])
 
-const check = (options: AttachOptions): void => {
+/** Throws a `ValidationError` for invalid options of a reader. */
+export const checkAttach = (options: AttachOptions): void => {
   const given: unknown = options
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { whenSlow, maxUnread, signal } = options
+  const { cursor, whenSlow, maxUnread, signal } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))
     .map((key) => ({ field: [key], reason: unknownOption(key, known) }))
+  if (cursor !== undefined && cursor !== "turn" && placeOf(cursor) === undefined) found.push(noCursor)
   if (whenSlow !== undefined && whenSlow !== "coalesce" && whenSlow !== "snapshot") {
     found.push({ field: ["whenSlow"], reason: "must_be_one_of coalesce, snapshot" })
   }

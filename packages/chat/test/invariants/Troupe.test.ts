@@ -82,6 +82,22 @@ test("TROUPE3 `stop` ends everything, twice as well as once, and nothing is left
   await expect(troupe.chat("c")).rejects.toMatchObject({ reason: "troupe_stopped" })
 })
 
+test.each<[string, (troupe: Troupe) => Promise<unknown>]>([
+  ["has", (troupe) => troupe.has("c")],
+  ["history", (troupe) => troupe.history("c")],
+  ["at", (troupe) => troupe.at("c", 0)],
+  ["list", (troupe) => troupe.list()],
+  ["waiting", (troupe) => troupe.waiting()],
+  ["begin", (troupe) => troupe.begin([])],
+  ["fork", (troupe) => troupe.fork("c")],
+  ["rewind", (troupe) => troupe.rewind("c", 0)],
+  ["delete", (troupe) => troupe.delete("c")]
+])("TROUPE3 after stop, %s is refused with troupe_stopped", async (_, ask) => {
+  const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }) })
+  await troupe.stop()
+  await expect(ask(troupe)).rejects.toMatchObject({ _tag: "SessionError", reason: "troupe_stopped" })
+})
+
 test("TROUPE3 a system that was given is left running", async () => {
   const { system } = check.system()
   const other = Process.spawn(system, () => new Promise(() => {}))

@@ -8,9 +8,8 @@
  *
  * @module
  */
-import type { ChatRef } from "@troupe/chat"
-import { SessionError, ValidationError } from "@troupe/chat/errors"
-import { Message } from "@troupe/chat/messages"
+import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
 import { StructuredOutput } from "@troupe/chat/models"
 import { Codec } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
@@ -18,7 +17,7 @@ import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
 import { ClusterReader } from "./ClusterReader.ts"
 import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
 import type { ReadEntries } from "./missedEnd.ts"
-import { isPassing, type NodeClient, pause } from "./nodeClient.ts"
+import { type NodeClient, passingFor, pathPart, pause } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
 type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
@@ -31,6 +30,8 @@ export interface ClusterChatParts {
   /** How long a verb waits for a home, and how long an interrupted turn may take to be resumed, in milliseconds. */
   readonly deadlineMs: number
   readonly isResumed: boolean
+  /** The checks of a chat of this program. */
+  readonly checks: RunningTroupe["checks"]
 }
 
 /**
@@ -51,13 +52,14 @@ export class ClusterChatRef implements ChatRef {
     this.id = id
     this.#parts = parts
     this.#agent = agent
-    this.#chat = `/chats/${encodeURIComponent(id)}`
-    this.#host = `/host/${encodeURIComponent(id)}`
+    this.#chat = `/chats/${pathPart("id", id)}`
+    this.#host = `/host/${pathPart("id", id)}`
   }
 
   send<A = unknown>(input: Input, options: Ask = {}): ClusterTurn<A> {
-    const { schema, whenBusy, model, id = this.#parts.client.newId() } = options
-    const message = typeof input === "string" || Array.isArray(input) ? Message.user(input) : input
+    const { checks, client } = this.#parts
+    const { schema, whenBusy, model, id = client.newId() } = checks.ask(options)
+    const message = checks.message(input)
     const form = schema === undefined ? undefined : StructuredOutput.format("object", schema).schema
     const sent = { whenBusy, model, id, agent: this.#agent }
     const body = { message: Codec.toJson("Message", message).data, schema: form, ...sent }
@@ -69,11 +71,19 @@ export class ClusterChatRef implements ChatRef {
   }
 
   submitToolResults(results: Readonly<Record<string, unknown>>): ClusterTurn {
+    this.#parts.checks.results(results)
     return this.#turn(`${this.#chat}/results`, { results })
   }
 
   approve(toolCallId: string, decision: Parameters<ChatRef["approve"]>[1]): ClusterTurn {
-    return this.#turn(`${this.#chat}/approvals/${encodeURIComponent(toolCallId)}`, decision)
+    const { checks } = this.#parts
+    const path = this.#call("approvals", toolCallId)
+    return this.#turn(path, checks.decision(decision, toolCallId))
+  }
+
+  /** The path of a call. */
+  #call(where: "approvals" | "tools", toolCallId: string): string {
+    return `${this.#chat}/${where}/${pathPart("toolCallId", this.#parts.checks.toolCallId(toolCallId))}`
   }
 
   #turn<A = unknown>(path: string, body: unknown, id?: string, schema?: Ask["schema"]): ClusterTurn<A> {
@@ -100,6 +110,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   attach(options: Parameters<ChatRef["attach"]>[0] = {}): ClusterReader {
+    this.#parts.checks.attach(options)
     return new ClusterReader(this.#parts.client, `${this.#chat}/events`, () => this.start(), options)
   }
 
@@ -118,7 +129,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
-    await this.#verb(`${this.#chat}/tools/${callPath(toolCallId)}/cancel`)
+    await this.#verb(`${this.#call("tools", toolCallId)}/cancel`)
   }
 
   async cancelToolCalls(): Promise<void> {
@@ -127,14 +138,15 @@ export class ClusterChatRef implements ChatRef {
 
   async restartToolCall(toolCallId: string): Promise<void> {
     // A restart that was not answered is not repeated: the call could be restarted twice.
-    await this.#parts.client.ask("POST", `${this.#chat}/tools/${callPath(toolCallId)}/restart`, {})
+    await this.#parts.client.ask("POST", `${this.#call("tools", toolCallId)}/restart`, {})
   }
 
-  async setPermissionMode(...[mode, { within } = {}]: Parameters<ChatRef["setPermissionMode"]>): Promise<void> {
-    await this.#verb(`${this.#host}/mode`, { mode, within })
+  async setPermissionMode(...given: Parameters<ChatRef["setPermissionMode"]>): Promise<void> {
+    await this.#verb(`${this.#host}/mode`, this.#parts.checks.mode(...given))
   }
 
   async handoff(agent: string): Promise<void> {
+    this.#parts.checks.agent(agent)
     await this.#verb(`${this.#chat}/handoff`, { agent })
   }
 
@@ -160,12 +172,13 @@ export class ClusterChatRef implements ChatRef {
   async #ask(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
     const { client, deadlineMs } = this.#parts
     const until = client.clock.now() + deadlineMs
+    const isPassing = passingFor(client)
     for (;;) {
       try {
         return await client.ask(method, path, body)
       } catch (error) {
         if (!isPassing(error) || client.clock.now() >= until) throw error
-        await pause(client.clock, pauseMs, never)
+        await pause(client, pauseMs, never)
       }
     }
   }
@@ -174,9 +187,3 @@ export class ClusterChatRef implements ChatRef {
 const pauseMs = 50
 
 const never = new AbortController().signal
-
-/** The part of a path for a call. Throws a `ValidationError` for an id that names no call. */
-const callPath = (toolCallId: unknown): string => {
-  if (typeof toolCallId === "string" && toolCallId !== "") return encodeURIComponent(toolCallId)
-  throw new ValidationError("invalid_options", [{ field: ["toolCallId"], reason: "must_be_a_non_empty_string" }])
-}

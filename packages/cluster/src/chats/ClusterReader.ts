@@ -3,8 +3,8 @@
  *
  * Owns: its stream, and the cursor of the last item. Does not own the chat.
  *
- * CLUSTER6. A reader's stream ends because the reader leaves, because the chat is stopped, or with a typed refusal. A move, or
- *           a cut connection, appears as a snapshot, or not at all.
+ * CLUSTER6. A reader's stream ends because the reader leaves, because the chat or this node is stopped, or with a typed
+ *           refusal. A move, or a cut connection, appears as a snapshot, or not at all.
  */
 import type { ChatRef } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
@@ -13,7 +13,7 @@ import { Codec } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
-import { chatErrorOf, isPassing, type NodeClient, pause, type SentFrame } from "./nodeClient.ts"
+import { chatErrorOf, type NodeClient, passingFor, pause, type SentFrame } from "./nodeClient.ts"
 
 type AttachOptions = NonNullable<Parameters<ChatRef["attach"]>[0]>
 type ChatItem = NonNullable<Awaited<ReturnType<ReturnType<ChatRef["attach"]>["next"]>>["value"]>
@@ -51,8 +51,10 @@ async function* itemsOf(
   path: string,
   start: () => Promise<unknown>,
   from: string | undefined,
-  signal: AbortSignal
+  left: AbortSignal
 ): AsyncGenerator<ChatItem, undefined> {
+  const signal = AbortSignal.any([left, client.closed])
+  const isPassing = passingFor(client)
   let cursor = from
   let pauseMs = firstPauseMs
   while (!signal.aborted) {
@@ -72,13 +74,22 @@ async function* itemsOf(
       return undefined
     } catch (error) {
       if (signal.aborted) return undefined
-      if (isUnknown(error)) await start()
+      if (isUnknown(error)) await started(start, signal)
       else if (!isPassing(error)) throw error
     }
-    await pause(client.clock, pauseMs, signal)
+    await pause(client, pauseMs, signal)
     pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
   }
   return undefined
+}
+
+/** Starts the chat. A start that ends with the reader fails nobody. */
+const started = async (start: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
+  try {
+    await start()
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }
 
 /** A chat that has not stored anything is unknown after a move. */

@@ -16,7 +16,7 @@ import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"
 import { eventOf } from "./ClusterReader.ts"
 import { placeOf, type ReadEntries, resultOf } from "./missedEnd.ts"
-import { chatErrorOf, isPassing, type NodeClient, pause } from "./nodeClient.ts"
+import { chatErrorOf, type NodeClient, passingFor, pause } from "./nodeClient.ts"
 
 type Receipt = Awaited<ChatTurn["receipt"]>
 type Schema = Parameters<typeof StructuredOutput.parse>[1]
@@ -111,19 +111,27 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
     return this.#events.return()
   }
 
+  /** Whether the stream of a turn that had begun is over, and the turn has no end. */
+  get #isInterrupted(): boolean {
+    return this.#end === undefined && this.#status !== "sent"
+  }
+
   async #follow(): Promise<void> {
     const { client, id } = this.#parts
     const { signal } = this.#stopped
+    const isPassing = passingFor(client)
     try {
       for (let isRepeated = false; this.#end === undefined; isRepeated = true) {
         try {
           await this.#read(signal)
         } catch (error) {
+          if (client.closed.aborted) throw error
           if (isRepeated && isDelivered(error)) await this.#settle()
           else if (id === undefined && this.#status !== "sent") throw moved(error)
           else if (!isPassing(error)) throw error
         }
-        if (this.#end === undefined) await pause(client.clock, everyMs, signal)
+        if (id === undefined && this.#isInterrupted && !client.closed.aborted) throw moved(undefined)
+        if (this.#end === undefined) await pause(client, everyMs, signal)
       }
     } catch (error) {
       this.#fail(error)

@@ -2,4 +2,4 @@
 export type { ChatDown, ChatMonitor } from "./ChatMonitor.ts"
 export { ClusterChatRef } from "./ClusterChatRef.ts"
 export type { ClusterChatParts } from "./ClusterChatRef.ts"
-export { nodeClient } from "./nodeClient.ts"
+export { nodeClient, pathPart } from "./nodeClient.ts"

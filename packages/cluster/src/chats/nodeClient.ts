@@ -1,13 +1,15 @@
 /** The routes of the chats of a cluster, as this program calls them, and their errors. */
 import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Clock } from "@troupe/otp"
-import type { Server } from "@troupe/server"
+import { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 
 /** The access to all chats of a cluster. */
 export interface NodeClient {
   readonly clock: Clock.Clock
   readonly newId: () => string
+  /** Aborted when the node stops. Nothing is asked afterwards: each request rejects with `troupe_stopped`, at once. */
+  readonly closed: AbortSignal
   /** Sends a request, and returns the answer's JSON. Rejects with the errors of a chat. */
   readonly ask: (method: "GET" | "POST" | "DELETE", path: string, body?: unknown) => Promise<unknown>
   /** Requests a stream. Rejects as `ask` does. */
@@ -30,7 +32,8 @@ export interface SentFrame {
 export const nodeClient = (
   server: Pick<Server.Server, "fetch">,
   clock: Clock.Clock,
-  newId: () => string
+  newId: () => string,
+  closed: AbortSignal
 ): NodeClient => {
   const request = async (
     method: string,
@@ -39,22 +42,52 @@ export const nodeClient = (
     body: unknown,
     signal?: AbortSignal
   ): Promise<Response> => {
+    if (closed.aborted) throw nodeStopped()
     const headers = { accept, ...(body === undefined ? {} : { "content-type": "application/json" }) }
     const init: RequestInit = { method, headers, ...(signal === undefined ? {} : { signal }) }
     const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
-    const response = await server.fetch(new Request(`http://cluster${path}`, sent))
+    const response = await whileOpen(closed, server.fetch(new Request(`http://cluster${path}`, sent)))
     if (response.ok) return response
-    throw chatErrorOf(await response.json())
+    throw chatErrorOf(await jsonOf(response))
   }
   return {
     clock,
     newId,
-    ask: async (method, path, body) => (await request(method, path, "application/json", body)).json(),
-    open: async (path, signal, body) => {
+    closed,
+    ask: async (method, path, body) => whileOpen(closed, jsonOf(await request(method, path, "application/json", body))),
+    open: async (path, left, body) => {
+      const signal = AbortSignal.any([left, closed])
       const method = body === undefined ? "GET" : "POST"
       const { headers, body: stream } = await request(method, path, "text/event-stream", body, signal)
       return { headers, frames: framesOf(stream ?? new ReadableStream(), signal) }
     }
+  }
+}
+
+/** The value of some work of the node. Rejects when the node stops. */
+const whileOpen = async <A>(closed: AbortSignal, work: Promise<A>): Promise<A> => {
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(nodeStopped())
+  closed.addEventListener("abort", end, { once: true })
+  try {
+    return await Promise.race([work, ended])
+  } finally {
+    closed.removeEventListener("abort", end)
+  }
+}
+
+export const nodeStopped = (): SessionError =>
+  new SessionError("troupe_stopped", "This node has stopped; ask a chat of another node")
+
+/** The error of an answer that has not arrived whole. */
+const cut = (cause: unknown): SessionError =>
+  new SessionError("moved", "The answer of the chat's home was cut; ask again", { cause })
+
+const jsonOf = async (response: Response): Promise<unknown> => {
+  try {
+    return await response.json()
+  } catch (cause) {
+    throw cut(cause)
   }
 }
 
@@ -68,7 +101,9 @@ async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal
   let unread = ""
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw cut(cause)
+      })
       if (done) return
       unread += decoder.decode(value, { stream: true })
       const events = unread.split("\n\n")
@@ -82,6 +117,15 @@ async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal
   } finally {
     signal.removeEventListener("abort", leave)
     leave()
+  }
+}
+
+/** The part of a path for an id. Throws a `ValidationError` for an id that no path can have. */
+export const pathPart = (field: string, id: string): string => {
+  try {
+    return Server.pathPart(field, id)
+  } catch (error) {
+    throw error instanceof HttpError ? new ValidationError("invalid_options", error.issues ?? []) : error
   }
 }
 
@@ -109,10 +153,22 @@ const isSessionReason = (code: string): code is SessionError["reason"] =>
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
-/** Whether the home of a chat has changed or is not reached, so that the same request may succeed soon. */
-export const isPassing = (error: unknown): boolean => {
-  if (error instanceof SessionError) return passing.has(error.reason)
-  return !(error instanceof HttpError) || passing.has(error.code)
+/** How often in a row a request is sent again after an error that its home did not expect. */
+const mostUnexpected = 10
+
+/**
+ * Makes a test of the errors of one request: whether the home has changed or is not reached, so that the same request may
+ * succeed soon. No error passes once the node has stopped.
+ */
+export const passingFor = ({ closed }: Pick<NodeClient, "closed">): ((error: unknown) => boolean) => {
+  let unexpected = 0
+  return (error) => {
+    if (closed.aborted) return false
+    if (error instanceof SessionError) return passing.has(error.reason)
+    if (!(error instanceof HttpError)) return false
+    unexpected = error.code === "internal" ? unexpected + 1 : 0
+    return passing.has(error.code) && unexpected <= mostUnexpected
+  }
 }
 
 const passing: ReadonlySet<string> = new Set([
@@ -125,9 +181,10 @@ const passing: ReadonlySet<string> = new Set([
   "troupe_stopped"
 ])
 
-/** Resolves after some time, or when the signal is aborted. */
-export const pause = (clock: Clock.Clock, ms: number, signal: AbortSignal): Promise<void> =>
+/** Resolves after some time, when the signal is aborted, or when the node stops. */
+export const pause = ({ clock, closed }: NodeClient, ms: number, left: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
+    const signal = AbortSignal.any([left, closed])
     const done = (): void => {
       clock.clearTimeout(timer)
       signal.removeEventListener("abort", done)

@@ -13,7 +13,7 @@ import { SessionError } from "@troupe/chat/errors"
 import { Thread } from "@troupe/chat/messages"
 import { Codec } from "@troupe/chat/store"
 import type { Server } from "@troupe/server"
-import { ClusterChatRef, type ClusterChatParts } from "../chats/index.ts"
+import { ClusterChatRef, type ClusterChatParts, pathPart } from "../chats/index.ts"
 
 /** The parts of a node that its Troupe shows. */
 export interface ClusterTroupeParts {
@@ -74,7 +74,9 @@ export class ClusterTroupe implements Server.Clustered {
   }
 
   /** Returns the chat with this id, started at its home. **Errors**: as for `RunningTroupe.chat`, and `moved` without a home. */
-  async chat(id: string, { agent }: Parameters<RunningTroupe["chat"]>[1] = {}): Promise<ClusterChatRef> {
+  async chat(id: string, options: Parameters<RunningTroupe["chat"]>[1] = {}): Promise<ClusterChatRef> {
+    this.local.checks.chat(id, options)
+    const { agent } = options
     const chat = this.#chat(id, agent)
     await chat.start()
     if (agent !== undefined) checkAgent(id, agent, (await chat.view()).agent)
@@ -114,22 +116,31 @@ export class ClusterTroupe implements Server.Clustered {
     return this.local.waiting(...args)
   }
 
-  async fork(id: string, { at, agent, id: to = this.#parts.newId() }: Parameters<RunningTroupe["fork"]>[1] = {}) {
+  async fork(id: string, options: Parameters<RunningTroupe["fork"]>[1] = {}): Promise<ClusterChatRef> {
+    this.local.checks.id(id)
+    this.local.checks.names(options, ["at", "id", "agent"])
+    const { at, agent, id: to = this.#parts.newId() } = options
+    this.local.checks.chat(to, { agent })
     await this.#parts.chats.client.ask("POST", `${pathOf(id)}/fork`, { at, id: to, agent })
     return this.#chat(to)
   }
 
   async begin(
     thread: Parameters<RunningTroupe["begin"]>[0],
-    { id = this.#parts.newId(), agent }: Parameters<RunningTroupe["begin"]>[1] = {}
+    options: Parameters<RunningTroupe["begin"]>[1] = {}
   ): Promise<ClusterChatRef> {
+    this.local.checks.names(options, ["id", "agent"])
+    const { id = this.#parts.newId(), agent } = options
+    this.local.checks.chat(id, { agent })
     const messages = Thread.from(thread).messages.map((message) => Codec.toJson("Message", message).data)
-    await this.#parts.chats.client.ask("POST", `/host/${encodeURIComponent(id)}/begin`, { messages, agent })
+    await this.#parts.chats.client.ask("POST", `/host/${pathPart("id", id)}/begin`, { messages, agent })
     return this.#chat(id)
   }
 
   /** Resets a conversation to an earlier entry, and returns the record it continues from. */
   async rewind(...[id, seq, options = {}]: Parameters<RunningTroupe["rewind"]>): ReturnType<RunningTroupe["rewind"]> {
+    this.local.checks.chat(id, {})
+    this.local.checks.names(options, ["cancel"])
     const body = { seq, cancel: options.cancel }
     const { seq: newest } = (await this.#parts.chats.client.ask("POST", `${pathOf(id)}/rewind`, body)) as {
       readonly seq: number
@@ -140,6 +151,7 @@ export class ClusterTroupe implements Server.Clustered {
   }
 
   async delete(id: string): Promise<void> {
+    this.local.checks.id(id)
     await this.#parts.chats.client.ask("DELETE", pathOf(id))
   }
 
@@ -167,4 +179,4 @@ const checkAgent = (id: string, agent: string, has: string | undefined): void =>
   throw new SessionError("other_agent", message, { metadata: { id, agent: has } })
 }
 
-const pathOf = (id: string): string => `/chats/${encodeURIComponent(id)}`
+const pathOf = (id: string): string => `/chats/${pathPart("id", id)}`

@@ -10,7 +10,7 @@
  *            not end does not keep the others open; its failure rejects `stop`.
  *
  * The order of a stop:
- *   1. nothing more is revived, and the placement releases all buckets: the chats leave, and other nodes take the buckets.
+ *   1. the turns, readers and requests of this program end, with `troupe_stopped`. Nothing more is revived, and the placement releases all buckets: the chats leave, and other nodes take the buckets.
  *   2. the streams of forwarded requests end. Their readers connect again, and find the next home.
  *   3. the Troupe is stopped, then the listener and the connections are closed.
  */
@@ -78,6 +78,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     const newId = (): string => System.uuid(local.system, "cluster")
     const isHome = (id: string): boolean => buckets.isHome(id) && !revival.isDue(id)
     let stopping: Promise<void> | undefined
+    const closing = new AbortController()
     const nodes = new NodeList({
       placement,
       client,
@@ -111,6 +112,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
+      closing.abort()
       const [first, ...others] = await failuresOf([
         () => revival.stop(),
         () => within(clock, drainMs, placement.stop(), onError),
@@ -128,10 +130,11 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     return new ClusterTroupe({
       clustered,
       chats: {
-        client: nodeClient(server, clock, newId),
+        client: nodeClient(server, clock, newId, closing.signal),
         history: (id, page) => local.history(id, page),
         deadlineMs,
-        isResumed: onMoved === "resume"
+        isResumed: onMoved === "resume",
+        checks: local.checks
       },
       bound: listening.bound,
       newId,

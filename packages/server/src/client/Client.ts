@@ -9,7 +9,7 @@
  */
 import type { Store } from "@troupe/chat/store"
 import * as Clock from "@troupe/otp/clock"
-import { type ChatLink, checkedId, WeakCache, type TroupeLink } from "../link/index.ts"
+import { type ChatLink, checkedId, pathPart, WeakCache, type TroupeLink } from "../link/index.ts"
 import { makeRemote } from "./remote.ts"
 import { query, RemoteChat } from "./remoteChat.ts"
 import { remoteObserver } from "./remoteObserver.ts"
@@ -60,7 +60,7 @@ export const connect = (options: ConnectOptions): TroupeLink => {
         "GET",
         `/waiting${query({ prefix: owner, kind, agent, limit, after })}`
       )) as Store.Lists.WaitList,
-    remove: async (id) => void (await remote.ask("DELETE", `/chats/${encodeURIComponent(checkedId(id))}`)),
+    remove: async (id) => void (await remote.ask("DELETE", `/chats/${pathPart("id", checkedId(id))}`)),
     observer: remoteObserver(remote)
   }
 }

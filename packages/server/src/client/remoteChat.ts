@@ -9,7 +9,7 @@
  */
 import { ChatView } from "@troupe/chat/view"
 import type { Store } from "@troupe/chat/store"
-import { type ChatLink, checkedId, type LinkState, type LinkStatus, Listeners } from "../link/index.ts"
+import { type ChatLink, checkedId, type LinkState, type LinkStatus, Listeners, pathPart } from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
 import { isRecord, type Remote } from "./remote.ts"
 
@@ -75,7 +75,7 @@ export class RemoteChat implements ChatLink {
   }
 
   #path(rest: string): string {
-    return `/chats/${encodeURIComponent(checkedId(this.id))}${rest}`
+    return `/chats/${pathPart("id", checkedId(this.id))}${rest}`
   }
 
   async #say(path: string, body: unknown = {}): Promise<unknown> {
@@ -95,16 +95,16 @@ export class RemoteChat implements ChatLink {
   readonly resume: ChatLink["resume"] = async () => void (await this.#say("/resume"))
 
   readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
-    void (await this.#say(`/approvals/${encodeURIComponent(toolCallId)}`, decision))
+    void (await this.#say(`/approvals/${pathPart("toolCallId", toolCallId)}`, decision))
 
   readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
     void (await this.#say("/results", { results }))
 
   readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
-    void (await this.#say(`/tools/${encodeURIComponent(toolCallId)}/cancel`))
+    void (await this.#say(`/tools/${pathPart("toolCallId", toolCallId)}/cancel`))
 
   readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
-    void (await this.#say(`/tools/${encodeURIComponent(toolCallId)}/restart`))
+    void (await this.#say(`/tools/${pathPart("toolCallId", toolCallId)}/restart`))
 
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) => void (await this.#say("/mode", { mode }))
 

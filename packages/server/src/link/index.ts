@@ -2,6 +2,7 @@
 export { checkedId, checkedOwner, ownedId } from "./chatId.ts"
 export type { ChatId } from "./chatId.ts"
 export type { ChatLink, LinkState, LinkStatus, NodeStatus, ObserverLink, TroupeLink, Watched } from "./ChatLink.ts"
+export { pathPart } from "./pathPart.ts"
 export { taken } from "./inputAccepted.ts"
 export { Listeners } from "./listeners.ts"
 export { WeakCache } from "./weakCache.ts"

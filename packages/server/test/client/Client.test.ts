@@ -223,6 +223,12 @@ describe("a refusal", () => {
     await expect(unknown).rejects.toBeInstanceOf(Client.HttpError)
     await expect(unknown).rejects.toMatchObject({ code: "unknown_tool_call_id", status: 409 })
     await expect(link.chat("..").send("Hello")).rejects.toMatchObject({ code: "invalid_id" })
+    for (const id of [".", "..", "\ud800", ""]) {
+      const refusal = { code: "invalid_input", issues: [{ field: ["toolCallId"] }] }
+      await expect(link.chat("c1").approve(id, { type: "allow" })).rejects.toMatchObject(refusal)
+      await expect(link.chat("c1").cancelToolCall(id)).rejects.toMatchObject(refusal)
+      await expect(link.chat("c1").restartToolCall(id)).rejects.toMatchObject(refusal)
+    }
   })
 
   test("REMOTE1 that is none of the server's, and no answer, are connection errors", async () => {

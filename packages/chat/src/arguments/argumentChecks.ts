@@ -1,0 +1,96 @@
+/** The checks of the arguments of a Troupe and of its chats, which need no chat. Each throws a `ValidationError`. */
+import { isRecord, unknownOption, ValidationError } from "../errors/index.ts"
+import { checkedMode } from "../gate/index.ts"
+import {
+  type Decision,
+  type Mode,
+  type SendOptions,
+  type UserInput,
+  userMessage,
+  type WhenBusy,
+  withContent
+} from "../record/index.ts"
+import { checkedDecision } from "../step/index.ts"
+import { isSchema } from "../tool/index.ts"
+import { checkAttach } from "../view/index.ts"
+import type { UserMessage } from "../model/index.ts"
+import { askedAgent, checkId, checkNames, checkOwnId, refusedArgument } from "./idChecks.ts"
+
+const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
+
+/** The options of `send` of a chat anywhere. */
+const askNames = ["whenBusy", "id", "model", "schema"]
+
+/** The options of `send`: those of an input, and a schema. */
+interface Ask extends SendOptions {
+  readonly schema?: unknown
+}
+
+interface Bound {
+  readonly within?: Mode | "host" | undefined
+}
+
+/** The options of `send`. */
+const ask = <Options extends Ask>(options: Options, names = askNames): Options => {
+  const given: unknown = options
+  if (!isRecord(given)) throw refusedArgument([], "must_be_an_object of options")
+  const { whenBusy, id, model, schema } = options
+  const found = Object.keys(options)
+    .filter((field) => !names.includes(field))
+    .map((field) => ({ field: [field], reason: unknownOption(field, names) }))
+  if (whenBusy !== undefined && !ways.includes(whenBusy)) {
+    found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
+  }
+  if (id !== undefined && (typeof id !== "string" || id === "")) {
+    found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
+  }
+  if (model !== undefined && (typeof model !== "string" || model === "")) {
+    found.push({ field: ["model"], reason: "must_be_a_non_empty_string, the name of a model" })
+  }
+  if (schema !== undefined && !isSchema(schema)) {
+    found.push({ field: ["schema"], reason: "must_be a zod schema, any Standard Schema, or a JSON Schema object" })
+  }
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+  return options
+}
+
+/** The mode of `setPermissionMode`, and the loosest that it may be. */
+const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound => {
+  checkNames(options, ["within"])
+  const { within } = options
+  return {
+    within: within === undefined || within === "host" ? within : checkedMode(within),
+    mode: checkedMode(given)
+  }
+}
+
+export const argumentChecks = {
+  ask,
+  mode,
+  attach: checkAttach,
+  id: checkId,
+  names: checkNames,
+  /** The id and the options of `chat`. */
+  chat: (id: string, options: { readonly agent?: string | undefined }): void => {
+    checkOwnId(id)
+    checkNames(options, ["agent"])
+    askedAgent(options)
+  },
+  /** The input of `send`, as a message. */
+  message: (input: UserInput): UserMessage => withContent(userMessage(input)),
+  /** A decision, without the state of the call. */
+  decision: (decision: Decision, toolCallId: string): Decision => checkedDecision(decision, toolCallId, undefined),
+  /** The results of `submitToolResults`. */
+  results: (results: unknown): void => {
+    if (!isRecord(results)) throw refusedArgument([], "must_be_an_object of results by the id of their call")
+  },
+  /** The id of a call; a missing one would select all calls. */
+  toolCallId: (toolCallId: unknown): string => {
+    if (typeof toolCallId === "string" && toolCallId !== "") return toolCallId
+    throw refusedArgument(["toolCallId"], "must_be_a_non_empty_string")
+  },
+  /** The agent of `handoff`. */
+  agent: (agent: unknown): void => {
+    if (typeof agent !== "string") throw refusedArgument(["agent"], "must_be_a_string, the name of an agent")
+  }
+} as const
