@@ -76,7 +76,7 @@ const whileOpen = async <A>(closed: AbortSignal, work: Promise<A>): Promise<A> =
   }
 }
 
-export const nodeStopped = (): SessionError =>
+const nodeStopped = (): SessionError =>
   new SessionError("troupe_stopped", "This node has stopped; ask a chat of another node")
 
 /** The error of an answer that has not arrived whole. */
