@@ -168,8 +168,17 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.cancel()
   }
 
-  async cancelToolCall(toolCallId: string): Promise<void> {
-    await this.#control("calls.cancel", argumentChecks.toolCallId(toolCallId))
+  cancelToolCall(toolCallId: string): Promise<void> {
+    return this.#controlOne("calls.cancel", toolCallId)
+  }
+
+  /** Not async: the promise resolves before the next question of the batch is asked. */
+  #controlOne(type: CallCommand["type"], toolCallId: string): Promise<void> {
+    try {
+      return this.#control(type, argumentChecks.toolCallId(toolCallId))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   #control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
@@ -180,8 +189,8 @@ export class LocalChatRef implements ChatRef {
     return this.#control("calls.cancel")
   }
 
-  async restartToolCall(toolCallId: string): Promise<void> {
-    await this.#control("calls.restart", argumentChecks.toolCallId(toolCallId))
+  restartToolCall(toolCallId: string): Promise<void> {
+    return this.#controlOne("calls.restart", toolCallId)
   }
 
   setPermissionMode(given: Mode, options?: SetModeOptions): Promise<void> {

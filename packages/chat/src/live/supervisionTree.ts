@@ -162,9 +162,13 @@ export class SupervisionTree {
     call: Extract<StoreCall, { readonly type: Type }>
   ): Promise<StoreValues[Type]> {
     if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
-    const answer = await GenServer.call(this.#storeServer, call).catch((cause: unknown) => {
+    const answering = GenServer.call(this.#storeServer, call)
+    let answer: Awaited<typeof answering>
+    try {
+      answer = await answering
+    } catch (cause) {
       throw this.#root === undefined && hasDied(cause) ? stopped(cause) : cause
-    })
+    }
     if ("error" in answer) throw answer.error
     // The process replies to each call with the value of its type.
     return answer.value as StoreValues[Type]
