@@ -174,7 +174,7 @@ export class Fleet {
     if (!this.#stopping.signal.aborted) this.onNotice(`${nameOf(node)} ${text}`)
   }
 
-  /** Reports the failure of work that nobody waits for, unless the fleet stops. */
+  /** Reports the failure of work whose result is not awaited, unless the fleet stops. */
   #later(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#report(String(error)))
   }

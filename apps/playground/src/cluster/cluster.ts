@@ -52,7 +52,9 @@ export const startCluster = async (options: ClusterOptions): Promise<RunningClus
   const { print, signal = new AbortController().signal, leaseMs = 3_000, wordDelayMs = 60 } = options
   const ends: Array<() => Promise<unknown>> = []
   const close = async (): Promise<void> => {
-    for (const end of ends.splice(0).toReversed()) await end()
+    const failures: Array<unknown> = []
+    for (const end of ends.splice(0).toReversed()) await end().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
   try {
     const pages = options.pages === undefined ? buildPages(ends) : Promise.resolve(options.pages)
@@ -79,7 +81,7 @@ export const startCluster = async (options: ClusterOptions): Promise<RunningClus
     ends.push(follow(await readPlacement(url)))
     return { url: `http://127.0.0.1:${port}`, control: control.url, status, command, close }
   } catch (error) {
-    await close()
+    await close().catch((failure: unknown) => print(String(failure)))
     throw error
   }
 }

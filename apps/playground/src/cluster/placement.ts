@@ -41,7 +41,8 @@ export const readPlacement = async (url: string): Promise<PlacementReader> => {
   const client = await Effect.runPromise(
     PgClient.make({ url: Redacted.make(url), maxConnections: 1 }).pipe(
       Scope.provide(scope),
-      Effect.provide(Reactivity.layer)
+      Effect.provide(Reactivity.layer),
+      Effect.onError(() => Scope.close(scope, Exit.void))
     )
   )
   return {

@@ -22,7 +22,6 @@ import { digest, type SubagentCall } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
-
 import { isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
@@ -124,7 +123,7 @@ export class ChildChats {
     await Promise.all(following)
   }
 
-  /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process any more. */
+  /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process. */
   supervisor(id: string): Promise<Pid> {
     return isChildId(id) ? this.#ofChild(id) : this.#home.chats()
   }
@@ -139,8 +138,12 @@ export class ChildChats {
     await this.#home.chats()
     const run = this.#runs.get(id)
     if (run === undefined || !Process.isAlive(run.pid)) throw chatStopped(id)
-    const known = await this.#supervisors.get(run.pid)
-    if (known !== undefined && Process.isAlive(known)) return known
+    // Children of one batch start together: the first makes the supervisor, and the others wait for it.
+    const known = this.#supervisors.get(run.pid)
+    if (known !== undefined) {
+      const pid = await known
+      if (Process.isAlive(pid)) return pid
+    }
     const made = DynamicSupervisor.startLink(run.pid, {
       label: "SubagentSupervisor",
       // The call counts the crashes of its child.

@@ -1,7 +1,7 @@
 /**
  * How a child goes on that waits for somebody.
  *
- * SUB10. Nobody answers a child: a call that needs a decision is denied, a question and a call of the caller get a text that says so.
+ * SUB10. No person answers a child: a call that needs a decision is denied, a question and a call of the caller get a text that says so.
  *        The child continues with it, so that no wait of a child is left in the list of waits.
  */
 import type { ChatContext } from "../loop/index.ts"

@@ -7,7 +7,7 @@
  * NODES1. Without a reader nothing is requested and no timer runs. At most one request to each node is open.
  * NODES2. A list is returned after at most three times `patienceMs`, whatever the nodes and the placement do. A node that has not
  *         answered for `silentMs`, or that was not reached, is `silent` until it answers.
- * NODES3. A node that is no member any more is `gone`, and listed for `goneMs`. A list has at most `mostNodes`, and the members
+ * NODES3. A node that is no longer a member is `gone`, and listed for `goneMs`. A list has at most `mostNodes`, and the members
  *         come before those that are gone.
  *
  * @module

@@ -29,7 +29,7 @@ export class Watchable<A> implements Observation.Watched<A> {
 
   readonly getError = (): Error | undefined => this.#error
 
-  /** What is watched is not reached any more. */
+  /** What is watched is no longer reached. */
   fail(error: Error): void {
     this.#error = error
     for (const changed of this.#watchers) changed()
