@@ -357,11 +357,18 @@ describe("PASS3 a passivated chat that nobody holds", () => {
     }
     await begin("warm")
     await clock.advance(restMs)
-    const before = await held()
-    await begin("more")
-    const living = (await held()) - before
-    await clock.advance(restMs)
-    expect((await held()) - before).toBeLessThan(living / 20)
+    let [before, living] = [await held(), 0]
+    const grown: number[] = []
+    // The engine drops and compiles some 300 kB of code again at times of its own; a chat that stays adds to each round.
+    for (const round of ["one", "two", "three"]) {
+      await begin(round)
+      living = Math.max(living, (await held()) - before)
+      await clock.advance(restMs)
+      const rest = await held()
+      grown.push(rest - before)
+      before = rest
+    }
+    expect(Math.min(...grown)).toBeLessThan(living / 20)
   }, 60_000)
 
   test("but the hooks of its end are called", async () => {
