@@ -33,8 +33,16 @@ export interface FrameStreamOptions {
 
 /** The callbacks of a socket's request. They are reused for each piece, so that a piece makes no promise. */
 export interface Question {
-  readonly resolve: (piece: string | undefined) => void
+  readonly resolve: (piece: string | Uint8Array | undefined) => void
   readonly reject: (error: unknown) => void
+}
+
+/** The pieces of a body, for a socket that asks for one at a time. */
+export interface Pieces {
+  /** Requests the next piece, or the end (`undefined`). */
+  readonly ask: (question: Question) => void
+  /** The client is gone: nothing more will be requested. */
+  readonly cancel: () => void
 }
 
 const heartbeat = ": \n\n"
@@ -42,7 +50,7 @@ const heartbeat = ": \n\n"
 /** The number of beats without a frame after which a comment is sent. */
 const quietBeats = 3
 
-export class FrameStream {
+export class FrameStream implements Pieces {
   readonly #iterator: AsyncIterator<string>
   /** Only for frames that take a signal: an abort without a listener is expensive. */
   readonly #abort: AbortController | undefined
@@ -66,12 +74,6 @@ export class FrameStream {
     this.#iterator = iterable[Symbol.asyncIterator]()
   }
 
-  /** The next piece for the wire, or `undefined` at the end. One call at a time. */
-  next(): Promise<string | undefined> {
-    return new Promise((resolve, reject) => this.ask({ resolve, reject }))
-  }
-
-  /** Requests the next piece, or the end (`undefined`). */
   ask(question: Question): void {
     this.#question = question
     if (this.#large > 0 && this.#held.length === 0) this.#release()
@@ -90,7 +92,6 @@ export class FrameStream {
     this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
   }
 
-  /** The client is gone: nothing more will be requested. */
   cancel(): void {
     this.#held = []
     this.#finish(true, true)
@@ -177,27 +178,31 @@ export class FrameStream {
   }
 }
 
-const streams = new WeakMap<Response, FrameStream>()
+const streams = new WeakMap<Response, Pieces>()
 
 const encoder = new TextEncoder()
 
+/** The next piece for the wire, or `undefined` at the end. One call at a time. */
+export const nextOf = (pieces: Pieces): Promise<string | Uint8Array | undefined> =>
+  new Promise((resolve, reject) => pieces.ask({ resolve, reject }))
+
 /** The response of a stream. */
-export const responseOf = (stream: FrameStream, headers: Readonly<Record<string, string>>): Response => {
+export const responseOf = (pieces: Pieces, init: ResponseInit): Response => {
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const piece = await stream.next()
+        const piece = await nextOf(pieces)
         if (piece === undefined) controller.close()
-        else controller.enqueue(encoder.encode(piece))
+        else controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece)
       },
-      cancel: () => stream.cancel()
+      cancel: () => pieces.cancel()
     },
     { highWaterMark: 0 }
   )
-  const response = new Response(body, { headers })
-  streams.set(response, stream)
+  const response = new Response(body, init)
+  streams.set(response, pieces)
   return response
 }
 
 /** The stream behind a response, for code that writes to a socket itself. */
-export const streamOf = (response: Response): FrameStream | undefined => streams.get(response)
+export const streamOf = (response: Response): Pieces | undefined => streams.get(response)

@@ -105,7 +105,7 @@ export const makeCall = (
     request.signal.addEventListener("abort", gone, { once: true })
     if (request.signal.aborted) gone()
     if (closing.aborted) streaming.close()
-    return responseOf(streaming, { ...streamHeaders, ...headers })
+    return responseOf(streaming, { headers: { ...streamHeaders, ...headers } })
   }
 
   const call: Call = {

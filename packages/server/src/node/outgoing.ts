@@ -8,7 +8,7 @@ import type { ServerResponse } from "node:http"
 import { nextTick } from "node:process"
 import type { Writable } from "node:stream"
 import type { Clock } from "@troupe/otp"
-import { type FrameStream, pieceBytes, type Question, streamOf } from "../http/index.ts"
+import { pieceBytes, type Pieces, type Question, streamOf } from "../http/index.ts"
 
 /** How long a client may take nothing. */
 export interface Patience {
@@ -40,7 +40,7 @@ export const write = async (outgoing: ServerResponse, response: Response, patien
 }
 
 /**
- * Writes a body that is not a {@link FrameStream}. A disconnect cancels the body, also while its next piece is awaited.
+ * Writes a body that is not asked for its {@link Pieces}. A disconnect cancels the body, also while its next piece is awaited.
  */
 const pump = async (outgoing: ServerResponse, { body }: Response, patience: Patience): Promise<void> => {
   if (body === null) return
@@ -72,7 +72,7 @@ const sendPieces = async (
 }
 
 /** As `pump`, without a promise for each piece: a stream has many pieces, and most are taken at once. */
-const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience): Promise<void> =>
+const flow = (outgoing: ServerResponse, stream: Pieces, patience: Patience): Promise<void> =>
   new Promise((resolve, reject) => {
     const go = (): void => {
       if (outgoing.destroyed) resolve()
@@ -81,7 +81,7 @@ const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience)
     const question: Question = {
       resolve: (piece) => {
         if (piece === undefined || outgoing.destroyed) resolve()
-        else if (piece.length > pieceBytes) void sendPieces(outgoing, Buffer.from(piece), patience).then(go, reject)
+        else if (piece.length > pieceBytes) void sendPieces(outgoing, bytesOf(piece), patience).then(go, reject)
         else if (send(outgoing, piece)) stream.ask(question)
         else void taken(outgoing, patience, fullOf(outgoing)).then(go)
       },
@@ -89,6 +89,8 @@ const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience)
     }
     stream.ask(question)
   })
+
+const bytesOf = (piece: string | Uint8Array): Uint8Array => (typeof piece === "string" ? Buffer.from(piece) : piece)
 
 /**
  * Sends one chunk of a response whose head is sent, as one piece. `write` would send its length, content and end separately.

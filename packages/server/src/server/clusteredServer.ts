@@ -27,6 +27,8 @@ import {
   makeCall,
   nodeBeatMs,
   OpenStreams,
+  PassedStream,
+  responseOf,
   type Route,
   type Seat,
   type SharedLimits,
@@ -221,32 +223,6 @@ const passedOn = (
     seat?.end()
     return new Response(body, { status, headers })
   }
-  const reader = body.getReader()
-  const end = (): void => {
-    left.removeEventListener("abort", end)
-    closing.removeEventListener("abort", cut)
-    seat?.end()
-  }
-  // The reader ends, and so does its home's stream. `pull` then fails.
-  const cut = (): void => void reader.cancel().catch(() => {})
-  left.addEventListener("abort", end, { once: true })
-  if (closing.aborted) cut()
-  else closing.addEventListener("abort", cut, { once: true })
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    try {
-      const { done, value } = await reader.read()
-      if (!done) return controller.enqueue(value)
-      end()
-      if (closing.aborted) controller.error(new HttpError("closing", "The server is closing; ask again"))
-      else controller.close()
-    } catch (error) {
-      end()
-      controller.error(error)
-    }
-  }
-  const cancel = (reason: unknown): Promise<void> => {
-    end()
-    return reader.cancel(reason)
-  }
-  return new Response(new ReadableStream({ pull, cancel }, { highWaterMark: 0 }), { status, headers })
+  const passed = new PassedStream(body, { left, closing, ended: () => seat?.end() })
+  return responseOf(passed, { status, headers })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { HttpError } from "../../src/errors/HttpError.ts"
-import { FrameStream } from "../../src/http/frameStream.ts"
+import { FrameStream, nextOf } from "../../src/http/frameStream.ts"
 import { turn } from "../double/served.ts"
 
 /** Frames that are there when they are put, and what became of who reads them. */
@@ -40,7 +40,7 @@ describe("FRAME1 nothing is read ahead", () => {
   test("a frame is asked for when the socket asks, and not before", async () => {
     const { stream, seen, put } = hand()
     expect(seen.asked).toBe(0)
-    const first = stream.next()
+    const first = nextOf(stream)
     expect(seen.asked).toBe(1)
     put("a")
     expect(await first).toBe("a")
@@ -50,32 +50,32 @@ describe("FRAME1 nothing is read ahead", () => {
 
   test("a frame that comes after a heartbeat went out is held, and is the next", async () => {
     const { stream, seen, put } = hand()
-    const first = stream.next()
+    const first = nextOf(stream)
     for (let beats = 0; beats < 3; beats++) stream.beat()
     expect(await first).toBe(": \n\n")
     put("a")
     await turn()
-    expect([await stream.next(), seen.asked]).toEqual(["a", 1])
+    expect([await nextOf(stream), seen.asked]).toEqual(["a", 1])
   })
 })
 
 describe("FRAME2 the iterator is returned once, the signal aborted", () => {
   test("when the client is gone, whatever comes after", async () => {
     const { stream, seen, put, fail } = hand()
-    const first = stream.next()
+    const first = nextOf(stream)
     stream.cancel()
     stream.cancel()
     stream.close()
     put("late")
     expect(await first).toBeUndefined()
-    expect(await stream.next()).toBeUndefined()
+    expect(await nextOf(stream)).toBeUndefined()
     fail(new Error("late"))
     expect(seen).toEqual({ asked: 1, returned: 1, aborted: 1, ended: 1, failures: [] })
   })
 
   test("one that ended by itself is not returned", async () => {
     const { stream, seen, end } = hand()
-    const first = stream.next()
+    const first = nextOf(stream)
     end()
     expect(await first).toBeUndefined()
     stream.cancel()
@@ -85,10 +85,10 @@ describe("FRAME2 the iterator is returned once, the signal aborted", () => {
   test("one that failed is reported once, and its reader gets the error", async () => {
     const { stream, seen, fail } = hand()
     const fault = new Error("broken")
-    const first = stream.next()
+    const first = nextOf(stream)
     fail(fault)
     await expect(first).rejects.toBe(fault)
-    expect(await stream.next()).toBeUndefined()
+    expect(await nextOf(stream)).toBeUndefined()
     expect(seen).toEqual({ asked: 1, returned: 0, aborted: 1, ended: 1, failures: [fault] })
   })
 })
@@ -96,31 +96,31 @@ describe("FRAME2 the iterator is returned once, the signal aborted", () => {
 describe("FRAME3 when the server closes", () => {
   test("a socket that waits gets the last frame, and then the end", async () => {
     const { stream, seen } = hand()
-    const first = stream.next()
+    const first = nextOf(stream)
     stream.close()
-    expect([await first, await stream.next(), seen.returned]).toEqual(["bye", undefined, 1])
+    expect([await first, await nextOf(stream), seen.returned]).toEqual(["bye", undefined, 1])
   })
 
   test("a socket that is behind gets what is held first", async () => {
     const { stream, put } = hand()
-    void stream.next()
+    void nextOf(stream)
     for (let beats = 0; beats < 3; beats++) stream.beat()
     put("a")
     await turn()
     stream.close()
-    expect([await stream.next(), await stream.next(), await stream.next()]).toEqual(["a", "bye", undefined])
+    expect([await nextOf(stream), await nextOf(stream), await nextOf(stream)]).toEqual(["a", "bye", undefined])
   })
 })
 
 test("FRAME4 a socket that got something lately, or does not ask, gets no heartbeat", async () => {
   const { stream, put } = hand()
   for (let beats = 0; beats < 9; beats++) stream.beat()
-  const first = stream.next()
+  const first = nextOf(stream)
   stream.beat()
   stream.beat()
   put("a")
   expect(await first).toBe("a")
-  const second = stream.next()
+  const second = nextOf(stream)
   stream.beat()
   stream.beat()
   put("b")
@@ -150,9 +150,9 @@ describe("FRAME5 a large frame", () => {
 
   test("is counted until the next one is asked for", async () => {
     const { stream, counted } = counting()
-    await stream.next()
+    await nextOf(stream)
     expect(counted).toEqual([20_000])
-    await stream.next()
+    await nextOf(stream)
     expect(counted).toEqual([20_000, -20_000, 20_000])
     stream.cancel()
     stream.close()
@@ -161,7 +161,7 @@ describe("FRAME5 a large frame", () => {
 
   test("that is refused is not sent, and the stream ends with the reason", async () => {
     const { stream, counted } = counting(new HttpError("too_many_bytes", "Read first"))
-    expect([await stream.next(), await stream.next()]).toEqual(["too_many_bytes", undefined])
+    expect([await nextOf(stream), await nextOf(stream)]).toEqual(["too_many_bytes", undefined])
     expect(counted).toEqual([])
   })
 })

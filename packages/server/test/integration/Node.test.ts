@@ -60,7 +60,7 @@ describe("NODE1 a client that reads no more", () => {
       }
       const stream = new FrameStream(iterator, { last: undefined, failed: () => {}, ended: () => (ended += 1) })
       outgoing.once("close", () => stream.cancel())
-      void write(outgoing, responseOf(stream, { "content-type": "text/event-stream" }), {
+      void write(outgoing, responseOf(stream, { headers: { "content-type": "text/event-stream" } }), {
         stallMs: 200,
         clock: Clock.live
       })
