@@ -18,17 +18,21 @@ export const tolerance = 0.15
 /**
  * The limits of all figures.
  *
- * The bounds of by turns, at once, pi (living), heap, the heap of the crowd, SQLite, allocated, HTTP and import are measured
+ * The bounds of by turns, at once, pi, heap, the heap of the crowd, SQLite, allocated, HTTP and import are measured
  * figures: medians of several runs, whose plain program varies by a third. A profile of a living chat has no large part to remove: collection of garbage
  * is a fifth of the main thread, the transitions of the charts an eighth, timers and promises of the host a seventh, and
  * no function has more than a twentieth.
+ *
+ * Of `Chat.stream` by turns, five sixths are the fixed cost of a chat: two steps, two tool calls in fibers, and their processes.
+ * A delta takes 2.6 µs beside some 3 µs of the plain program: one promise for its reader, and the checks of its size. The
+ * agents of pi have neither processes nor fibers, and check nothing.
  */
 export const limits = {
-  turnsStream: { bound: 3.4, aim: 2 },
+  turnsStream: { bound: 3.7, aim: 2 },
   turnsLiving: { bound: 7.3, aim: 2.5 },
   onceStream: { bound: 11.6, aim: 5 },
   onceLiving: { bound: 21, aim: 6 },
-  piStream: { bound: 1, aim: 0.7 },
+  piStream: { bound: 1.2, aim: 0.7 },
   piLiving: { bound: 2.2, aim: 0.9 },
   heapStream: { bound: 79, aim: 40 },
   heapLiving: { bound: 91, aim: 50 },
