@@ -22,18 +22,20 @@ export interface Answering {
 
 const nobody = "Nobody can answer a sub-agent. Go on without an answer, or say what you need to know."
 
-/** The turn that continues a child which waits; `undefined` if it does not wait. */
+/**
+ * The turn that continues a child which waits; `undefined` if it does not wait. What it waits for follows from its open calls, not from
+ * the end of its last turn: after a restart it can wait in a turn that has no end.
+ */
 export const goesOn = (
-  { lastHaltedReason: reason, thread, open, pendingToolCalls }: ChatContext,
+  { pendingQuestion, thread, open, pendingToolCalls }: ChatContext,
   child: Answering
 ): Turn | undefined => {
-  if (reason === "ask_user") return child.send(nobody)
-  if (reason === "manual_tool_calls") {
-    return child.submitToolResults(Object.fromEntries(pendingToolCalls.map(({ id }) => [id, nobody])))
-  }
-  if (reason !== "awaiting_approval") return undefined
-  const turns = pendingApprovalsOf(thread, open).map(({ toolCall }) =>
+  const denied = pendingApprovalsOf(thread, open).map(({ toolCall }) =>
     child.approve(toolCall.id, { type: "deny", reason: "nobody can decide about the calls of a sub-agent" })
   )
-  return turns.at(-1)
+  if (denied.length > 0) return denied.at(-1)
+  if (pendingToolCalls.length > 0) {
+    return child.submitToolResults(Object.fromEntries(pendingToolCalls.map(({ id }) => [id, nobody])))
+  }
+  return pendingQuestion === undefined ? undefined : child.send(nobody)
 }

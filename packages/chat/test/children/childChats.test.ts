@@ -205,3 +205,27 @@ test("SUB10 a child that asks a question goes on without an answer, and no wait 
   expect(result.finalResponse?.outputText).toBe("boss: the first")
   expect((await troupe.waiting()).waits).toEqual([])
 })
+
+test("SUB10 after a restart a child with a call of unknown outcome goes on with a denial, and the call does not run again", async () => {
+  const started: Array<string> = []
+  const write = tool({
+    name: "write",
+    execute: (_, { idempotencyKey }) => {
+      started.push(idempotencyKey)
+      return new Promise<never>(() => {})
+    }
+  })
+  const research = (request: Request) => {
+    const last = request.messages.at(-1)
+    return last?.role === "tool" ? says(text(last)) : calls("write")
+  }
+  const agents = () => ({ research: { adapter: check.fake({ respond: research }), tools: [write] } })
+  const first = await delegates(check, research, { agents: agents() })
+  ;(await first.troupe.chat("c")).send("please !dig")
+  await until(() => started.length === 1)
+  await first.troupe.stop()
+  const { troupe } = await delegates(check, research, { agents: agents(), kept: first.store })
+  const result = await (await troupe.chat("c")).retry().result()
+  expect(result.finalResponse?.outputText).toContain("nobody can decide about the calls of a sub-agent")
+  expect([started.length, (await troupe.waiting()).waits]).toEqual([1, []])
+})

@@ -11,8 +11,8 @@
  *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
  *       the client gets `node_silent`.
  * HOP3. After `close` no home is looked up again, and no timer of a look-up is left: a request without a home is refused.
- * HOP4. When an answer is cut, the home is forgotten. The client's next request looks it up, and does not wait for a home
- *       that is frozen.
+ * HOP4. When an answer is cut or does not come, the home is forgotten. The client's next request looks it up, and does not
+ *       wait for a home that is frozen.
  *
  * @module
  */
@@ -126,7 +126,9 @@ export class Forwarder {
         if (to !== undefined && to !== placement.address) return await ask(to)
       } catch (error) {
         cause = error
-        if (signal?.aborted === true || !isPassing(error, mayRepeat)) throw refusalOf(error)
+        if (signal?.aborted === true) throw refusalOf(error)
+        if (error instanceof ClusterError) placement.forget(bucket)
+        if (!isPassing(error, mayRepeat)) throw refusalOf(error)
       }
       placement.forget(bucket)
       if (ends.some((end) => end?.aborted === true) || clock.now() + pauseMs > until) throw noHome(cause)

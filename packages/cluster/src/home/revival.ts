@@ -5,8 +5,8 @@
  *
  * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, though nobody
  *           asks for it.
- * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never with a call whose outcome is not known. The
- *           store counts the retries.
+ * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never while a call of unknown outcome waits for a
+ *           person: `onUnknown` of its tool says whether it does. The store counts the retries.
  * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
  *            request for it finds a place.
  * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
@@ -19,7 +19,7 @@
  */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
-import { type Conversation, Store } from "@troupe/chat/store"
+import { Store } from "@troupe/chat/store"
 
 /** The functions that a revival needs. */
 export interface RevivalParts {
@@ -112,9 +112,9 @@ export class Revival {
     const record = await store.load(id)
     const chat = await troupe().chat(id)
     if (onMoved === "interrupt" || record === undefined) return
-    if (record.running && isKnown(record) && (await this.#mayRetry(id, record.version ?? 0))) return retry(chat)
-    // Waiting inputs run after a person's decision about a call, but not before an interrupted turn is retried.
+    // A turn that waits for a person's decision is not interrupted. The waiting inputs run after that decision.
     if (chat.getSnapshot()?.context.interrupted === undefined) chat.resume()
+    else if (await this.#mayRetry(id, record.version ?? 0)) await retry(chat)
   }
 
   /** CLUSTER9: claims the next retry of the turn, which is named by the entry that has its input. */
@@ -138,10 +138,6 @@ export class Revival {
 
 /** How many of the newest entries are searched for the input of the turn. */
 const recent = 500
-
-/** Whether the outcome of each call of an open step is known. */
-const isKnown = ({ open }: Conversation): boolean =>
-  open === undefined || open.calls.every(({ state }) => state !== "intended")
 
 const retry = async (chat: LocalChatRef): Promise<void> => {
   await chat.retry().return()

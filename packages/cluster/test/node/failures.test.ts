@@ -71,6 +71,18 @@ describe("a frozen home", () => {
     expect(again.status).toBe(200)
   })
 
+  it("HOP4: a message that is sent again through a third node finds the next home", async () => {
+    const { node, placements } = nodes()
+    const [home, next, gateway] = [await node(), await node(), await node({ cluster: { role: "gateway" } })]
+    await placements.move("anna", next.troupe.address)
+    const url = `${gateway.url}/chats/c/messages?wait`
+    await post(url, { input: "Hello" })
+    home.proxy.freeze()
+    expect(await codeOf(await post(url, { input: "More", id: "m1" }))).toBe("504 home_silent")
+    await placements.inherit(home.troupe.address, next.troupe.address)
+    expect((await post(url, { input: "More", id: "m1" })).status).toBe(200)
+  })
+
   it("without a home a request is refused with `moved` at its deadline", async () => {
     const { node } = nodes()
     const gateway = await node({ cluster: { role: "gateway", leaseMs: 1 } })
