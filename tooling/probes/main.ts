@@ -5,11 +5,17 @@
  * exports `framework`, in the form of `framework.ts`. The exit code is 1 when a line of Troupe, or of the named framework,
  * has a fault.
  *
+ * `pnpm probes agents [--framework <module>] [--only <id>]` probes trees of agents. A module exports `framework`, in the form
+ * of `agents/agentFramework.ts`.
+ *
  * @module
  */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
+import { accidents } from "./agents/accidents.ts"
+import { printAccidents } from "./agents/agentTable.ts"
+import { framework as troupeAgents } from "./agents/troupeAgents.ts"
 import type { Framework } from "./framework.ts"
 import { framework as generators } from "./generators.ts"
 import type { Observation } from "./observe.ts"
@@ -18,7 +24,11 @@ import { type Probe } from "./probe.ts"
 import { head, lines } from "./table.ts"
 import { livingChats, plainValues } from "./troupe.ts"
 
-const { values } = parseArgs({ options: { framework: { type: "string" }, only: { type: "string" } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { framework: { type: "string" }, only: { type: "string" } }
+})
+const [subject] = positionals
 const chosenProbes = probes.filter(({ id }) => values.only === undefined || id === values.only)
 
 const unhandled: Array<unknown> = []
@@ -51,22 +61,34 @@ const runAll = async (framework: Framework, all: ReadonlyArray<Probe>): Promise<
   return failed
 }
 
-const load = async (path: string): Promise<Framework> => {
-  const module = (await import(pathToFileURL(resolve(path)).href)) as { readonly framework?: Framework }
-  if (module.framework === undefined)
-    throw new Error(`${path} exports no \`framework\`; see tooling/probes/framework.ts`)
+const load = async <Found>(path: string, form: string): Promise<Found> => {
+  const module = (await import(pathToFileURL(resolve(path)).href)) as { readonly framework?: Found }
+  if (module.framework === undefined) throw new Error(`${path} exports no \`framework\`; see tooling/probes/${form}`)
   return module.framework
 }
 
-if (chosenProbes.length === 0) {
-  console.error(`There is no such probe; they are ${probes.map(({ id }) => id).join(", ")}`)
-  process.exitCode = 2
-} else if (values.framework === undefined) {
+/** Probes trees of agents. */
+const probeAgents = async (path: string | undefined): Promise<number> =>
+  printAccidents(path === undefined ? troupeAgents : await load(path, "agents/agentFramework.ts"), values.only)
+
+const probeAll = async (path: string | undefined): Promise<number> => {
+  if (path !== undefined) return runAll(await load(path, "framework.ts"), chosenProbes)
   let failed = 0
   for (const framework of [livingChats, plainValues]) failed += await runAll(framework, chosenProbes)
   const cost = chosenProbes.filter(({ id }) => id === "crowd")
   if (cost.length > 0) await runAll(generators, cost)
-  process.exitCode = failed === 0 ? 0 : 1
+  return failed
+}
+
+const known = (subject === "agents" ? accidents : probes).map(({ id }) => id)
+
+if (subject !== undefined && subject !== "agents") {
+  console.error("Name agents, or nothing")
+  process.exitCode = 2
+} else if (values.only !== undefined && !known.includes(values.only)) {
+  console.error(`There is no such probe; they are ${known.join(", ")}`)
+  process.exitCode = 2
 } else {
-  process.exitCode = (await runAll(await load(values.framework), chosenProbes)) === 0 ? 0 : 1
+  const failed = await (subject === "agents" ? probeAgents : probeAll)(values.framework)
+  process.exitCode = failed === 0 ? 0 : 1
 }

@@ -11,7 +11,8 @@ import type { Chunk, ScriptedModel } from "./scriptedModel.ts"
 
 const adapterOf = (model: ScriptedModel): Adapter.Adapter => ({ name: "scripted", stream: () => events(model.reply()) })
 
-async function* events(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<AdapterEvent, void> {
+/** The events of a reply. */
+export async function* events(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for await (const chunk of chunks) {
     if (chunk.type === "text") yield { type: "text_delta", id: null, delta: chunk.text }

@@ -1,0 +1,69 @@
+/**
+ * The interface of a framework for the probes of agents, which a small adapter implements.
+ *
+ * An adapter starts a root agent whose tools start other agents. It adds nothing: no timeout, no catch and no retry that the framework
+ * does not have by itself.
+ *
+ * @module
+ */
+import type { ProbeTool } from "../framework.ts"
+import type { AgentModel } from "./agentModel.ts"
+
+/** A tool of an agent. */
+export interface AgentTool extends ProbeTool {
+  /** Whether a person must allow each call. */
+  readonly isApproved?: boolean
+}
+
+/** One agent: its model, its tools, and the names of the agents that it may call with `{ input }`. */
+export interface Role {
+  readonly model: AgentModel
+  readonly tools?: ReadonlyArray<AgentTool>
+  readonly agents?: ReadonlyArray<string>
+}
+
+/** The agents of an accident by name; the root is called `boss`. */
+export interface Cast {
+  readonly roles: Readonly<Record<string, Role>>
+  /** The deadline of a call of an agent, in milliseconds. */
+  readonly deadlineMs?: number
+  /** The tokens that a turn of the root and of all agents below it may use. */
+  readonly budget?: number
+}
+
+/** How a turn of the root ended. */
+export interface Ended {
+  readonly reason: string
+  readonly text: string
+}
+
+/** A running root agent. */
+export interface Company {
+  readonly send: (input: string) => Promise<Ended>
+  /** Continues a turn that did not end. */
+  readonly retry: () => Promise<Ended>
+  /** Cancels the turn of the root. */
+  readonly cancel: () => Promise<void>
+  /** Ends the root. */
+  readonly stop: () => Promise<void>
+  /** The addresses of the calls that wait for a decision, as the root lists them. */
+  readonly waiting: () => Promise<ReadonlyArray<string>>
+  /** Allows such a call, and continues. */
+  readonly allow: (address: string) => Promise<Ended>
+  /** Kills the process of the root, or that of its child. Absent when agents have no process of their own. */
+  readonly kill?: (which: "root" | "child") => void
+  /** The number of live agents below the root; absent when the framework cannot list them. */
+  readonly alive?: () => number
+  readonly close: () => Promise<void>
+}
+
+/** A framework under test. */
+export interface AgentFramework {
+  readonly name: string
+  /** The module that exports it as `framework`, for the accidents that end a program. */
+  readonly module: string
+  /** Why an accident cannot be expressed, by its id. */
+  readonly cannot: Readonly<Partial<Record<string, string>>>
+  /** Starts a root agent over what is kept in the folder. */
+  readonly start: (cast: Cast, folder: string) => Promise<Company>
+}
