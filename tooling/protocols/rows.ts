@@ -226,6 +226,7 @@ export const answerRows: ReadonlyArray<AnswerRow> = [
     )
   },
   { title: "a call of the server's tool, with its result", mark: /half past nine/, reply: calling("clock") },
+  { title: "the events of a sub-agent", mark: /Digging deep/, reply: calling("dig", { input: "Dig" }) },
   { title: "a call of a tool of the client", mark: /very exact/, reply: calling("where", { how: "very exact" }) },
   { title: "a question of a tool", mark: /Which colour\?/, reply: calling("ask") },
   { title: "a call that waits for approval", mark: /ninety crowns/, reply: calling("pay", { price: "ninety crowns" }) },

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { askUser, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { aiSdk, type AiSdkModel } from "@troupe/providers/AiSdk"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
@@ -54,12 +55,26 @@ export const calling = (toolName: string, input: object = {}): Reply => [
   finish("tool-calls")
 ]
 
+const clock = tool({ name: "clock", execute: () => "half past nine" })
+
 const tools = [
-  tool({ name: "clock", execute: () => "half past nine" }),
+  clock,
+  Agents.subagent("dig", { events: true }),
   tool({ name: "where", manual: true }),
   tool({ name: "ask", execute: () => askUser("Which colour?") }),
   tool({ name: "pay", execute: () => "the bill is paid" })
 ]
+
+/** A sub-agent that says something, calls a tool, and then answers. */
+const dig = (): { readonly adapter: Fake.Fake; readonly tools: ReadonlyArray<typeof clock> } => ({
+  adapter: Fake.make({
+    scripts: [
+      [{ text: "Digging deep" }, { toolCall: { id: "k0", name: "clock" } }, { finish: "tool_calls" }],
+      [{ text: "Found" }, { finish: "stop" }]
+    ]
+  }),
+  tools: [clock]
+})
 
 const unused = (): never => {
   throw new Error("only streaming is used")
@@ -99,6 +114,7 @@ export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply
   const troupe = await Troupe.start({
     adapter: aiSdk(model),
     tools,
+    agents: { dig: dig() },
     retry: false,
     permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
   })

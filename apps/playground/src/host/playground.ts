@@ -9,6 +9,7 @@ import type { Store } from "@troupe/chat/store"
 import { Server } from "@troupe/server"
 import { type Listening, listen } from "@troupe/server/Node"
 import { pagesOf } from "./pages.ts"
+import { agents, research } from "./team.ts"
 import { tools } from "./tools.ts"
 
 /** The options of the playground. `pages` is the folder of the built page; without it only the chats are served. */
@@ -31,7 +32,8 @@ export interface Playground {
 /** The options of the playground's Troupe, with any model and store. */
 export const conversations: Omit<TroupeOptions, "adapter" | "store"> = {
   name: "playground",
-  tools,
+  tools: [...tools, research],
+  agents,
   drainMs: 500,
   permissions: { mode: "acceptEdits", ask: () => ({ type: "suspend" }) }
 }

@@ -7,15 +7,11 @@ import { Fake } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { suggestions } from "../suggestions/index.ts"
+import { coordinated, type Planned, researched } from "./teamScript.ts"
 
 /** The options of the model. `wordDelayMs` is the time between two words. */
 export interface ScriptedModelOptions {
   readonly wordDelayMs: number
-}
-
-interface Planned {
-  readonly name: string
-  readonly arguments: Record<string, unknown>
 }
 
 const cities = (text: string): ReadonlyArray<string> => {
@@ -27,7 +23,9 @@ const cities = (text: string): ReadonlyArray<string> => {
     .slice(0, 6)
 }
 
-const plan = (text: string): ReadonlyArray<Planned> => [
+const plan = (text: string): ReadonlyArray<Planned> => coordinated(text) ?? planned(text)
+
+const planned = (text: string): ReadonlyArray<Planned> => [
   ...(/\bcrash/iu.test(text) ? [{ name: "crash", arguments: {} }] : []),
   ...(/\bweather\b/iu.test(text) ? cities(text).map((city) => ({ name: "weather", arguments: { city } })) : []),
   ...(/\breport\b/iu.test(text)
@@ -83,6 +81,9 @@ const turnOf = (messages: Request["messages"]) => {
 
 const reply = (messages: Request["messages"]): { readonly text: string; readonly calls: ReadonlyArray<Planned> } => {
   const { said, answers, results } = turnOf(messages)
+  const task = messages.find(({ role }) => role === "user")
+  const team = researched(textOf(task), answers ? [said] : results.map(saidBy))
+  if (team !== undefined) return team
   if (answers) return { text: `Noted: "${said}". Being a script, I do nothing more with it.`, calls: [] }
   if (results.length > 0) {
     const lines = results.map(

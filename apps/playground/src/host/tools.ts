@@ -11,7 +11,8 @@ import * as z from "zod"
 const degreesOf = (city: string): number =>
   Array.from(city).reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % 30
 
-const weather = tool({
+/** The weather of a city, after a while. */
+export const weather = tool({
   name: "weather",
   description: "The weather in a city",
   effect: "read",
@@ -63,6 +64,15 @@ const charge = tool({
 const ask = tool({
   name: "ask",
   description: "Asks the user a question and waits for the answer",
+  effect: "read",
+  parameters: z.object({ question: z.string() }),
+  execute: ({ question }) => askUser(question)
+})
+
+/** Asks a person for a researcher. */
+export const askPerson = tool({
+  name: "ask_person",
+  description: "Asks a person a question, and returns the answer",
   effect: "read",
   parameters: z.object({ question: z.string() }),
   execute: ({ question }) => askUser(question)

@@ -19,7 +19,7 @@ export const Running = ({
 }): ReactNode =>
   calls.length === 0 ? null : (
     <ul className="running" aria-label="Running tools">
-      {calls.map(({ id, name, status, outcome, progress }) => {
+      {calls.map(({ id, name, status, outcome, progress, child }) => {
         const part = partOf(progress)
         return (
           <li key={id} data-status={status} data-outcome={outcome}>
@@ -40,8 +40,32 @@ export const Running = ({
                 </button>
               </span>
             ) : null}
+            {child === undefined ? null : <ChildWork child={child} />}
           </li>
         )
       })}
     </ul>
   )
+
+type Child = NonNullable<ChatView.ChatView["toolCalls"][number]["child"]>
+
+/** What the sub-agent of a call does now. The result of the call is announced, and the words before it are not. */
+const ChildWork = ({ child: { agent, text, reasoning, toolCalls } }: { readonly child: Child }): ReactNode => (
+  <section className="child" aria-label={`Work of the ${agent}`} aria-live="off">
+    {reasoning === undefined ? null : <p className="note">{reasoning}</p>}
+    <p className="plain">
+      <strong>{agent}</strong> {text === "" && toolCalls.length === 0 ? "begins …" : text}
+    </p>
+    {toolCalls.length === 0 ? null : (
+      <ul className="running" aria-label={`Tools of the ${agent}`}>
+        {toolCalls.map(({ id, name, status, outcome, child }) => (
+          <li key={id} data-status={status} data-outcome={outcome}>
+            <code>{name}</code>
+            <span className="outcome">{(outcome ?? status).replaceAll("_", " ")}</span>
+            {child === undefined ? null : <ChildWork child={child} />}
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
+)

@@ -6,5 +6,6 @@ export const suggestions: ReadonlyArray<string> = [
   "Charge 20 dollars",
   "Book a table",
   "Crash a tool and look at the weather in Rome",
+  "Research Oslo with the team",
   "Tell me a long story"
 ]

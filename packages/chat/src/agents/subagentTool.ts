@@ -7,7 +7,7 @@
  * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met.
  */
 import * as z from "zod"
-import { findingsFor, isObject, ToolError, unknownOption, ValidationError } from "../errors/index.ts"
+import { findingsFor, flag, isObject, ToolError, unknownOption, ValidationError } from "../errors/index.ts"
 import { make, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
@@ -19,9 +19,10 @@ import * as HandlerResult from "../values/HandlerResult.ts"
  * - `maxDepth`: how many chats may be below one another, under the chat of the user
  * - `maxChildren`: how many children of one chat may run at once
  * - `timeoutMs`: the deadline of one call, in milliseconds
+ * - `events`: whether the stream of the parent has the events of the child, and its view the child's text and calls
  *
  * **Units and defaults**: `name` is the name of the agent. `maxDepth` is 3, `maxChildren` is 8. `timeoutMs` is 600,000, ten minutes;
- * `Infinity` is no deadline.
+ * `Infinity` is no deadline. `events` is `false`.
  */
 export interface SubagentOptions {
   readonly name?: string | undefined
@@ -29,6 +30,7 @@ export interface SubagentOptions {
   readonly maxDepth?: number | undefined
   readonly maxChildren?: number | undefined
   readonly timeoutMs?: number | undefined
+  readonly events?: boolean | undefined
 }
 
 const count = z
@@ -42,7 +44,8 @@ const shape = {
   description: z.string("must_be_a_text").optional(),
   maxDepth: count.optional(),
   maxChildren: count.optional(),
-  timeoutMs: z.unknown().optional()
+  timeoutMs: z.unknown().optional(),
+  events: flag.optional()
 } satisfies { readonly [Part in keyof Required<SubagentOptions>]: z.ZodType }
 
 const options = z.strictObject(shape, "must_be_an_object of options")
@@ -80,7 +83,7 @@ const agents = new WeakMap<Tool, string>()
  */
 export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
   check(given)
-  const { name = agent, description = "", maxDepth = 3, maxChildren = 8, timeoutMs = 600_000 } = given
+  const { name = agent, description = "", maxDepth = 3, maxChildren = 8, timeoutMs = 600_000, events = false } = given
   const made = make({
     name,
     description: `Gives a task to the agent ${agent}, and returns its answer.${description === "" ? "" : ` ${description}`}`,
@@ -108,6 +111,7 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
         toolCall,
         maxDepth,
         maxChildren,
+        events,
         signal,
         progress
       })

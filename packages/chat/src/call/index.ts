@@ -13,7 +13,7 @@ export type { CallEnv, CallOptions, CallWatcher, RunnableCall } from "./callEnv.
 export type { CallEnd, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 export { outcomeOf } from "./callOutcome.ts"
 export { viewOfEnded } from "./toolCallView.ts"
-export type { CallCommand, ToolCallView, ToolCallWatcher } from "./toolCallView.ts"
+export type { CallCommand, ChildView, ToolCallView, ToolCallWatcher } from "./toolCallView.ts"
 export { endedEarly, toolFailure, toolOutcome } from "./toolOutcome.ts"
 export type { OutcomeRules, ToolOutcome } from "./toolOutcome.ts"
 export type { Zombie } from "./zombieTable.ts"

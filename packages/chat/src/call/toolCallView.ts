@@ -26,8 +26,22 @@ export interface ToolCallView {
   readonly outcome: Outcome | undefined
   /** The last `progress` value of the handler in the present run. */
   readonly progress: unknown
+  /** The child of a running sub-agent that has `events`. */
+  readonly child?: ChildView | undefined
   /** The process of a running call; it accepts `call.cancel` and `call.restart`. */
   readonly pid: Pid<ToolCallEvent> | undefined
+}
+
+/**
+ * The child of a running call, a sub-agent with `events`: the text and the reasoning of its running request, and the calls of its
+ * running step.
+ */
+export interface ChildView {
+  readonly chat: string
+  readonly agent: string
+  readonly text: string
+  readonly reasoning?: string | undefined
+  readonly toolCalls: ReadonlyArray<ToolCallView>
 }
 
 /** Notified when the state of a call changed; `batch` is the process that runs the calls, if any. */

@@ -43,6 +43,8 @@ export interface ChildrenHome {
   readonly load: (id: string) => Promise<Conversation | undefined>
   readonly save: (record: Conversation) => Promise<unknown>
   readonly agentRef: (name: string) => AgentRef
+  /** Passes the events of a child to the stream of its parent (NEST1). */
+  readonly follow: (parent: string, child: string, call: SubagentCall) => void
   /** The slots of the calls of all chats, if they are bounded. */
   readonly toolSlots: ToolSlots | undefined
 }
@@ -203,6 +205,7 @@ export class ChildChats {
     for (let crashes = 0; ; crashes++) {
       const ref = await this.#home.called(id)
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      if (call.events) this.#home.follow(run.parent, id, call)
       const refused = await this.#refused(id, run, call)
       if (refused !== undefined) return refused
       try {

@@ -1,9 +1,10 @@
 /**
- * The events of a step and of a chat: one closed union of seventeen tags, the second version of it. The first had sixteen, which
- * keep their meaning, and no `reasoning_delta`.
+ * The events of a step and of a chat: one closed union of eighteen tags, the third version of it. The first had sixteen, which
+ * keep their meaning, and neither `reasoning_delta` nor `child_event`.
  *
  * **Order**: all adapter events of a step, then for each executed call its three tool events together, in completion
- * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`.
+ * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`. The events of the child
+ * of a call come between the adapter events and the tool events of that call.
  *
  * @module
  * @source ALLM.Chat, "Event sequence"
@@ -170,6 +171,27 @@ type RawChunk = z.infer<typeof RawChunk>
 export const ErrorEvent = z.object({ type: z.literal("error"), error: anything }).readonly()
 export type ErrorEvent = z.infer<typeof ErrorEvent>
 
+/**
+ * An event of a child, the chat of a sub-agent, while its call runs. `toolCallId` is the call, `chat` and `agent` are those of the
+ * child, and the events of the child's own children are nested likewise. Only with `events: true` of the sub-agent.
+ */
+interface ChildEvent {
+  readonly type: "child_event"
+  readonly toolCallId: string
+  readonly chat: string
+  readonly agent: string
+  readonly event: Event
+}
+const ChildEvent = z
+  .object({
+    type: z.literal("child_event"),
+    toolCallId: z.string(),
+    chat: z.string(),
+    agent: z.string(),
+    event: z.lazy((): z.ZodType<Event> => Event)
+  })
+  .readonly()
+
 /** The events of an adapter. */
 export const AdapterEvent = z.discriminatedUnion("type", [
   MessageStarted,
@@ -199,20 +221,20 @@ export type ToolEvent = z.infer<typeof ToolEvent>
  * Every event of a chat.
  *
  * **Details**: `Event.version` is the version of this union. A new version only adds tags: a reader ignores an event whose tag
- * it does not handle, as `StreamCollector` does. The seventeenth tag, `reasoning_delta`, came with version 2.
+ * it does not handle, as `StreamCollector` does. `reasoning_delta` came with version 2, and `child_event` with version 3.
  *
  * @example
  * ```ts import.meta.vitest
  * import { Event } from "@troupe/chat/events"
  *
- * Event.version // => 2
+ * Event.version // => 3
  * ```
  */
 export const Event = Object.assign(
-  z.discriminatedUnion("type", [AdapterEvent, ToolEvent, StepCompleted, ChatCompleted]),
-  { version: 2 as const }
+  z.discriminatedUnion("type", [AdapterEvent, ToolEvent, ChildEvent, StepCompleted, ChatCompleted]),
+  { version: 3 as const }
 )
-export type Event = z.infer<typeof Event>
+export type Event = AdapterEvent | ToolEvent | ChildEvent | StepCompleted | ChatCompleted
 
 /** All tags. */
 export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
@@ -228,6 +250,7 @@ export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
   "tool_result_encoded",
   "ask_user_requested",
   "tool_halt",
+  "child_event",
   "message_completed",
   "step_completed",
   "chat_completed",

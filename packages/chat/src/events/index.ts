@@ -1,6 +1,5 @@
 /** The events of a turn: their shapes, their fold into results, and the bounded stream that a reader pulls. */
-export { continues, isFragment, joined, textOf, withText } from "./deltas.ts"
-export type { Fragment } from "./deltas.ts"
+export { continues, innermost, isFragment, joined, textOf, withText } from "./deltas.ts"
 export { Event, isEvent } from "./Event.ts"
 export type {
   AdapterEvent,

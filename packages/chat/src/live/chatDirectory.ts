@@ -29,7 +29,7 @@ import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
 import { ChildChats, type FamilyChat } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
-import type { ChatHandle } from "../tool/index.ts"
+import type { ChatHandle, SubagentCall } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import { type ChatPid, withDecision } from "./chatCommands.ts"
@@ -415,8 +415,30 @@ const childrenOf = ({ tree, agents, home, toolSlots }: ChatParts, chats: ChatDir
     load: (id) => chats.load(id),
     save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
     agentRef: (name) => agents.ref(name),
+    follow: (parent, child, call) => follow(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })
+
+/** Passes the events of a child to its parent, and shows the child there. */
+const follow = (
+  parent: LiveChat | undefined,
+  child: LiveChat | undefined,
+  { agent, toolCall: { id: toolCallId } }: SubagentCall
+): void => {
+  if (parent === undefined || child === undefined) return
+  const { id: chat, view } = child
+  const isFollowed = parent.view.follow(toolCallId, { chat, agent, context: () => view.snapshot()?.context })
+  view.follower = {
+    event: (event) => {
+      if (!isFollowed()) return
+      parent.pass({ type: "child_event", toolCallId, chat, agent, event })
+      parent.view.childChanged()
+    },
+    changed: () => {
+      if (isFollowed()) parent.view.childChanged()
+    }
+  }
+}
 
 /** A chat, as its parent and its children use it. */
 const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {

@@ -263,10 +263,7 @@ export class LiveChat implements TurnsHome {
   /** Starts a turn. */
   start(messages: ReadonlyArray<Message>, options: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, options)
-    if (this.#stopping !== undefined) {
-      turn.fail(this.gone)
-      return turn
-    }
+    if (this.#stopping !== undefined) return turn.fail(this.gone)
     this.#notices.turnStarted()
     void turn.ended.then(() => this.#forget(turn))
     this.#turns.start(turn)
@@ -276,9 +273,7 @@ export class LiveChat implements TurnsHome {
 
   /** A turn that fails before it begins. */
   refused(error: SessionError, delivery: Delivery): LiveTurn {
-    const turn = this.#turnOf([], { delivery })
-    turn.fail(error)
-    return turn
+    return this.#turnOf([], { delivery }).fail(error)
   }
 
   /** Starts the held inputs, and returns their turns. */
@@ -289,6 +284,11 @@ export class LiveChat implements TurnsHome {
   /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
   retry(options?: TurnOptions): LiveTurn {
     return retried(this, this.#turns, options)
+  }
+
+  /** Adds an event of a child to the running turn. */
+  pass(event: Event): void {
+    this.#running?.pass(event)
   }
 
   /** Cancels the running turn, and waits for its end. */
@@ -424,8 +424,7 @@ export class LiveChat implements TurnsHome {
 
   #published(event: Event): void {
     this.feed.published(event)
-    if (event.type === "message_started") this.view.replyStarted()
-    else this.view.changed()
+    this.view.published(event)
   }
 
   /** Starts a process for the turns that wait; they fail when there is none. */

@@ -38,6 +38,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
   readonly #complete: CompleteError | undefined
+  readonly #published: (event: Event) => void
   /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
 
@@ -54,6 +55,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     this.turn = { ...said, options, outlet, delivery }
     this.#delivery = delivery
     this.#complete = complete
+    this.#published = published
     delivery.owner = this
     this.ended = new Promise((resolve) => {
       this.#ended = resolve
@@ -61,9 +63,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     outlet.whenEnded((failure) => this.#ends(failure))
     outlet.drive((event) => {
       if (event.type === "chat_completed") this.#result = event.result
-      this.#events.push(event)
-      if (this.#followers !== undefined) for (const follower of this.#followers) follower.#events.push(event)
-      published(event)
+      this.#emit(event)
     })
   }
 
@@ -131,9 +131,21 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     throw new ValidationError("invalid_options", [{ field: ["schema"], reason }])
   }
 
-  /** Fails the turn because its process is gone. */
-  fail(error: unknown): void {
+  #emit(event: Event): void {
+    this.#events.push(event)
+    if (this.#followers !== undefined) for (const follower of this.#followers) follower.#events.push(event)
+    this.#published(event)
+  }
+
+  /** Adds an event of a child; after `chat_completed` there are none (NEST1). */
+  pass(event: Event): void {
+    if (this.#result === undefined && this.#end === undefined) this.#emit(event)
+  }
+
+  /** Fails the turn because its process is gone, and returns it. */
+  fail(error: unknown): this {
     this.turn.outlet.fail(error)
+    return this
   }
 
   /** Ends a turn that could not begin, with this error and result as its events. */

@@ -63,6 +63,8 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly key: string
   readonly maxDepth: number
   readonly maxChildren: number
+  /** Whether the stream of the parent has the events of the child. */
+  readonly events: boolean
   /** The span of the call. */
   readonly span?: AnySpan | undefined
 }

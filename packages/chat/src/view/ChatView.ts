@@ -22,12 +22,18 @@ import {
   shownError,
   withObject
 } from "../json/index.ts"
+import {
+  type CallView,
+  callOf,
+  type ChildPatch,
+  childPatches,
+  type Grown,
+  grown,
+  grownPatch,
+  withChildren
+} from "./callView.ts"
 import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
-import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
-
-/** A running call; `process` is the text of its pid. */
-type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
 
 /** An error in a view: no stack, no cause. */
 interface ErrorView {
@@ -53,7 +59,8 @@ interface InputView {
  * - `messages`: the thread as committed
  * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some.
  *   A reply in JSON also has its `object` so far, which nothing has validated
- * - `toolCalls`: the calls of the running step, or of the last one until the next begins
+ * - `toolCalls`: the calls of the running step, or of the last one until the next begins. The running call of a sub-agent with
+ *   `events` has its `child`
  * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
  *   the caller answers
  * - `haltedReason`: why the last ended turn ended
@@ -81,8 +88,10 @@ export interface ChatView {
 export interface ChatViewPatch {
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
   /** `json`: the text has an object, which the reader of the patch reads from the text. */
-  readonly text?: { readonly kept: number; readonly added: string; readonly json?: true }
-  readonly reasoning?: { readonly kept: number; readonly added: string }
+  readonly text?: Grown & { readonly json?: true }
+  readonly reasoning?: Grown
+  /** The texts of the children of calls, if nothing else of the calls changed. */
+  readonly children?: ReadonlyArray<ChildPatch>
   /** The other parts that changed; a part that became `undefined` is `null`. */
   readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
 }
@@ -184,12 +193,6 @@ const isSameText = (one: PartialReply, other: PartialReply): boolean =>
 
 const asCopy = <A>(value: A): A => shown(value) as A
 
-const callOf = ({ pid, progress, ...call }: ToolCallView): CallView => ({
-  ...call,
-  progress: shown(progress),
-  process: pid?.toString()
-})
-
 const errorOf = ({ result, failure }: Pick<LiveContext, "result" | "failure">): ErrorView | undefined => {
   const error: unknown = result?.metadata["error"] ?? failure
   return error === undefined || error === null ? undefined : shownError(error)
@@ -232,11 +235,15 @@ export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPa
   const messages = messagesPatch(from.messages, after.messages)
   const text = textPatch(from.partial, after.partial)
   const reasoning = grownPatch(from.partial.reasoning, after.partial.reasoning)
-  const changed = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
+  const differing = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
+  const children =
+    before !== undefined && differing.includes("toolCalls") ? childPatches(from.toolCalls, after.toolCalls) : undefined
+  const changed = children === undefined ? differing : differing.filter((part) => part !== "toolCalls")
   const change: ChatViewPatch = {
     ...(messages === undefined ? {} : { messages }),
     ...(text === undefined ? {} : { text }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(children === undefined ? {} : { children }),
     ...(changed.length === 0 ? {} : { rest: Object.fromEntries(changed.map((part) => [part, after[part] ?? null])) })
   }
   return before !== undefined && Object.keys(change).length === 0 ? undefined : change
@@ -254,12 +261,6 @@ const textPatch = (before: PartialReply, after: PartialReply): ChatViewPatch["te
   return after.object === undefined ? grown : { ...grown, json: true }
 }
 
-const grownPatch = (before = "", after = ""): ChatViewPatch["reasoning"] => {
-  if (before === after) return undefined
-  const kept = after.startsWith(before) ? before.length : 0
-  return { kept, added: after.slice(kept) }
-}
-
 const patched = (
   before: PartialReply,
   { text, reasoning }: Pick<ChatViewPatch, "text" | "reasoning">
@@ -273,18 +274,16 @@ const patched = (
 /** The view after a patch. Parts that the patch does not name stay unchanged. */
 export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
   const from = before ?? nothing
-  const { messages, text, reasoning, rest: changed } = change
+  const { messages, text, reasoning, children, rest: changed } = change
   const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
     ...from,
     ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
-    ...(text === undefined && reasoning === undefined ? {} : { partial: patched(from.partial, change) })
+    ...(text === undefined && reasoning === undefined ? {} : { partial: patched(from.partial, change) }),
+    ...(children === undefined ? {} : { toolCalls: withChildren(from.toolCalls, children) })
   }
   if (changed !== undefined) for (const part of rest) take(after, part, changed)
   return after
 }
-
-const grown = (before = "", change: ChatViewPatch["text"]): string =>
-  change === undefined ? before : before.slice(0, change.kept) + change.added
 
 const take = <Part extends Rest>(
   view: { [Key in Part]: ChatView[Key] },

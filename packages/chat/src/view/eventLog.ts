@@ -11,7 +11,7 @@
  *         oldest items are dropped first. Consecutive fragments are one item, up to `maxRun` characters.
  * LOG4. When a turn begins, earlier events are dropped, except those that a reader has not read.
  */
-import { continues, type Event, type Fragment, isFragment, textOf, withText } from "../events/index.ts"
+import { continues, type Event, innermost, isFragment, textOf, withText } from "../events/index.ts"
 
 export const maxItems = 4_096
 export const maxCharacters = 2 ** 20
@@ -115,7 +115,7 @@ export class EventLog {
     this.forget()
   }
 
-  #fragment(event: Fragment, text: string): void {
+  #fragment(event: Event, text: string): void {
     if (text.length === 0) return
     const run = this.#run
     if (run === undefined || !continues(run.event, event) || run.text.length >= maxRun) {
@@ -140,7 +140,7 @@ export class EventLog {
     const item = { event, text, last: event, start, end: this.#end, count: this.#count }
     this.#run = text.length > 0 ? item : undefined
     this.#items.push(item)
-    if (event.type === "raw_chunk") this.#chunks += 1
+    if (isChunk(event)) this.#chunks += 1
     while (this.#isFull() && this.#items.length > 1) this.#drop(Math.ceil(this.#items.length * dropped))
   }
 
@@ -158,7 +158,7 @@ export class EventLog {
   #drop(count: number): void {
     for (const { event, text } of this.#items.splice(0, count)) {
       this.#characters -= text.length
-      if (event.type === "raw_chunk") this.#chunks -= 1
+      if (isChunk(event)) this.#chunks -= 1
     }
     this.#start = this.#items[0]?.start ?? this.#end
     if (this.#items.length === 0) this.#run = undefined
@@ -180,6 +180,8 @@ export class EventLog {
     return from
   }
 }
+
+const isChunk = (event: Event): boolean => innermost(event).type === "raw_chunk"
 
 /** The part of an item after a place. */
 const rest = ({ event, text, last, start, end }: Item, place: number): Event => {

@@ -29,7 +29,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
-import type { StreamCollector } from "../events/index.ts"
+import type { Event, StreamCollector } from "../events/index.ts"
 import { SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type DraftKeeping, Drafts } from "../store/index.ts"
@@ -37,6 +37,7 @@ import { type Inspect, inspected, type PartialReply, printed, withObject } from 
 import { askedFormat, isJson } from "../options/index.ts"
 import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
+import { ChildViews, type FollowedChild, type Follower } from "./childViews.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
@@ -177,6 +178,10 @@ export class LiveView implements StepWatcher {
   #stepsBefore = 0
   #timer: unknown
   #recorders: Set<() => void> | undefined
+  /** The children of the running calls, if they are shown. */
+  #children: ChildViews | undefined
+  /** The chat whose child this one is, if it shows its children. */
+  follower: Follower | undefined
   #isMoved = false
 
   /** `mode` is the permission mode of the chat's options. */
@@ -209,11 +214,33 @@ export class LiveView implements StepWatcher {
     this.#seen()
   }
 
+  /** Handles an event of the chat. */
+  published(event: Event): void {
+    this.follower?.event(event)
+    if (event.type === "message_started") return this.#replyStarted()
+    if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
+    this.changed()
+  }
+
   /** The reply of the running step has begun to stream. */
-  replyStarted(): void {
+  #replyStarted(): void {
     this.#snapshot = undefined
     this.#notify()
     this.#seen()
+  }
+
+  /** The child of a call is shown from here on; returns whether it still is. */
+  follow(toolCallId: string, child: FollowedChild): () => boolean {
+    const children = (this.#children ??= new ChildViews())
+    children.follow(toolCallId, child)
+    return () => this.#children?.has(toolCallId, child) === true
+  }
+
+  /** A child of a call has changed. */
+  childChanged(): void {
+    this.#snapshot = undefined
+    this.changed()
+    this.follower?.changed()
   }
 
   #draftsOf(collector: StreamCollector): Drafts | undefined {
@@ -237,6 +264,7 @@ export class LiveView implements StepWatcher {
   #forgetToolCalls(): void {
     this.#toolCalls = none
     this.#batch = undefined
+    this.#children = undefined
   }
 
   /** The unfinished calls of the running step, and the process that runs them. */
@@ -273,6 +301,7 @@ export class LiveView implements StepWatcher {
   }
 
   #seen(): void {
+    this.follower?.changed()
     if (this.#recorders !== undefined) for (const seen of this.#recorders) attempt(seen)
   }
 
@@ -363,7 +392,7 @@ export class LiveView implements StepWatcher {
       failure: valueOf(context.failure),
       phase,
       partial: this.#partialOf(context, { turn, partial }),
-      toolCalls: this.#toolCalls(),
+      toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
       permissionMode:
         context.standing?.mode ??
         (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),

@@ -404,6 +404,16 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
     "error"
   ),
   chat_completed: fields({ type: oneOf("chat_completed"), result: chatResult }),
+  child_event: fields({
+    type: oneOf("child_event"),
+    toolCallId: text,
+    chat: text,
+    agent: text,
+    event: choice<Event>(
+      fields({ type: oneOf("text_delta"), id, delta: text }),
+      fields({ type: oneOf("error"), error: errors.AdapterError })
+    )
+  }),
   raw_chunk: fields({ type: oneOf("raw_chunk"), chunk: anything }),
   error: fields({ type: oneOf("error"), error: choice<unknown>(errors.AdapterError, errors.StreamError, anything) })
 }

@@ -22,7 +22,26 @@ const question = Arbitrary.map(Arbitrary.all([text, anything]), ([said, hint]) =
 
 const approval = fields({ toolCall: values.ToolCall, kind: oneOf("permission"), reason: text, askedAt: count })
 
-const toolCall = Arbitrary.map(Arbitrary.all([text, anything, maybe(count)]), ([id, progress, startedAt]) => ({
+/** The child of a call, and the child of one of its calls. */
+const child = Arbitrary.map(Arbitrary.all([text, text, maybe(text)]), ([said, thought, below]) => ({
+  chat: "c/~/1",
+  agent: "research",
+  text: said,
+  ...(thought === "" ? {} : { reasoning: thought }),
+  toolCalls:
+    below === undefined
+      ? []
+      : [
+          {
+            id: "c1",
+            name: "dig",
+            status: "running",
+            child: { chat: "c/~/2", agent: "dig", text: below, toolCalls: [] }
+          }
+        ]
+}))
+
+const bare = Arbitrary.map(Arbitrary.all([text, anything, maybe(count)]), ([id, progress, startedAt]) => ({
   id,
   name: "t",
   status: "running",
@@ -33,6 +52,10 @@ const toolCall = Arbitrary.map(Arbitrary.all([text, anything, maybe(count)]), ([
   progress,
   pid: startedAt === undefined ? undefined : { id: 7, label: "t", toString: () => "<0.7.0>" }
 }))
+
+const toolCall = Arbitrary.map(Arbitrary.all([bare, maybe(child)]), ([call, found]) =>
+  found === undefined ? call : { ...call, child: found }
+)
 
 const partialOf = (written: string, isJson: boolean, thought: string) => {
   const reply = { text: written, ...(thought === "" ? {} : { reasoning: thought }) }
@@ -88,7 +111,10 @@ const pairs = Arbitrary.map(
       object !== undefined,
       reasoning + (other.partial.reasoning ?? "")
     )
-    return [before, { ...before, messages, partial }]
+    const toolCalls = before.toolCalls.map((call) =>
+      call.child === undefined ? call : { ...call, child: { ...call.child, text: `${call.child.text}more` } }
+    )
+    return [before, { ...before, messages, partial, toolCalls }]
   }
 )
 
@@ -169,6 +195,19 @@ describe("SHOW5 a patch is as large as what was added", () => {
   test("to text that streams", () => {
     const after = { ...before, partial: { text: `${before.partial.text}yes` } }
     expect(ChatView.patch(before, after)).toEqual({ text: { kept: 100_000, added: "yes" } })
+  })
+
+  test("to the text of a child, SHOW6 without the calls", () => {
+    const call = { id: "c0", name: "research", status: "running" as const, queuedAt: 1, startedAt: 1 }
+    const ended = { endedAt: undefined, outcome: undefined, progress: undefined, process: "<0.7.0>" }
+    const saying = (said: string) => {
+      const below = { chat: "c/~/1", agent: "research", text: said, toolCalls: [] }
+      return { ...base, toolCalls: [{ ...call, ...ended, child: below }] }
+    }
+    const said = "x".repeat(1_000)
+    expect(ChatView.patch(saying(said), saying(`${said}yes`))).toEqual({
+      children: [{ at: [0], text: { kept: 1_000, added: "yes" } }]
+    })
   })
 
   test("to a thread", () => {

@@ -168,6 +168,8 @@ const outcomeIn =
 const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
   const outcomes = new Map<string, Outcome>()
   const outcomeOf = outcomeIn(chat)
+  /** The filters of the events of children, by their chats. */
+  const children = new Map<string, (event: Event) => Event>()
 
   /** Whether a result is an error. A call with an unknown outcome counts as failed. */
   const isError = (id: string): boolean => {
@@ -190,6 +192,11 @@ const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
         const { toolCallId: id, reason, result, parts: _, ...said } = event
         if (isError(id)) return { ...said, toolCallId: id, reason, content: textOf(id), result: errorOf(result, id) }
         return reason === hookFault ? { ...event, result: errorOf(result, id, hookFault) } : event
+      }
+      case "child_event": {
+        const known = children.get(event.chat) ?? eventsOf()
+        children.set(event.chat, known)
+        return withFields(event, { event: known(event.event) })
       }
       case "step_completed":
         return withFields(event, { thread: threadOf(event.thread), ...haltIn(event) })

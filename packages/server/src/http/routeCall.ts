@@ -7,7 +7,7 @@ import { refused } from "./failure.ts"
 import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import type { Permitted, Shown, Usage } from "../access/index.ts"
+import { type Permitted, type Shown, type Usage, withOwnChildren } from "../access/index.ts"
 import { Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
@@ -108,6 +108,7 @@ export const makeCall = (
     return responseOf(streaming, { headers: { ...streamHeaders, ...headers } })
   }
 
+  const chats = ownedChats(home, usage, name, via, kept)
   const call: Call = {
     request,
     url,
@@ -116,7 +117,7 @@ export const makeCall = (
     may,
     troupe,
     cluster: home.cluster,
-    chats: ownedChats(home, usage, name, via, kept),
+    chats,
     body: (schema, history) => {
       const { headers } = request
       return jsonBody({ headers, body: kept === undefined ? request.body : kept.stream }, schema, {
@@ -132,7 +133,7 @@ export const makeCall = (
       return () => void home.ends.delete(end)
     },
     limits,
-    shown: home.shown,
+    shown: withOwnChildren(home.shown, chats.outerId),
     clientTools: home.clientTools,
     models: home.models,
     readers: home.readers

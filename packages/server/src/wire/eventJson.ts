@@ -3,7 +3,7 @@
  *
  * **Details**: `Codec.fromJson("Event", …)` reads it. Errors are sent without their cause, stack and metadata. The threads
  * of `step_completed` and `chat_completed` start at the last message of a person, and a chat's result has no steps: the
- * reader has those already, or reads the history.
+ * reader has those already, or reads the history. An event of a child is treated likewise.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -11,18 +11,32 @@ import type { Thread } from "@troupe/chat/messages"
 import { Codec } from "@troupe/chat/store"
 
 /** The JSON text of an event. */
-export const eventText = (event: Event): string => {
+export const eventText = (event: Event): string =>
+  isFragment(event) ? JSON.stringify(event) : written(shortened(event))
+
+const isFragment = (event: Event): boolean => {
   switch (event.type) {
     case "text_delta":
     case "reasoning_delta":
     case "tool_call_delta":
-      return JSON.stringify(event)
-    case "step_completed":
-      return written({ ...event, thread: newest(event.thread) })
-    case "chat_completed":
-      return written({ ...event, result: brief(event.result) })
+      return true
+    case "child_event":
+      return isFragment(event.event)
     default:
-      return written(event)
+      return false
+  }
+}
+
+const shortened = (event: Event): Event => {
+  switch (event.type) {
+    case "step_completed":
+      return { ...event, thread: newest(event.thread) }
+    case "chat_completed":
+      return { ...event, result: brief(event.result) }
+    case "child_event":
+      return { ...event, event: shortened(event.event) }
+    default:
+      return event
   }
 }
 

@@ -20,6 +20,7 @@ export {
   valueOf
 } from "./chatReply.ts"
 export type { Standing, StepMessages } from "./chatReply.ts"
+export { childData } from "./childData.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from "./clientContent.ts"
 export { manualTool } from "./clientTools.ts"
 export { answering } from "./givenAnswers.ts"

@@ -1,12 +1,18 @@
 /** Interleaves events with updates about tool calls. */
 import type { LocalChatRef } from "@troupe/chat"
 import type { Call } from "../http/index.ts"
-import { type CallNews, CallUpdates } from "./callUpdates.ts"
+import { type CallNews, CallUpdates, type Watched } from "./callUpdates.ts"
 import type { Follower } from "./turnReader.ts"
 
 /** Watches the calls of a chat for one stream. */
-export const watchOf = ({ troupe }: Call, chat: LocalChatRef): CallUpdates =>
-  new CallUpdates({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
+export const watchOf = ({ troupe, shown }: Call, chat: LocalChatRef): CallUpdates => {
+  const seen: Watched["chat"] = {
+    id: chat.id,
+    subscribe: (observer) => chat.subscribe(observer),
+    getSnapshot: () => shown.snapshot(chat.getSnapshot())
+  }
+  return new CallUpdates({ chat: seen, clock: troupe.system.clock, zombies: () => troupe.zombies() })
+}
 
 /** A follower that passes its reader's events to a watch too. */
 export const watching = <Item>(follower: Follower<Item>, watch: CallUpdates): Follower<Item> => ({

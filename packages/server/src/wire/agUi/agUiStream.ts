@@ -7,7 +7,7 @@
  */
 import type { Event } from "@troupe/chat/events"
 import { type ContentPart, type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
-import { callsOf, errorCode, errorText, leftBy } from "../index.ts"
+import { callsOf, childData, errorCode, errorText, leftBy } from "../index.ts"
 import {
   activitiesOf,
   agUiMessages,
@@ -97,6 +97,10 @@ export class AgUiStream {
         return this.ended(event.result)
       case "message_completed":
         return this.#filesOf(event.message)
+      case "child_event": {
+        const value = childData(event)
+        return value === undefined ? [] : [{ type: "CUSTOM", name: "troupe.child", value }]
+      }
       case "tool_execution_started":
       case "tool_execution_completed":
       case "raw_chunk":

@@ -14,7 +14,7 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
+import { childData, errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
 import { answerOf, answerState, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
@@ -125,6 +125,10 @@ export class UiStream {
         return this.#stepCompleted(event)
       case "chat_completed":
         return this.ended(event.result)
+      case "child_event": {
+        const data = childData(event)
+        return data === undefined ? [] : [{ type: "data-troupe-child", transient: true, data }]
+      }
       case "tool_execution_started":
       case "message_completed":
       case "raw_chunk":

@@ -1,0 +1,62 @@
+/**
+ * The ids of the children of chats, as their owner has them.
+ *
+ * CHILDID1. In an event, a view or a progress report, a client gets the id of a child as it is in its own requests.
+ */
+import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Shown } from "./toolErrors.ts"
+
+type Own = (id: string) => string
+type Context = ChatSnapshot["context"]
+type CallView = Context["toolCalls"][number]
+
+/** The filter, with the ids of children as the owner has them. */
+export const withOwnChildren = (shown: Shown, own: Own): Shown => {
+  const context = (given: Context): Context => inContext(shown.context(given), own)
+  return {
+    ...shown,
+    context,
+    snapshot: (snapshot) => {
+      const found = shown.snapshot(snapshot)
+      if (found === undefined) return undefined
+      const renamed = inContext(found.context, own)
+      return renamed === found.context ? found : { ...found, context: renamed }
+    },
+    events: (chat) => {
+      const event = shown.events(chat)
+      return (given) => inEvent(event(given), own)
+    }
+  }
+}
+
+const inEvent = (event: Event, own: Own): Event =>
+  event.type === "child_event" ? { ...event, chat: own(event.chat), event: inEvent(event.event, own) } : event
+
+const inContext = (context: Context, own: Own): Context => {
+  const toolCalls = inCalls(context.toolCalls, own)
+  return toolCalls === context.toolCalls ? context : { ...context, toolCalls }
+}
+
+const inCalls = (calls: ReadonlyArray<CallView>, own: Own): ReadonlyArray<CallView> =>
+  calls.some((call) => call.child !== undefined || childIn(call.progress) !== undefined)
+    ? calls.map((call) => inCall(call, own))
+    : calls
+
+const inCall = (call: CallView, own: Own): CallView => {
+  const { child, progress } = call
+  const id = childIn(progress)
+  return {
+    ...call,
+    ...(id === undefined ? {} : { progress: { ...(progress as object), chat: own(id) } }),
+    ...(child === undefined
+      ? {}
+      : { child: { ...child, chat: own(child.chat), toolCalls: inCalls(child.toolCalls, own) } })
+  }
+}
+
+/** The id of a child that a call reports. */
+const childIn = (progress: unknown): string | undefined => {
+  const chat: unknown = typeof progress === "object" && progress !== null ? Reflect.get(progress, "chat") : undefined
+  return typeof chat === "string" && chat.includes("/~/") ? chat : undefined
+}

@@ -1,0 +1,25 @@
+/**
+ * The event of a child as data of a protocol that has no form for it: the text, the reasoning and the calls of the child.
+ *
+ * CHILDDATA1. The ends of steps and turns, raw chunks and errors of a child are left out: the result of the call has its outcome.
+ */
+import type { Event } from "@troupe/chat/events"
+import { eventText } from "./eventJson.ts"
+
+type ChildEvent = Extract<Event, { readonly type: "child_event" }>
+
+const leftOut: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
+  "step_completed",
+  "chat_completed",
+  "raw_chunk",
+  "error"
+])
+
+/** The fields of a child's event as JSON; `undefined` for an event that is left out. */
+export const childData = (given: ChildEvent): Readonly<Record<string, unknown>> | undefined => {
+  let event: Event = given
+  while (event.type === "child_event") event = event.event
+  if (leftOut.has(event.type)) return undefined
+  const { type: _, ...data } = JSON.parse(eventText(given)) as Record<string, unknown>
+  return data
+}
