@@ -187,7 +187,6 @@ export class ChildChats {
     const takeBack = this.#home.toolSlots?.lend()
     try {
       await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
-      call.progress({ chat: id, agent: call.agent })
       return await this.#answer(id, run, call)
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
@@ -220,6 +219,7 @@ export class ChildChats {
     for (let crashes = 0; ; crashes++) {
       const ref = await this.#home.called(id)
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      call.progress({ chat: id, agent: call.agent })
       if (call.events) this.#home.follow(run.parent, id, call)
       const refused = await this.#refused(id, run, call)
       if (refused !== undefined) return refused
