@@ -94,6 +94,16 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
 
+  /** The call of a sub-agent that asks. */
+  const asked = (): string | undefined =>
+    context()?.pendingApprovals.find(({ kind }) => kind === "question")?.toolCall.id
+
+  /** Answers the question of a sub-agent, or says something. */
+  const said = (text: string): AsyncIterable<Event> => {
+    const call = asked()
+    return call === undefined ? chat.send(text) : chat.approve(call, { type: "result", value: text })
+  }
+
   /** Waits for the chat's process (DEMO4); `undefined` when there is none in time, or when the Troupe has ended. */
   const revived = async (): Promise<Pid | undefined> => {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
@@ -110,7 +120,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
 
   return {
     hasFiles: files.started,
-    send: (text) => readable(() => chat.send(text)),
+    send: (text) => readable(() => said(text)),
     retry: () => readable(() => chat.retry()),
     cancel: () => chat.cancel(),
     kill: async () => {
@@ -126,7 +136,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
     },
     tree: () => Observer.format(Observer.tree(system)),
     messages: () => chat.thread.messages,
-    waitsForAnswer: () => context()?.pendingQuestion !== undefined,
+    waitsForAnswer: () => context()?.pendingQuestion !== undefined || asked() !== undefined,
     liveCalls: () =>
       (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt, child }): ReadonlyArray<LiveCall> =>
         status === "done"

@@ -208,7 +208,7 @@ const team: Rule = {
   matches: (clause) => /\bwith (?:the|a|my|your) team\b/i.test(clause),
   calls: (clause) => {
     const place = /^research\s+(.+?)\s+with\b/i.exec(clause)?.[1] ?? "Oslo"
-    return [`Work 2 seconds on a map of ${place}`, `Book a visit to ${place}`].map((input) => ({
+    return [`Work 1 second on a map of ${place}`, `Book a visit to ${place}`].map((input) => ({
       name: "research",
       arguments: { input }
     }))

@@ -101,6 +101,7 @@ const explain = (error: unknown): string => {
 const endOf = (result: ChatResult): TurnEnd => {
   switch (result.haltedReason) {
     case "ask_user":
+    case "awaiting_approval":
       return "question"
     case "cancelled":
       return "cancelled"
