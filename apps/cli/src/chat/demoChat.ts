@@ -16,7 +16,7 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { Observer, type Pid, Process, System } from "@troupe/otp"
-import { makeProgressBoard, makeTools, type Progress, startFileServer } from "../tools/index.ts"
+import { makeProgressBoard, makeTools, type Progress, researchTool, startFileServer, teamOf } from "../tools/index.ts"
 import type { LiveCall } from "../output/index.ts"
 
 /** The options of the chat. */
@@ -77,14 +77,32 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const progress = makeProgressBoard((call, report) => onProgress?.(call.name, report))
   const files = await startFileServer(system, folder)
   if (!files.started) onNotice(`no files: ${files.reason}`)
-  const tools = [...(files.started ? files.tools : []), ...makeTools({ progress })]
+  const own = makeTools({ progress })
+  const tools = [...(files.started ? files.tools : []), ...own, researchTool]
   const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
-  const troupe = await Troupe.start({ adapter, tools, system, toolTimeoutMs, instructions: instructions(folder) })
+  const troupe = await Troupe.start({
+    adapter,
+    tools,
+    agents: teamOf(own),
+    system,
+    toolTimeoutMs,
+    instructions: instructions(folder)
+  })
   const chat = await troupe.chat("demo")
 
   const context = () => chat.getSnapshot()?.context
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
+
+  /** The call of a sub-agent that asks. */
+  const asked = (): string | undefined =>
+    context()?.pendingApprovals.find(({ kind }) => kind === "question")?.toolCall.id
+
+  /** Answers the question of a sub-agent, or says something. */
+  const said = (text: string): AsyncIterable<Event> => {
+    const call = asked()
+    return call === undefined ? chat.send(text) : chat.approve(call, { type: "result", value: text })
+  }
 
   /** Waits for the chat's process (DEMO4); `undefined` when there is none in time, or when the Troupe has ended. */
   const revived = async (): Promise<Pid | undefined> => {
@@ -102,7 +120,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
 
   return {
     hasFiles: files.started,
-    send: (text) => readable(() => chat.send(text)),
+    send: (text) => readable(() => said(text)),
     retry: () => readable(() => chat.retry()),
     cancel: () => chat.cancel(),
     kill: async () => {
@@ -118,9 +136,9 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
     },
     tree: () => Observer.format(Observer.tree(system)),
     messages: () => chat.thread.messages,
-    waitsForAnswer: () => context()?.pendingQuestion !== undefined,
+    waitsForAnswer: () => context()?.pendingQuestion !== undefined || asked() !== undefined,
     liveCalls: () =>
-      (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt }): ReadonlyArray<LiveCall> =>
+      (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt, child }): ReadonlyArray<LiveCall> =>
         status === "done"
           ? []
           : [
@@ -130,7 +148,8 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
                 status,
                 elapsedMs: elapsed(startedAt),
                 timeoutMs: timeouts.get(name),
-                progress: progress.of(id)
+                progress: progress.of(id),
+                child: child && { agent: child.agent, text: child.text }
               }
             ]
       ),

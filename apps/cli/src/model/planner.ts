@@ -204,4 +204,15 @@ const sum: Rule = {
   calls: (clause) => [{ name: "calculate", arguments: { expression: expressionIn(clause) ?? "" } }]
 }
 
-const rules: ReadonlyArray<Rule> = [search, read, list, crash, timeout, slow, ask, sum]
+const team: Rule = {
+  matches: (clause) => /\bwith (?:the|a|my|your) team\b/i.test(clause),
+  calls: (clause) => {
+    const place = /^research\s+(.+?)\s+with\b/i.exec(clause)?.[1] ?? "Oslo"
+    return [`Work 1 second on a map of ${place}`, `Book a visit to ${place}`].map((input) => ({
+      name: "research",
+      arguments: { input }
+    }))
+  }
+}
+
+const rules: ReadonlyArray<Rule> = [team, search, read, list, crash, timeout, slow, ask, sum]

@@ -27,6 +27,7 @@ export const abilities = [
   "  book a table                    (a tool asks you back)",
   "  run the slow tool               (progress, Ctrl-C cancels)",
   "  let a tool time out             crash a tool",
+  "  research Oslo with the team     (two researchers, one of them asks)",
   "With an API key in the environment, or --model provider:id, a real model answers instead."
 ].join("\n")
 

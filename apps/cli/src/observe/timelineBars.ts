@@ -41,7 +41,8 @@ export const timelineBars = (
     const length = Math.max(1, column(until) - begins)
     const [mark, look] = fill[span.kind]
     const bar = `${" ".repeat(begins)}${mark.repeat(length)}`.padEnd(width)
-    const name = shortened(`${span.kind} ${span.label}`, nameWidth - 1).padEnd(nameWidth)
+    const depth = span.under === undefined ? 0 : span.under.split("/").length
+    const name = shortened(`${"  ".repeat(depth)}${span.kind} ${span.label}`, nameWidth - 1).padEnd(nameWidth)
     const took = `${span.to === undefined ? "…" : " "}${duration(until - span.from)}`.padStart(tookWidth)
     return `${name}${paint[look](bar)}${paint.quiet(took)}`
   })

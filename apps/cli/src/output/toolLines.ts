@@ -25,6 +25,8 @@ export interface LiveCall {
   readonly elapsedMs: number
   readonly timeoutMs: number | undefined
   readonly progress: Progress | undefined
+  /** The sub-agent of the call, and its words so far. */
+  readonly child?: { readonly agent: string; readonly text: string } | undefined
 }
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -65,7 +67,14 @@ export const liveLine = (call: LiveCall, paint: Paint): string => {
   const limit = call.timeoutMs === undefined ? "" : ` of at most ${duration(call.timeoutMs)}`
   const bar = call.progress === undefined ? "" : `  ${progressBar(call.progress)}`
   const state = call.status === "cancelling" ? paint.warn(" cancelling") : ""
-  return `${paint.accent(spinner(call.elapsedMs))} ${paint.strong(call.name)}${state} ${paint.quiet(`${duration(call.elapsedMs)}${limit}`)}${bar}`
+  const said = call.child === undefined || call.child.text === "" ? "" : `  ${newest(call.child.text)}`
+  return `${paint.accent(spinner(call.elapsedMs))} ${paint.strong(call.name)}${state} ${paint.quiet(`${duration(call.elapsedMs)}${limit}`)}${bar}${said}`
+}
+
+/** The newest words of a text, on one line. */
+const newest = (text: string): string => {
+  const line = shortened(text, text.length)
+  return line.length <= 60 ? line : `…${line.slice(-59)}`
 }
 
 /** A progress bar: `▓▓▓▓░░░░ 50%`. */

@@ -7,6 +7,7 @@ import type { ChatResult } from "@troupe/chat/chats"
 import { describe, SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import { Usage } from "@troupe/chat/messages"
+import { ChildReport } from "./childReport.ts"
 import type { Display } from "./display.ts"
 import type { Paint } from "./paint.ts"
 import { duration, finishedLine, visible } from "./toolLines.ts"
@@ -34,6 +35,7 @@ export const reportTurn = async (
   let called: Extract<Event, { type: "tool_execution_started" }> | undefined
   let streamed = false
   const shown = new Set<unknown>()
+  const children = new ChildReport(display, paint)
   const fail = (error: unknown): void => {
     if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(explain(error))}`)
     shown.add(error)
@@ -64,6 +66,9 @@ export const reportTurn = async (
           break
         case "ask_user_requested":
           display.line(`${paint.accent("?")} ${paint.strong(visible(event.question))}`)
+          break
+        case "child_event":
+          children.show(event)
           break
         case "error":
           fail(event.error)
@@ -96,6 +101,7 @@ const explain = (error: unknown): string => {
 const endOf = (result: ChatResult): TurnEnd => {
   switch (result.haltedReason) {
     case "ask_user":
+    case "awaiting_approval":
       return "question"
     case "cancelled":
       return "cancelled"

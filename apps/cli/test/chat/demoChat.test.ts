@@ -2,7 +2,9 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { runCommand } from "../../src/chat/commands.ts"
 import { startDemoChat } from "../../src/chat/demoChat.ts"
+import { appendingDisplay } from "../../src/output/display.ts"
 import { plainPaint } from "../../src/output/paint.ts"
+import { reportTurn } from "../../src/output/turnReport.ts"
 import { scriptedModel } from "../../src/model/scriptedModel.ts"
 
 test("DEMO1 without its file server the chat goes on, and says why", async () => {
@@ -62,5 +64,22 @@ test("DEMO4 without a process there is nothing to kill, and /kill says so", asyn
   await runCommand("/kill", { demo, paint: plainPaint, print: (text) => printed.push(text) })
   expect(printed).toEqual(["? there is no chat process to kill; the next question starts it again"])
   expect((await killing).after).toBeDefined()
+  await demo.stop()
+})
+
+test("a team works side by side, shows its work, and goes on with the answer of a person", async () => {
+  const demo = await withoutFiles()
+  let text = ""
+  const display = appendingDisplay((written) => (text += written))
+  const surroundings = { display, paint: plainPaint, elapsedMs: () => undefined, now: () => 0 }
+  expect(await reportTurn(demo.send("research Oslo with the team"), surroundings)).toBe("question")
+  expect(text).toContain("  researcher ✔ slow_job(seconds: 1) → worked for 1 seconds\n")
+  expect(text).toContain("  researcher ? Before I can book a visit to Oslo: for when, and for how many?\n")
+  expect(demo.waitsForAnswer()).toBe(true)
+  expect(await reportTurn(demo.send("tomorrow, for two"), surroundings)).toBe("completed")
+  expect(demo.waitsForAnswer()).toBe(false)
+  const answer = String(demo.messages().at(-1)?.content)
+  expect(answer).toContain("The researcher for “Work 1 second on a map of Oslo” says")
+  expect(answer).toContain("tomorrow, for two")
   await demo.stop()
 })

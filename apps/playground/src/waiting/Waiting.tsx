@@ -1,6 +1,6 @@
 import { useWaiting, type Waiting as Waits } from "@troupe/react"
 import { type ReactNode, useState } from "react"
-import { decisions } from "./Approvals.tsx"
+import { Answer, decisions } from "./Approvals.tsx"
 
 type Wait = Waits["waits"][number]
 
@@ -73,7 +73,6 @@ const Reply = ({
   readonly onDecide: (decision: Parameters<Waits["approve"]>[1]) => void
   readonly onAnswer: (text: string) => void
 }): ReactNode => {
-  const [said, setSaid] = useState("")
   if (kind === "approval" || kind === "unknown_outcome") {
     return (
       <div className="verbs">
@@ -85,19 +84,5 @@ const Reply = ({
       </div>
     )
   }
-  return (
-    <form
-      className="verbs"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (said !== "") onAnswer(said)
-      }}
-    >
-      <label>
-        <span className="hidden">{kind === "question" ? text : `The result of ${tool}`}</span>
-        <input value={said} onChange={(event) => setSaid(event.target.value)} />
-      </label>
-      <button type="submit">Answer</button>
-    </form>
-  )
+  return <Answer label={kind === "question" ? text : `The result of ${tool}`} onAnswer={onAnswer} />
 }

@@ -1,9 +1,15 @@
-import type { Browser } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { inBrowser, openBrowser, openPage, openPlayground, picture } from "./browser.ts"
 import { problems, say, settles } from "./talk.ts"
 
 let browser: Browser
+
+/** What the page shows of the work of researchers. */
+const work = (page: Page) => page.getByRole("region", { name: "Work of the researcher" })
+
+/** The chat of a researcher in the tree. */
+const researcher = (page: Page) => page.getByRole("treeitem", { name: /Chat you\/team\/~\// })
 
 describe("a team in the page", inBrowser, () => {
   beforeAll(async () => {
@@ -12,19 +18,49 @@ describe("a team in the page", inBrowser, () => {
 
   afterAll(() => browser.close())
 
-  test("shows the words and the tools of each researcher below its call, and the answer of the coordinator", async () => {
+  test("works below its calls, is killed and goes on, and continues with the answer that a person types", async () => {
     const playground = await openPlayground({ pauseAt: "season" })
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/team`)
     await say(page, "Research Oslo with the team")
-    const work = page.getByRole("region", { name: "Work of the researcher" })
-    await work.filter({ hasText: "what I know of the season" }).waitFor()
+    await work(page).filter({ hasText: "what I know of the season" }).waitFor()
+    await researcher(page).waitFor()
+    const call = page.getByRole("treeitem", { name: /^ToolCall research/u })
+    const levels = await Promise.all([call, researcher(page)].map((item) => item.getAttribute("aria-level")))
+    expect(Number(levels[1])).toBe(Number(levels[0]) + 1)
     expect(await problems(page)).toEqual([])
     await picture(page, "team")
+
+    await page.getByRole("tab", { name: "Turn" }).click()
+    await page.getByRole("button", { name: /research › scripted: model request/u }).waitFor()
+    await picture(page, "team-turn")
+    expect(await problems(page)).toEqual([])
+    await page.getByRole("tab", { name: "Processes" }).click()
+
+    await researcher(page).click()
+    await page.getByRole("button", { name: "Kill…" }).click()
+    await page.getByRole("button", { name: "Kill", exact: true }).click()
+    await page
+      .locator(".tro-counters div")
+      .filter({ hasText: /^Restarts1$/u })
+      .waitFor()
+    await work(page).filter({ hasText: "what I know of the season" }).waitFor()
+    await picture(page, "team-killed")
+
     playground.goOn()
-    await work.getByRole("list", { name: "Tools of the researcher" }).getByText("weather").waitFor()
+    const question = page.getByRole("region", { name: "Decision about ask_person" })
+    await question.waitFor()
+    await settles(page, "awaitingApproval")
+    expect(await problems(page)).toEqual([])
+    await picture(page, "team-question")
+    const answer = question.getByRole("textbox", { name: "Who visits Oslo, and for how long?" })
+    await answer.focus()
+    await page.keyboard.type("two of us, for a day")
+    await page.keyboard.press("Enter")
+    const last = page.locator(".message.assistant").last()
+    await last.getByText("the answer was “two of us, for a day”").waitFor()
+    await last.getByText("My notes on the weather").waitFor()
     await settles(page)
-    await page.locator(".message.assistant").last().getByText("My notes on the weather").waitFor()
-    expect(await work.count()).toBe(0)
+    expect(await work(page).count()).toBe(0)
     expect(faults).toEqual([])
     await playground.close()
   })

@@ -104,6 +104,9 @@ const machine = setup({
         halts: halts ? [...before, index] : before
       })
     ),
+    recordAsk: StateMachine.assign(({ context: { calls: states } }, { index, child }: Of<"call.asks">) => ({
+      calls: states.with(index, { begun: true, child })
+    })),
     recordDraining: StateMachine.assign(({ context }, { cancelled }: Of<"calls.draining">) => ({
       cancelled: context.cancelled || cancelled
     })),
@@ -131,6 +134,7 @@ const machine = setup({
     "call.restart": { actions: { type: "restartCall", params: ({ event }) => event.index } },
     "call.follows": { actions: { type: "recordFollowing", params: ({ event }) => event } },
     "call.over": { actions: { type: "recordOutcome", params: ({ event }) => event } },
+    "call.asks": { actions: { type: "recordAsk", params: ({ event }) => event } },
     "calls.cancel": { actions: "command" },
     "calls.restart": { actions: "command" },
     "batch.cancel": { actions: "command" },

@@ -2,7 +2,7 @@
 import type * as Scope from "effect/Scope"
 import type { SessionError } from "../errors/index.ts"
 import type { Event, Outlet } from "../events/index.ts"
-import type { StepHalt } from "../record/index.ts"
+import type { ChildWait, StepHalt } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallEnv, CallOptions, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { GateOptions } from "./batchGate.ts"
@@ -37,7 +37,9 @@ export interface ToolBatchInput {
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: CallOptions &
     GateOptions &
-    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal" | "system">>
+    Partial<
+      Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal" | "system" | "family">
+    >
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** The state of the batch, kept by an owner that outlives the batch. */
@@ -54,11 +56,12 @@ export interface ToolBatchInput {
   readonly journal?: IntentJournal | undefined
 }
 
-/** A suspended call (human in the loop), by its place in the batch. */
+/** A suspended call (human in the loop), by its place in the batch. `child` is what its sub-agent waits for. */
 interface SuspendedCall {
   readonly index: number
   /** The milliseconds after which the call expires; never by default. */
   readonly expiresMs?: number | undefined
+  readonly child?: ChildWait | undefined
 }
 
 /** Outcomes in call order, the halt that counts, and the suspended calls, which have no outcome yet. */

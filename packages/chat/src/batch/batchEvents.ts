@@ -1,17 +1,19 @@
 /** The events of the chart of a batch, and of the actor that runs its calls. */
 import type { CallCommand, CallEnd, ToolCallInput, ToolOutcome } from "../call/index.ts"
 import type { Held } from "../values/index.ts"
+import type { ChildWait } from "../record/index.ts"
 import type { ToolBatchResult } from "./batchContract.ts"
 
 /**
- * A call of a batch: whether it began, whether it was cancelled while it ran, its outcome before the hooks after it, and
- * its outcome.
+ * A call of a batch: whether it began, whether it was cancelled while it ran, its outcome before the hooks after it,
+ * its outcome, and what its sub-agent waits for.
  */
 export interface CallState {
   readonly begun: boolean
   readonly cancelled?: boolean | undefined
   readonly following?: Held<ToolOutcome> | undefined
   readonly outcome?: Held<ToolOutcome> | undefined
+  readonly child?: ChildWait | undefined
 }
 
 /**
@@ -22,6 +24,7 @@ export interface CallState {
  * - `call.cancel`, `call.restart`: a running call is to be cancelled, or to run again
  * - `call.follows`: the hooks after a call run, with its outcome so far
  * - `call.over`: a call has its outcome; `halts` is whether it halts the turn
+ * - `call.asks`: the sub-agent of a call waits for a person
  * - `calls.draining`: a call halted, or the batch was cancelled; under `concurrent` a halt does not keep calls from
  *   starting
  * - `calls.exhausted`: every call is over, and the reader has read past the last event
@@ -34,6 +37,7 @@ export type CallsEvent =
   | { readonly type: "call.restart"; readonly index: number }
   | { readonly type: "call.follows"; readonly index: number; readonly outcome: Held<ToolOutcome> }
   | { readonly type: "call.over"; readonly index: number; readonly outcome: Held<ToolOutcome>; readonly halts: boolean }
+  | { readonly type: "call.asks"; readonly index: number; readonly child: ChildWait }
   | { readonly type: "calls.draining"; readonly cancelled: boolean }
   | { readonly type: "calls.exhausted"; readonly result: Held<ToolBatchResult> }
 

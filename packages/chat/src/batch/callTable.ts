@@ -19,10 +19,10 @@ import {
 } from "../call/index.ts"
 import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
-import type { ModeWish, Suspended } from "../gate/index.ts"
+import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { Mode } from "../record/index.ts"
-import type { CallPlace, Tool } from "../tool/index.ts"
+import type { ChildWait, Mode } from "../record/index.ts"
+import { type CallPlace, idempotencyKey, type Tool } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
@@ -30,6 +30,12 @@ import type { CallState } from "./batchEvents.ts"
 import { original } from "../values/index.ts"
 import { CallWaiters } from "./callWaiters.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
+
+/** Why a call waits for a later answer: the gate, with its limit, or its sub-agent. */
+interface SuspendedCall {
+  readonly expiresMs?: number | undefined
+  readonly child?: ChildWait | undefined
+}
 
 /** One call of a batch. */
 export interface Slot {
@@ -48,7 +54,7 @@ export interface Slot {
   hasEnded: boolean
   pid: Pid<ToolCallEvent> | undefined
   outcome: ToolOutcome | undefined
-  suspended: Suspended | undefined
+  suspended: SuspendedCall | undefined
   /** The permission mode that the call requests, in its present run. */
   wish: ModeWish | undefined
   /** Called with the outcome; absent when the call has no span. */
@@ -136,12 +142,13 @@ export class CallSlots {
 
   /** Takes over the states of a stored batch, and runs the handlers of its running calls again (BATCH10). */
   restore(states: ReadonlyArray<CallState>, { follows, cancelled: cancel }: RestoredCalls): void {
-    states.forEach(({ begun, cancelled, following, outcome }, index) => {
+    states.forEach(({ begun, cancelled, following, outcome, child }, index) => {
       const slot = this.all[index]
       if (slot === undefined) return
       if (outcome !== undefined) return this.record(slot, original(outcome))
       if (!begun) return
       slot.hasStarted = true
+      if (child !== undefined) return this.suspend(slot, { child })
       slot.status = cancelled === true ? "cancelling" : "running"
       if (following !== undefined) follows(slot, original(following))
       else if (cancelled === true) cancel(slot)
@@ -164,9 +171,12 @@ export class CallSlots {
     )
   }
 
-  suspend(slot: Slot, suspended: Suspended): void {
+  suspend(slot: Slot, suspended: SuspendedCall): void {
     slot.suspended = suspended
     slot.status = "suspended"
+    slot.hasEnded = slot.hasStarted
+    slot.pid = undefined
+    if (suspended.child !== undefined) slot.traced?.(endedEarly(slot.toolCall, "cancelled", this.#input.options))
     this.#over++
   }
 
@@ -177,7 +187,9 @@ export class CallSlots {
   record(slot: Slot, came: ToolOutcome): void {
     const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
     const reported = slot.edited ? withArguments(ended) : ended
-    const outcome = slot.wish === undefined ? reported : { ...reported, wish: slot.wish }
+    const wished = slot.wish === undefined ? reported : { ...reported, wish: slot.wish }
+    const childUsage = this.#input.options.family?.spent(() => this.#keyOf(slot))
+    const outcome = childUsage === undefined ? wished : { ...wished, childUsage }
     slot.outcome = outcome
     slot.status = "done"
     slot.endedAt = this.now()
@@ -191,13 +203,25 @@ export class CallSlots {
     this.waiters.reached(slot, "over")
   }
 
+  #keyOf({ toolCall, position, edited }: Slot): string {
+    const { stepId, messageIndex, options } = this.#input
+    const { requestId, sessionId } = options
+    const replaced = edited ? (toolCall.arguments ?? undefined) : undefined
+    return idempotencyKey({ requestId, sessionId }, toolCall.id, {
+      stepId,
+      messageIndex,
+      index: position,
+      edited: replaced
+    })
+  }
+
   /** The outcome of a call that may have run before: `unknown` unless it ran again (BATCH9). */
   #afterUnknown({ hasStarted }: Slot, ended: ToolOutcome): ToolOutcome {
     const ran = hasStarted && !checked.has(ended.outcome)
     return ran ? ended : stillUnknown(ended, this.#input.options)
   }
 
-  /** Ends a call that has not begun; it may be suspended. */
+  /** Ends a call that has not begun, or is suspended. */
   endEarly(slot: Slot, ended: "cancelled" | "not_started", message?: string): void {
     if (slot.suspended !== undefined) {
       slot.suspended = undefined
@@ -214,7 +238,7 @@ export class CallSlots {
       ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
       : halts[0]
     const suspended = this.all.flatMap(({ index, suspended: waits }) =>
-      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs }]
+      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs, child: waits.child }]
     )
     return { outcomes, halt, suspended, error }
   }

@@ -16,6 +16,7 @@
  * BATCH5. The batch is done when every call is over and the reader has pulled past the last event.
  * BATCH6. With a gate, no call starts before all are judged. A refused call is `denied`. When the gate ends the turn, the
  *         other calls that were not refused are `not_started`. A suspended call has no outcome: the result lists it.
+ *         So does a call whose sub-agent waits for a person; only a cancel of the batch ends that call.
  * BATCH7. One call, or all calls, can be cancelled without the batch: the other calls and the turn go on. A call that
  *         waited only for a call cancelled before its turn starts at once. `done` of the command is called when those
  *         calls are over, or run again.
@@ -45,12 +46,12 @@ import {
 import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot, type SlotOwner } from "./callTable.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import type { BatchEvent, BatchState, CallsEvent, CallState } from "./batchEvents.ts"
-import { held } from "../values/index.ts"
+import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
-import type { Mode } from "../record/index.ts"
-import type { Tool } from "../tool/index.ts"
+import type { ChildWait, Mode } from "../record/index.ts"
+import { childWaitIn, type Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
@@ -172,7 +173,17 @@ export class RunningCalls implements SlotOwner, CallOwner {
     const slot = this.#calls.all[index]
     const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined || slot.outcome !== undefined) return
+    const child = end.type === "returned" ? childWaitIn(original(end.result)) : undefined
+    if (child !== undefined && this.#scheduler.isRunning(index)) return this.#asks(slot, child)
     this.#follow(slot, outcomeOf({ tool, toolCall: slot.toolCall, options: this.#input.options }, end))
+  }
+
+  /** The sub-agent of a call waits for a person: the call is suspended (BATCH6). */
+  #asks(slot: Slot, child: ChildWait): void {
+    this.#calls.suspend(slot, { child })
+    this.#host.send({ type: "call.asks", index: slot.index, child })
+    this.#scheduler.asks(slot.index)
+    this.changed()
   }
 
   /** The process of a call died before its chart had ended. */
@@ -366,8 +377,9 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 }
 
-const phaseOf = ({ begun, cancelled, outcome }: CallState): CallPhase => {
+const phaseOf = ({ begun, cancelled, outcome, child }: CallState): CallPhase => {
   if (outcome !== undefined) return "over"
+  if (child !== undefined) return "asking"
   if (!begun) return "queued"
   return cancelled === true ? "cancelling" : "running"
 }

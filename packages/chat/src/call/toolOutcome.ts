@@ -18,7 +18,7 @@ import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied, deepestLevels } from "../json/index.ts"
 import { write } from "../values/index.ts"
 import { awaitingUser, describe, type ResultSize, tooLarge } from "../toolResult/index.ts"
-import { ofError, type Outcome, type ToolCall, type ToolMessage } from "../model/index.ts"
+import { ofError, type Outcome, type ToolCall, type ToolMessage, type Usage } from "../model/index.ts"
 import {
   type Content,
   contentBy,
@@ -41,6 +41,8 @@ export interface ToolOutcome {
   readonly halt: StepHalt | undefined
   /** The permission mode that the call requests from the next batch on. */
   readonly wish?: ModeWish | undefined
+  /** The usage of its sub-agent, as far as the chat has not counted it before. */
+  readonly childUsage?: Usage | undefined
 }
 
 /** The options for outcomes: error policies, and the encoder with its limit. */

@@ -16,16 +16,25 @@ import { SessionError, ToolError } from "../errors/index.ts"
 import { clamp } from "../gate/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { FamilySpending, FixedOptions } from "../options/index.ts"
-import { type AgentRef, childId, type Conversation, isChildId, type Mode, type ParentRef } from "../record/index.ts"
+import {
+  type AgentRef,
+  childId,
+  type ChildWait,
+  type Conversation,
+  isChildId,
+  type Mode,
+  type ParentRef
+} from "../record/index.ts"
 import { blank } from "../store/index.ts"
-import { digest, type SubagentCall } from "../tool/index.ts"
+import { digest, type SubagentCall, suspending } from "../tool/index.ts"
+import * as Usage from "../model/Usage.ts"
 import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
-import { type Answering, goesOn, type Turn } from "./unattended.ts"
+import { type Answering, answering, asksOf, decisionsFor, haltIn, mostAsks, type Turn } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering {
@@ -55,13 +64,14 @@ interface Run {
   readonly pid: Pid
   readonly depth: number
   readonly span: SubagentCall["span"]
+  /** The key of the call. */
+  readonly key: string
+  /** What the child waited for, with the decisions. */
+  readonly wait: ChildWait | undefined
 }
 
 /** The id of the one input of a child. */
 const task = "task"
-
-/** How often a child that waits for somebody is continued. */
-const mostAnswers = 8
 
 /** The part of its parent's drain time that a child has. */
 const drainShare = 0.75
@@ -77,7 +87,11 @@ export class ChildChats {
 
   constructor(home: ChildrenHome) {
     this.#home = home
-    this.#spending = new Spending({ living: home.living, childrenOf: (id) => this.#childrenOf(id) })
+    this.#spending = new Spending({
+      living: home.living,
+      childrenOf: (id) => this.#childrenOf(id),
+      counted: (child) => this.#runs.get(child)?.wait?.counted ?? Usage.empty
+    })
   }
 
   #childrenOf(id: string): ReadonlyArray<string> {
@@ -163,16 +177,16 @@ export class ChildChats {
       return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
     const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
-    const bound = this.#boundMet(parent.id, id, depth, call)
+    const wait = decisionsFor(parent.context, id)
+    const bound = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (bound !== undefined) return bound
-    const run: Run = { parent: parent.id, pid, depth, span: call.span }
+    const run: Run = { parent: parent.id, pid, depth, span: call.span, key: call.key, wait }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = this.#home.toolSlots?.lend()
     try {
       await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
-      call.progress({ chat: id, agent: call.agent })
       return await this.#answer(id, run, call)
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
@@ -205,13 +219,14 @@ export class ChildChats {
     for (let crashes = 0; ; crashes++) {
       const ref = await this.#home.called(id)
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      call.progress({ chat: id, agent: call.agent })
       if (call.events) this.#home.follow(run.parent, id, call)
       const refused = await this.#refused(id, run, call)
       if (refused !== undefined) return refused
       try {
         await this.#turn(id, ref, call.input)?.result()
-        await this.#goesOn(id, ref)
-        return answerOf(call, this.#home.living(id))
+        await this.#answered(id, run, ref)
+        return resultOf(call, this.#home.living(id), run.wait)
       } catch (error) {
         const hasDied = error instanceof SessionError && error.reason === "chat_died"
         if (!hasDied || crashes === mostCrashes || !Process.isAlive(run.pid)) throw error
@@ -219,13 +234,14 @@ export class ChildChats {
     }
   }
 
-  /** Continues a child that waits for somebody, a few times (SUB10). */
-  async #goesOn(id: string, ref: ChildRef): Promise<void> {
-    for (let times = 0; times < mostAnswers; times++) {
+  /** Gives the child the answers that it waits for (SUB11). A turn that ends in an error is the last. */
+  async #answered(id: string, { wait }: Run, ref: ChildRef): Promise<void> {
+    if (wait === undefined) return
+    for (let reason = ""; reason !== "error";) {
       const context = this.#home.living(id)?.context
-      const turn = context === undefined ? undefined : goesOn(context, ref)
+      const turn = context === undefined ? undefined : answering(context, wait.asks, ref)
       if (turn === undefined) return
-      await turn.result()
+      reason = (await turn.result()).haltedReason
     }
   }
 
@@ -266,7 +282,7 @@ export class ChildChats {
     if (!this.#isOf(id, run)) return
     const chat = this.#home.living(id)
     const usage = chat?.context?.usage
-    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run.parent, id, usage)
+    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run, id, usage)
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
@@ -283,12 +299,23 @@ const failed = (
 ): HandlerResult.Failed =>
   HandlerResult.error(new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, ...fields }))
 
-/** What the model reads of a child whose turn is over. */
-const answerOf = (call: SubagentCall, chat: FamilyChat | undefined): HandlerResult.HandlerResult => {
+/** What the model reads of a child whose turn is over; a child that waits suspends the call (SUB10). */
+const resultOf = (
+  call: SubagentCall,
+  chat: FamilyChat | undefined,
+  wait: ChildWait | undefined
+): HandlerResult.HandlerResult => {
   const context = chat?.context
-  if (context === undefined) return failed(call, "cancelled", "the call was cancelled")
-  const { lastHaltedReason: haltedReason, thread } = context
+  if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
+  const { lastHaltedReason: haltedReason, thread, usage: counted } = context
   const said = lastSaid(thread)
+  const halt = haltIn(wait)
+  if (halt !== undefined) return HandlerResult.halt(halt, said)
+  const asks = asksOf({ id: chat.id, context })
+  if (asks.length > mostAsks) {
+    return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
+  }
+  if (asks.length > 0) return suspending(call.toolCall, { chat: chat.id, asks, counted })
   if (haltedReason === "completed") return HandlerResult.ok(said)
   const text = said === "" ? "" : `; its last text: ${said}`
   const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`

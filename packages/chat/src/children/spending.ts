@@ -3,8 +3,8 @@
  *
  * Owns: the usage of children whose calls ended in a running step. Does not own the usage of chats, which their charts have.
  *
- * SUB7. The usage of a child counts for its parent: for the budget of the parent's turn at once, and for the parent's usage when the
- *       step of the call ends.
+ * SUB7. The usage of a child counts for its parent once: for the budget of the parent's turn at once, and for the parent's usage when
+ *       the step of the call ends. The usage before a wait is counted with the wait.
  * SUB8. Before each request of a child the budget of every chat above must have something left. All children of a chat share that
  *       rest, so each of those that run at the same time overspends it by at most one request.
  */
@@ -19,12 +19,20 @@ export interface SpendingHome {
   readonly living: (id: string) => FamilyChat | undefined
   /** The ids of the children that run for a chat. */
   readonly childrenOf: (id: string) => ReadonlyArray<string>
+  /** The usage of a running child that its parent counted when it waited. */
+  readonly counted: (child: string) => Usage.Usage
+}
+
+/** The usage of a child whose call has ended, and the key of the call. */
+interface Ended {
+  readonly key: string
+  readonly usage: Usage.Usage
 }
 
 export class Spending {
   readonly #home: SpendingHome
   /** By the id of the parent, and of the child. */
-  readonly #ended = new Map<string, Map<string, Usage.Usage>>()
+  readonly #ended = new Map<string, Map<string, Ended>>()
 
   constructor(home: SpendingHome) {
     this.#home = home
@@ -33,7 +41,7 @@ export class Spending {
   /** What a chat spends, for its steps. */
   of(id: string): FamilySpending {
     return {
-      spent: () => this.#endedOf(id),
+      spent: (key) => this.#endedWith(id, key),
       take: () => {
         const taken = this.#ended.has(id) ? this.#endedOf(id) : undefined
         this.#ended.delete(id)
@@ -44,9 +52,20 @@ export class Spending {
   }
 
   /** A call of the parent has ended; a run before of the same call counts no more. */
-  childEnded(parent: string, child: string, usage: Usage.Usage): void {
-    const all = this.#ended.get(parent) ?? new Map<string, Usage.Usage>()
-    this.#ended.set(parent, all.set(child, usage))
+  childEnded(
+    { parent, key }: { readonly parent: string; readonly key: string },
+    child: string,
+    usage: Usage.Usage
+  ): void {
+    const all = this.#ended.get(parent) ?? new Map<string, Ended>()
+    this.#ended.set(parent, all.set(child, { key, usage: minus(usage, this.#home.counted(child)) }))
+  }
+
+  #endedWith(id: string, keyOf: () => string): Usage.Usage | undefined {
+    const all = this.#ended.get(id)
+    if (all === undefined) return undefined
+    const key = keyOf()
+    return Array.from(all.values()).find((ended) => ended.key === key)?.usage
   }
 
   /** The process of a chat starts from its record, which has what it has spent. */
@@ -73,12 +92,18 @@ export class Spending {
     const running = this.#home.childrenOf(id).map((child): Usage.Usage => {
       const chat = this.#home.living(child)
       const own = Usage.add(chat?.context?.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
-      return Usage.add(own, this.#spentBelow(child))
+      return Usage.add(minus(own, this.#home.counted(child)), this.#spentBelow(child))
     })
     return running.reduce(Usage.add, this.#endedOf(id))
   }
 
   #endedOf(id: string): Usage.Usage {
-    return Array.from(this.#ended.get(id)?.values() ?? []).reduce(Usage.add, Usage.empty)
+    return Array.from(this.#ended.get(id)?.values() ?? [], ({ usage }) => usage).reduce(Usage.add, Usage.empty)
   }
+}
+
+/** The usage without a part that was counted before. */
+const minus = (usage: Usage.Usage, counted: Usage.Usage): Usage.Usage => {
+  const less = Object.entries(counted).flatMap(([name, count]) => (typeof count === "number" ? [[name, -count]] : []))
+  return Usage.add(usage, Object.fromEntries(less))
 }

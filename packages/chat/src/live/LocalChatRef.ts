@@ -157,7 +157,8 @@ export class LocalChatRef implements ChatRef {
   /** `options` are those of the turn that the decision begins: the turn that suspended the call had its own. */
   approve(toolCallId: string, decision: Decision, { options }: OwnOptions = {}): LiveTurn {
     const context = this.#chat.view.snapshot()?.context
-    const state = context && { ...context, given: options?.tools }
+    const engineOf = (agent: string) => this.#chat.serving(agent).engine
+    const state = context && { ...context, given: options?.tools, engineOf }
     return this.#chat.start([], {
       options,
       decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, state) }]

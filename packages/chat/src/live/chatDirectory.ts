@@ -18,7 +18,7 @@ import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
-import type { Conversation } from "../record/index.ts"
+import { type Conversation, isChildId } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
@@ -27,7 +27,7 @@ import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
-import { ChildChats, type FamilyChat } from "../children/index.ts"
+import { ChildChats, type FamilyChat, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, SubagentCall } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -298,16 +298,18 @@ export class ChatDirectory {
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
     const life = new ChatLife(chat, { engine, system, tree, home }, record, recalled)
     const env = new ChatEnv(life)
+    const isChild = isChildId(id)
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: chatStart({
         id,
         engine,
         clock,
-        record: recalled,
+        record: isChild && recalled !== undefined ? withoutLimit(recalled) : recalled,
         cutOff: chat.cutOff(record),
         stores: true,
         agent,
-        ...suspension
+        ...suspension,
+        ...(isChild ? { suspendedTtlMs: undefined } : {})
       }),
       env,
       ...(inspect === undefined ? {} : { inspect }),

@@ -87,9 +87,9 @@ const undecidedMessage = (
   { kind }: Extract<OpenCall, { readonly state: "waiting" }>,
   rules: OutcomeRules
 ): ToolMessage =>
-  kind === "permission"
-    ? toolOutcome(toolCall, toolFailure(toolCall, "denied", "expired: nobody decided in time"), rules).message
-    : unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
+  kind === "unknown_outcome"
+    ? unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
+    : toolOutcome(toolCall, toolFailure(toolCall, "denied", "expired: nobody decided in time"), rules).message
 
 /** Withdraws the question, and answers the calls as cancelled. */
 const unanswered = ({ thread, open, pendingQuestion, pendingToolCalls }: ExpiryState): Expired => {

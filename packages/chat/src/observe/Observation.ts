@@ -15,7 +15,7 @@ import { Observer, Process } from "@troupe/otp"
 import { ValidationError } from "../errors/index.ts"
 import { chatAt, livingChatsOf, type RunningTroupe } from "../live/index.ts"
 import { processSight } from "./processDetail.ts"
-import { type ChatOf, observed } from "./processTree.ts"
+import { type CallOf, type ChatOf, observed } from "./processTree.ts"
 import { timelineSight } from "./turnTimeline.ts"
 import { Pace, Watching } from "./poller.ts"
 import type { Observed, ProcessDetail, Timeline } from "./observed.ts"
@@ -84,10 +84,16 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
   const living = livingChatsOf(troupe)
   const pace = new Pace(system.clock, lookEveryMs)
   const chatOf: ChatOf = (pid) => chatAt(living, pid)
+  const callOf: CallOf = (chat) => {
+    const { chat: parent = "", call } = living.get(chat)?.chat.context?.caller.parent ?? {}
+    const calls = living.get(parent)?.chat.view.running.calls
+    return calls?.find(({ id }) => id === call)?.pid
+  }
+  const of = { chat: chatOf, call: callOf }
   const processes = new Map<string, Watched<ProcessDetail>>()
   const timelines = new Map<string, Watched<Timeline>>()
   return {
-    tree: new Watching<Observed>({ look: (before) => observed(system, maxProcesses, chatOf, before) }, pace),
+    tree: new Watching<Observed>({ look: (before) => observed(system, maxProcesses, of, before) }, pace),
     process: (id) => kept(processes, id, () => new Watching(processSight(system, id, chatOf), pace)),
     timeline: (chat) =>
       kept(
@@ -95,7 +101,7 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
         chat,
         () =>
           new Watching(
-            timelineSight(system, chat, () => living.get(chat)?.chat),
+            timelineSight(system, chat, (id) => living.get(id)?.chat),
             pace
           )
       ),

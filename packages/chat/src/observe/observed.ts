@@ -60,11 +60,14 @@ export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> 
  * - `turn`: the whole turn; `stream`: a model request; `queue`: a call is queued for five milliseconds or more; `call`: its
  *   handler runs; `drain`: it was cancelled and may still end in time; `zombie`: its handler still runs after the call
  *   ended
+ * - `under`: the row of the call that the span's chat works for, if it is the chat of a sub-agent. A row is the part of the
+ *   spans' ids before their kind
  */
 export interface Span {
   readonly id: string
   readonly kind: "turn" | "stream" | "queue" | "call" | "drain" | "zombie"
   readonly label: string
+  readonly under?: string | undefined
   readonly from: number
   /** `undefined` while the span is open. */
   readonly to: number | undefined

@@ -1,10 +1,18 @@
-/** The process tree of a system as plain data; unchanged parts are the same objects. */
+/**
+ * The process tree of a system as plain data; unchanged parts are the same objects.
+ *
+ * OBSERVE6. The chat of a sub-agent is drawn below the call that it works for, while the tree has the call. Its supervisor stays where
+ *           it is.
+ */
 import { DeadLetters, Observer, type Pid, type System } from "@troupe/otp"
 import * as Zombies from "../call/Zombies.ts"
 import type { Observed, ProcessNode } from "./observed.ts"
 
 /** Returns the chat of a process, if it has one. */
 export type ChatOf = (pid: Pid) => string | undefined
+
+/** Returns the process of the call that a chat works for, if it is a child whose call runs. */
+export type CallOf = (chat: string) => Pid | undefined
 
 /** The data of a process, without its children. */
 export const plainLook = (
@@ -30,15 +38,17 @@ const cut = (label: string): string => (label.length <= longestLabel ? label : `
 export const observed = (
   system: System.System,
   maxProcesses: number,
-  chatOf: ChatOf,
+  of: { readonly chat: ChatOf; readonly call: CallOf },
   before: Observed | undefined
 ): Observed => {
   const { processes, crashes, restarts } = Observer.counts(system)
   const nodes = Observer.tree(system, { maxProcesses })
+  const calls = new Map<string, string>()
+  const plain = plainNodes(nodes, of, calls)
   const now: Observed = {
     at: system.clock.now(),
     processes,
-    tree: sharing(before?.tree ?? [], plainNodes(nodes, chatOf, undefined)),
+    tree: sharing(before?.tree ?? [], calls.size === 0 ? plain : belowCalls(plain, calls)),
     zombies: Zombies.counts(system).listed,
     crashes,
     restarts,
@@ -47,20 +57,48 @@ export const observed = (
   return before !== undefined && isSame(before, now, { at: now.at }) ? before : now
 }
 
+/** The nodes as data. `calls` gets the call of each child, both by the texts of their pids. */
 const plainNodes = (
   nodes: ReadonlyArray<Observer.Node>,
-  chatOf: ChatOf,
-  above: string | undefined
+  of: { readonly chat: ChatOf; readonly call: CallOf },
+  calls: Map<string, string>,
+  above?: string
 ): ReadonlyArray<ProcessNode> =>
   nodes.map((node) => {
-    const chat = above ?? chatOf(node.pid)
+    const own = of.chat(node.pid)
+    const call = own === undefined ? undefined : of.call(own)
+    if (call !== undefined) calls.set(node.pid.toString(), call.toString())
+    const chat = own ?? above
     const { children, hidden } = node
     return {
       ...plainLook(node, chat),
-      children: plainNodes(children, chatOf, chat),
+      children: plainNodes(children, of, calls, chat),
       ...(hidden === undefined ? {} : { hidden })
     }
   })
+
+const idsOf = (nodes: ReadonlyArray<ProcessNode>): ReadonlyArray<string> =>
+  nodes.flatMap(({ id, children }) => [id, ...idsOf(children)])
+
+/** The nodes, with each child below its call (OBSERVE6). */
+const belowCalls = (
+  nodes: ReadonlyArray<ProcessNode>,
+  calls: ReadonlyMap<string, string>
+): ReadonlyArray<ProcessNode> => {
+  const present = new Set(idsOf(nodes))
+  const taken = new Map<string, ReadonlyArray<ProcessNode>>()
+  const stays = (node: ProcessNode): boolean => {
+    const call = calls.get(node.id)
+    if (call === undefined || !present.has(call)) return true
+    taken.set(call, [...(taken.get(call) ?? []), node])
+    return false
+  }
+  const without = (list: ReadonlyArray<ProcessNode>): ReadonlyArray<ProcessNode> =>
+    list.map((node) => ({ ...node, children: without(node.children) })).filter(stays)
+  const withTaken = (list: ReadonlyArray<ProcessNode>): ReadonlyArray<ProcessNode> =>
+    list.map((node) => ({ ...node, children: withTaken([...node.children, ...(taken.get(node.id) ?? [])]) }))
+  return withTaken(without(nodes))
+}
 
 /** The nodes now; unchanged nodes are the same objects as before. */
 const sharing = (before: ReadonlyArray<ProcessNode>, after: ReadonlyArray<ProcessNode>): ReadonlyArray<ProcessNode> => {

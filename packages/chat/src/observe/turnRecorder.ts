@@ -15,6 +15,7 @@ import type { LiveChat } from "../live/index.ts"
 import type { LiveContext } from "../view/index.ts"
 import type { ToolCallView, Zombie } from "../call/index.ts"
 import type { Turn } from "../inbox/index.ts"
+import { childIn, ChildSpans } from "./childSpans.ts"
 import type { Span } from "./observed.ts"
 
 const mostTurns = 5
@@ -39,6 +40,8 @@ class RecordedTurn {
   readonly spans = new Map<string, Span>()
   /** The start of the present run of each call that has begun. */
   readonly runs = new Map<string, number>()
+  /** The children of its calls, by the rows of the calls. */
+  readonly children = new Map<string, ChildSpans>()
   readonly forget: () => void
 
   constructor(id: string, turn: Turn, pid: Pid | undefined, forget: () => void) {
@@ -61,8 +64,19 @@ class RecordedTurn {
     }
   }
 
+  /** Its spans; those of a child follow those of its call. */
+  get all(): ReadonlyArray<Span> {
+    const own = [...this.spans.values()]
+    for (const [row, child] of this.children) {
+      const at = own.findLastIndex(({ id }) => id.startsWith(`${row}.`))
+      own.splice(at + 1, 0, ...child.spans)
+    }
+    return own
+  }
+
   close(to: number, outcome: string): void {
     this.forget()
+    for (const child of this.children.values()) child.close(to, outcome)
     for (const id of this.spans.keys()) this.end(id, to, outcome)
   }
 }
@@ -74,11 +88,14 @@ export class TurnRecorder {
   #running: RecordedTurn | undefined
   readonly #zombies = new Map<string, Span>()
   readonly #past: Past
+  readonly #living: (id: string) => LiveChat | undefined
   #count: number
   /** Whether nothing was seen yet: a turn that runs then began earlier. */
   #isNew = true
 
-  constructor(chat: LiveChat, clock: Clock.Clock, past: Past) {
+  /** `living` returns the live chat of an id. */
+  constructor(chat: LiveChat, clock: Clock.Clock, past: Past, living: (id: string) => LiveChat | undefined) {
+    this.#living = living
     this.#chat = chat
     this.#clock = clock
     this.#past = past
@@ -87,7 +104,7 @@ export class TurnRecorder {
 
   get spans(): ReadonlyArray<Span> {
     const before = this.#turns.length < mostTurns ? this.#past.spans : []
-    return [...before, ...this.#turns.flatMap(({ spans }) => [...spans.values()]), ...this.#zombies.values()]
+    return [...before, ...this.#turns.flatMap(({ all }) => all), ...this.#zombies.values()]
   }
 
   /** Whether these are the turns of that chat. */
@@ -100,6 +117,12 @@ export class TurnRecorder {
     this.#running?.forget()
     const ended = this.spans.filter(({ to }) => to !== undefined)
     return { turns: this.#count, spans: ended.slice(-mostSpans) }
+  }
+
+  /** Ends the running turn, because its chat is no longer recorded. */
+  close(to: number, outcome: string): void {
+    this.#running?.close(to, outcome)
+    this.#running = undefined
   }
 
   /** Called when the chat may have changed. */
@@ -119,7 +142,19 @@ export class TurnRecorder {
     const recorded = this.#running ?? this.#begin(context.turn, pid, this.#isNew ? earliest(context, now) : now)
     this.#isNew = false
     seeStream(recorded, context, now)
-    context.toolCalls.forEach((call, index) => seeCall(recorded, index, call, now))
+    context.toolCalls.forEach((call, index) => {
+      seeCall(recorded, index, call, now)
+      this.#seeChild(recorded, rowOf(recorded, index, call), call)
+    })
+  }
+
+  /** Follows the child of a running call (SPAN4). */
+  #seeChild(recorded: RecordedTurn, row: string, { progress, status }: ToolCallView): void {
+    const id = status === "running" && !recorded.children.has(row) ? childIn(progress) : undefined
+    const chat = id === undefined ? undefined : this.#living(id)
+    if (chat === undefined || chat === this.#chat) return
+    const recorder = new TurnRecorder(chat, this.#clock, { turns: 0, spans: [] }, this.#living)
+    recorded.children.set(row, new ChildSpans(row, chat, recorder))
   }
 
   #begin(turn: Turn, pid: Pid, from: number): RecordedTurn {
@@ -187,10 +222,14 @@ const seeStream = (
   recorded.end(id, now, phase === "runningTools" ? "tool_calls" : undefined)
 }
 
+/** The ids of the spans of a call begin with its row. */
+const rowOf = ({ id }: RecordedTurn, index: number, call: ToolCallView): string =>
+  `${id}.${call.queuedAt}.${index}.${call.id}`
+
 /** Records the spans of a call: queued, running, and draining after a cancel or restart. */
 const seeCall = (recorded: RecordedTurn, index: number, call: ToolCallView, now: number): void => {
   const { name: label, status, queuedAt, startedAt, endedAt, outcome } = call
-  const id = `${recorded.id}.${queuedAt}.${index}.${call.id}`
+  const id = rowOf(recorded, index, call)
   const span = (key: string, kind: Span["kind"], from: number): void =>
     recorded.put({ id: `${id}.${key}`, kind, label, from, to: undefined, outcome: undefined })
   const known = recorded.runs.get(id)

@@ -10,7 +10,7 @@ import type { Span, Timeline } from "./observed.ts"
 export const timelineSight = (
   system: System.System,
   chat: string,
-  living: () => LiveChat | undefined
+  living: (id: string) => LiveChat | undefined
 ): Sight<Timeline> => {
   let past: Past = { turns: 0, spans: [] }
   let followed: { readonly recorder: TurnRecorder; readonly unhook: () => void } | undefined
@@ -22,10 +22,10 @@ export const timelineSight = (
   }
   /** Follows the present chat object: the chat may have been stopped and started again. */
   const follow = (): void => {
-    const now = living()
+    const now = living(chat)
     if (now === undefined || followed?.recorder.isOf(now) === true) return
     leave()
-    const recorder = new TurnRecorder(now, system.clock, past)
+    const recorder = new TurnRecorder(now, system.clock, past, living)
     followed = { recorder, unhook: now.view.record(recorder.see) }
   }
   return {

@@ -16,9 +16,9 @@ import type { CallTimeout } from "./callPolicy.ts"
 
 /** What a chat and its sub-agents spend. */
 export interface FamilySpending {
-  /** The usage of the children whose calls ended in the running step. */
-  readonly spent: () => Usage
-  /** Returns that usage at the end of the step, once; `undefined` for none. */
+  /** The usage of the child whose call has this key, and ended in the running step; `undefined` for none. */
+  readonly spent: (key: () => string) => Usage | undefined
+  /** Returns the usage of all children whose calls ended, at the end of the step, once; `undefined` for none. */
   readonly take: () => Usage | undefined
   /** The budget of a chat above that is used up, if one is. */
   readonly overspent: () =>

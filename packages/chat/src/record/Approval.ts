@@ -5,19 +5,26 @@
  */
 import * as z from "zod"
 import { anything, openRecord } from "../values/index.ts"
-import { ToolCall } from "../model/index.ts"
+import { ToolCall, Usage } from "../model/index.ts"
 
 /**
  * Why a call waits.
  *
  * - `permission`: `ask` of the permissions suspended it; its handler never ran
  * - `unknown_outcome`: the program ended while it ran, so whether it took effect is unknown
+ * - `question`: a call of a sub-agent asks a person; a `result` answers it
+ * - `tool_result`: the caller answers this call of a sub-agent; a `result` gives its result
  */
-export const ApprovalKind = z.enum(["permission", "unknown_outcome"])
+export const ApprovalKind = z.enum(["permission", "unknown_outcome", "question", "tool_result"])
 export type ApprovalKind = z.infer<typeof ApprovalKind>
 
 /**
  * A call that waits for a decision.
+ *
+ * **Details**: a call of a sub-agent has the name of the `agent`, and the id of its conversation as `chat`. The `id` of its
+ * `toolCall` is the address for `approve`: the id of the call of the sub-agent, `/~/`, and the id of the waiting call. Its
+ * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
+ * beginning.
  *
  * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
  * has no limit.
@@ -27,6 +34,8 @@ export const PendingApproval = z
     toolCall: ToolCall,
     kind: ApprovalKind,
     reason: z.string(),
+    agent: z.string().optional(),
+    chat: z.string().optional(),
     askedAt: z.number(),
     expiresAt: z.number().optional()
   })
@@ -40,7 +49,8 @@ export type PendingApproval = z.infer<typeof PendingApproval>
  *   key
  * - `deny`: it does not run, and the model reads the reason
  * - `halt`: it does not run, the other calls that were allowed are not started, and the turn ends
- * - `result`: it does not run, and this is its result: the person did the task, or knows its result
+ * - `result`: it does not run, and this is its result: the person did the task, or knows its result. For a question of a
+ *   sub-agent it is the answer
  */
 export const Decision = z.discriminatedUnion("type", [
   z.object({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
@@ -49,3 +59,31 @@ export const Decision = z.discriminatedUnion("type", [
   z.object({ type: z.literal("result"), value: anything }).readonly()
 ])
 export type Decision = z.infer<typeof Decision>
+
+/**
+ * One wait of a sub-agent's chat.
+ *
+ * - `id`: the call in that chat; for a wait of its own sub-agent an address
+ * - `at`: the index of that call's message in that chat's thread, because a later call can have the same id
+ * - `chat`, `agent`: the conversation that asks, and its agent
+ * - `decision`: what a person decided
+ */
+export const Ask = z
+  .object({
+    id: z.string(),
+    at: z.number().int(),
+    kind: ApprovalKind,
+    toolCall: ToolCall,
+    reason: z.string(),
+    agent: z.string(),
+    chat: z.string(),
+    askedAt: z.number(),
+    expiresAt: z.number().optional(),
+    decision: Decision.optional()
+  })
+  .readonly()
+export type Ask = z.infer<typeof Ask>
+
+/** The chat of a sub-agent that waits, its waits, and its usage that the chat of the call has counted. */
+export const ChildWait = z.object({ chat: z.string(), asks: z.array(Ask).readonly(), counted: Usage }).readonly()
+export type ChildWait = z.infer<typeof ChildWait>

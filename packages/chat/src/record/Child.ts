@@ -21,5 +21,11 @@ export const rootOf = (id: string): string => {
   return at === -1 ? id : id.slice(0, at)
 }
 
+/** The address of a wait of a child, in the chat of the call: the id of the call, and what the child calls the wait. */
+export const addressOf = (toolCallId: string, id: string): string => `${toolCallId}${mark}${id}`
+
+/** The id of the call in an address; the id itself for a call of the chat's own. */
+export const callOf = rootOf
+
 /** The id of a child of this chat. */
 export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`

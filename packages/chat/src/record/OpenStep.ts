@@ -1,8 +1,11 @@
 /** A stored step that is not over. */
 
 import * as z from "zod"
-import { ApprovalKind, Decision } from "./Approval.ts"
+import { ChildWait, Decision } from "./Approval.ts"
 import { StepHalt } from "./StepResult.ts"
+
+/** Why a call waits: for itself, or because its sub-agent waits. */
+const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
 
 /**
  * The state of one call of an open step.
@@ -13,6 +16,8 @@ import { StepHalt } from "./StepResult.ts"
  * - `decided`: the decision is applied when the turn continues
  * - `manual`: the caller answers it
  * - `done`: its result is in the thread
+ *
+ * A call of the kind `subagent` has the waits of its child, and is `decided` when all of them are. Then it runs again.
  */
 export const OpenCall = z.discriminatedUnion("state", [
   z.object({ state: z.literal("new") }).readonly(),
@@ -20,13 +25,14 @@ export const OpenCall = z.discriminatedUnion("state", [
   z
     .object({
       state: z.literal("waiting"),
-      kind: ApprovalKind,
+      kind: CallWait,
       reason: z.string(),
       askedAt: z.number(),
-      expiresAt: z.number().optional()
+      expiresAt: z.number().optional(),
+      child: ChildWait.optional()
     })
     .readonly(),
-  z.object({ state: z.literal("decided"), kind: ApprovalKind, decision: Decision }).readonly(),
+  z.object({ state: z.literal("decided"), kind: CallWait, decision: Decision, child: ChildWait.optional() }).readonly(),
   z.object({ state: z.literal("manual") }).readonly(),
   z.object({ state: z.literal("done") }).readonly()
 ])
@@ -48,6 +54,10 @@ export const OpenStep = z
   .readonly()
 
 export type OpenStep = z.infer<typeof OpenStep>
+
+/** Whether a decided call continues the chat of a sub-agent, so that it runs again until it has its result. */
+export const continuesChild = (call: OpenCall | undefined): boolean =>
+  call?.state === "decided" && call.child !== undefined
 
 /** Whether a step waits for a decision. */
 export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }) => state === "waiting")

@@ -1,12 +1,14 @@
 /**
- * What a conversation waits for: the answers, decisions and results that a person gives.
+ * What a conversation waits for: the answers, decisions and results that a person gives. What its sub-agents wait for is part
+ * of it, and the conversation of a sub-agent has no waits of its own.
  *
  * WAIT1. What a stored conversation waits for follows from its record alone, by one function. Every store uses it.
  */
 import { isRecord, shortened } from "../errors/index.ts"
 import { shown } from "../json/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
-import type { ApprovalKind } from "./Approval.ts"
+import type { ApprovalKind, Ask } from "./Approval.ts"
+import { addressOf } from "./Child.ts"
 import type { Conversation } from "./Conversation.ts"
 
 /** The kinds of waits. */
@@ -15,10 +17,11 @@ export const waitKinds = ["question", "approval", "unknown_outcome", "tool_resul
 /**
  * What a person is asked for.
  *
- * - `question`: the answer to a tool's question; a message answers it
+ * - `question`: the answer to a tool's question; a message answers it, and `approve` that of a sub-agent
  * - `approval`: the decision about a call that has not run; `approve` decides
  * - `unknown_outcome`: the decision about a call that may have run when the program ended; `approve` decides
- * - `tool_result`: the result of a call that the caller answers; `submitToolResults` gives it
+ * - `tool_result`: the result of a call that the caller answers; `submitToolResults` gives it, and `approve` that of a
+ *   sub-agent's call
  */
 export type WaitKind = (typeof waitKinds)[number]
 
@@ -42,7 +45,9 @@ export interface RecordWait {
 
 const kinds = {
   permission: "approval",
-  unknown_outcome: "unknown_outcome"
+  unknown_outcome: "unknown_outcome",
+  question: "question",
+  tool_result: "tool_result"
 } as const satisfies Readonly<Record<ApprovalKind, WaitKind>>
 
 const none: ReadonlyArray<never> = []
@@ -54,7 +59,8 @@ const none: ReadonlyArray<never> = []
  * have at most 2,000 characters, and the number of those left out. A question waits only while no turn runs.
  */
 export const waitsOf = (record: Conversation): ReadonlyArray<RecordWait> => {
-  const { open, pendingQuestion, pendingToolCalls, running } = record
+  const { open, pendingQuestion, pendingToolCalls, running, parent } = record
+  if (parent !== undefined) return none
   const asks = pendingQuestion !== undefined && !running
   if (open === undefined && !asks && pendingToolCalls.length === 0) return none
   const waits = [
@@ -66,7 +72,7 @@ export const waitsOf = (record: Conversation): ReadonlyArray<RecordWait> => {
   const agent = agentOf(record)
   return waits
     .filter((wait) => first.get(wait.toolCallId) === wait)
-    .map((wait) => (agent === undefined ? wait : { ...wait, agent }))
+    .map((wait) => (agent === undefined || wait.agent !== undefined ? wait : { ...wait, agent }))
 }
 
 const approvalsOf = ({ thread, open }: Conversation): ReadonlyArray<RecordWait> => {
@@ -75,10 +81,26 @@ const approvalsOf = ({ thread, open }: Conversation): ReadonlyArray<RecordWait> 
   return open.calls.flatMap((call, position) => {
     const toolCall = toolCalls[position]
     if (call.state !== "waiting" || toolCall === undefined) return []
-    const { kind, reason, askedAt, expiresAt } = call
+    const { kind, reason, askedAt, expiresAt, child } = call
+    if (child !== undefined) return childWaits(toolCall.id, child.asks, expiresAt)
+    if (kind === "subagent") return []
     return [waitOf(kinds[kind], toolCall, { reason: shortened(reason), askedAt, expiresAt })]
   })
 }
+
+/** What the sub-agent of a call waits for. */
+const childWaits = (
+  toolCallId: string,
+  asks: ReadonlyArray<Ask>,
+  expiresAt: number | undefined
+): ReadonlyArray<RecordWait> =>
+  asks.flatMap(({ id, kind, toolCall, reason, agent, askedAt, decision }) => {
+    if (decision !== undefined) return []
+    const call = { ...toolCall, id: addressOf(toolCallId, id) }
+    const rest = { agent: { name: agent }, askedAt, expiresAt }
+    const wait = waitOf(kinds[kind], call, kind === "question" ? rest : { ...rest, reason: shortened(reason) })
+    return [kind === "question" ? { ...wait, text: shortened(reason) } : wait]
+  })
 
 const callsAt = ({ messages }: Thread, at: number): ReadonlyArray<ToolCall> => {
   const message = messages[at]
@@ -88,7 +110,7 @@ const callsAt = ({ messages }: Thread, at: number): ReadonlyArray<ToolCall> => {
 const waitOf = (
   kind: WaitKind,
   call: ToolCall,
-  rest: Pick<RecordWait, "reason" | "askedAt" | "expiresAt">
+  rest: Pick<RecordWait, "reason" | "agent" | "askedAt" | "expiresAt">
 ): RecordWait => ({ kind, toolCallId: call.id, tool: call.name, text: argumentsOf(call), ...rest })
 
 /** The arguments as JSON; those that are no JSON object as the model wrote them. */

@@ -31,10 +31,11 @@ import { type Access, type Plan, planOf } from "./startOrder.ts"
  * - `starting`: it has its place, and its owner has not begun it
  * - `running`, `cancelling`: it has begun; in the second phase it was cancelled
  * - `suspended`: it waits for a later answer, and no other call waits for it
+ * - `asking`: it has begun, and waits for a later answer without a place; no halt skips it
  * - `releasing`: it was skipped while it was starting, and still has its place
  * - `over`: it has ended, or was skipped
  */
-export type CallPhase = "queued" | "starting" | "running" | "cancelling" | "suspended" | "releasing" | "over"
+export type CallPhase = "queued" | "starting" | "running" | "cancelling" | "suspended" | "asking" | "releasing" | "over"
 
 /** The state of a scheduler, as plain data; `halts` are the positions of halting calls in the order of their halts. */
 export interface SchedulerState {
@@ -159,12 +160,28 @@ export class Scheduler {
     this.#phases[index] = "over"
     if (!over.has(phase)) this.#left--
     this.#halted(index, halt)
-    if (placed.has(phase)) {
-      this.#placed--
-      this.#slots?.release()
-      this.#plan?.ended(index)
-    }
+    if (placed.has(phase)) this.#free(index)
     this.#proceed()
+  }
+
+  #free(index: number): void {
+    this.#placed--
+    this.#slots?.release()
+    this.#plan?.ended(index)
+  }
+
+  /** A call that runs waits for a later answer, and releases its place. A call that is being cancelled does not wait. */
+  asks(index: number): void {
+    if (!this.isRunning(index)) return
+    this.#phases[index] = "asking"
+    this.#left--
+    this.#free(index)
+    this.#proceed()
+  }
+
+  /** Whether a call runs, and is not being cancelled. */
+  isRunning(index: number): boolean {
+    return this.#phases[index] === "running"
   }
 
   /** A queued call waits for a later answer; until `begin` only. */
@@ -190,7 +207,10 @@ export class Scheduler {
     if (this.#isCancelled) return
     this.#isCancelled = true
     this.#skipFrom(0, "cancelled")
-    for (const index of this.#phases.keys()) this.#cancel(index)
+    for (const [index, phase] of this.#phases.entries()) {
+      this.#cancel(index)
+      if (phase === "asking") this.#skipped(index, "cancelled")
+    }
     this.#proceed()
   }
 
@@ -235,10 +255,14 @@ export class Scheduler {
   #skip(index: number, reason: "cancelled" | "not_started"): boolean {
     const phase = this.#phases[index]
     if (phase !== "queued" && phase !== "starting" && phase !== "suspended") return false
-    this.#phases[index] = phase === "starting" ? "releasing" : "over"
     if (phase !== "suspended") this.#left--
-    this.#owner.skip(index, reason)
+    this.#skipped(index, reason)
     return true
+  }
+
+  #skipped(index: number, reason: "cancelled" | "not_started"): void {
+    this.#phases[index] = this.#phases[index] === "starting" ? "releasing" : "over"
+    this.#owner.skip(index, reason)
   }
 
   /**
@@ -297,7 +321,7 @@ export class Scheduler {
 const placed: ReadonlySet<CallPhase> = new Set<CallPhase>(["starting", "running", "cancelling", "releasing"])
 
 /** The phases of calls that no other call waits for. */
-const over: ReadonlySet<CallPhase> = new Set<CallPhase>(["suspended", "releasing", "over"])
+const over: ReadonlySet<CallPhase> = new Set<CallPhase>(["suspended", "asking", "releasing", "over"])
 
 const newState = (count: number): SchedulerState => ({
   phases: Array.from({ length: count }, (): CallPhase => "queued"),

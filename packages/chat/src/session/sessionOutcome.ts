@@ -9,7 +9,7 @@
 import { AdapterError, ToolError, ValidationError } from "../errors/index.ts"
 import type { Conversation, ChatResult, OpenCall, OpenStep, StepResult } from "../record/index.ts"
 import type { StreamCollector } from "../events/index.ts"
-import { firstExpiry } from "../step/index.ts"
+import { firstExpiry, waitingBelow } from "../step/index.ts"
 import { chatResult, type Terminal, terminalCondition } from "../stopConditions/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { changed, type Session, sessionFrom } from "./sessionState.ts"
@@ -142,10 +142,12 @@ const openIn = ({ thread, pendingApprovals = [], ...result }: ChatResult | StepR
   const waiting = [...pendingApprovals]
   const manual = [...("haltedReason" in result ? result.pendingToolCalls : result.manualToolCalls)]
   const calls = (message.toolCalls ?? []).map(({ id }): OpenCall => {
+    const below = waitingBelow(id, waiting)
+    if (below !== undefined) return below
     const [approval] = taken(waiting, ({ toolCall }) => toolCall.id === id)
     if (approval === undefined) return { state: taken(manual, (call) => call.id === id).length > 0 ? "manual" : "done" }
-    const { toolCall: _, ...wait } = approval
-    return { state: "waiting", ...wait }
+    const { toolCall: _, kind, ...wait } = approval
+    return { state: "waiting", ...wait, kind: kind === "unknown_outcome" ? kind : "permission" }
   })
   return { at, calls }
 }

@@ -2,8 +2,9 @@
  * Checks decisions: a decision that cannot work is refused before it takes effect, so that the call still waits.
  *
  * DEC3. A call is not allowed to run when neither the agent, or the Troupe, nor the turn of the decision has its tool.
+ * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it.
  */
-import { Decision, type OpenStep } from "../record/index.ts"
+import { Decision, type OpenStep, type PendingApproval } from "../record/index.ts"
 import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
@@ -11,15 +12,17 @@ import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
 import type { Engine, ParsedArguments } from "../tool/index.ts"
-import type { Thread } from "../model/index.ts"
+import * as Thread from "../model/Thread.ts"
 import { deepestLevels } from "../json/index.ts"
 
 /** The state of the chat that a decision is checked against. `given` are the tools of the turn that the decision begins. */
 interface DecisionState {
   readonly engine: Pick<Engine, "tools">
-  readonly thread: Thread
+  readonly thread: Thread.Thread
   readonly open: OpenStep | undefined
   readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
+  /** The engine of a sub-agent's calls. */
+  readonly engineOf?: ((agent: string) => Pick<Engine, "tools">) | undefined
 }
 
 /** The members of each decision. */
@@ -36,20 +39,27 @@ const members = {
  */
 export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
   const decision = readable(given)
-  const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, toolCallId, context))]
+  const waits = pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open).find(
+    ({ toolCall }) => toolCall.id === toolCallId
+  )
+  const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, waits, context))]
   if (found.length > 0) throw invalid(found)
-  if (context !== undefined && decision.type === "allow") checkTool(toolCallId, context)
+  if (context !== undefined && waits !== undefined && decision.type === "allow") checkTool(waits, context)
   return decision
 }
 
+/** The tools of the agent that made a call. */
+const toolsOf = ({ agent }: PendingApproval, { engine, engineOf }: DecisionState): Engine["tools"] =>
+  (agent === undefined ? engine : (engineOf?.(agent) ?? engine)).tools
+
 /** DEC3 */
-const checkTool = (toolCallId: string, { engine, thread, open, given = [] }: DecisionState): void => {
-  const waits = pendingApprovalsOf(thread, open).find(({ toolCall }) => toolCall.id === toolCallId)
-  if (waits === undefined) return
-  const toolName = waits.toolCall.name
-  const names = [...engine.tools, ...given].map(({ name }) => name)
+const checkTool = (waits: PendingApproval, state: DecisionState): void => {
+  const { open, given = [] } = state
+  const { id: toolCallId, name: toolName } = waits.toolCall
+  const names = [...toolsOf(waits, state), ...given].map(({ name }) => name)
   if (names.includes(toolName)) return
-  const of = open?.agent === undefined ? "Troupe" : `agent ${open.agent}`
+  const agent = waits.agent ?? open?.agent
+  const of = agent === undefined ? "Troupe" : `agent ${agent}`
   const message = `The ${of} has no tool ${quoted(toolName)}, so the call still waits; start with this tool, or decide deny, halt or result`
   throw new SessionError("unknown_tool", message, { metadata: { toolName, toolCallId } })
 }
@@ -118,12 +128,17 @@ const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray
 /** The issues of the replaced arguments, if the schema can check them synchronously. */
 const misfits = (
   decision: Decision,
-  toolCallId: string,
-  { engine, thread, open }: DecisionState
+  waits: PendingApproval | undefined,
+  state: DecisionState
 ): ReadonlyArray<Finding> => {
-  if (decision.type !== "allow" || decision.arguments === undefined) return []
-  const waits = pendingApprovalsOf(thread, open).find(({ toolCall }) => toolCall.id === toolCallId)
-  const tool = engine.tools.find(({ name }) => name === waits?.toolCall.name)
+  if (decision.type !== "allow" || waits === undefined) return []
+  if (waits.kind === "question" || waits.kind === "tool_result") {
+    return [
+      { field: ["type"], reason: `must_be_result for a ${waits.kind}: { type: "result", value }, or deny, or halt` }
+    ]
+  }
+  if (decision.arguments === undefined) return []
+  const tool = toolsOf(waits, state).find(({ name }) => name === waits.toolCall.name)
   if (tool === undefined) return []
   let parsed: ParsedArguments | PromiseLike<ParsedArguments>
   try {

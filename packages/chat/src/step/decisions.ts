@@ -1,13 +1,14 @@
 /**
  * The outcomes of decided calls that do not run.
  *
- * DEC1. A decision to halt prevents the start of every call that was allowed beside it.
+ * DEC1. A decision to halt prevents the start of every call that was allowed beside it. A sub-agent gets the halt that is for it.
  * DEC2. A call that may have run stays `unknown`, whatever prevents it from running again; its text names both.
  */
 import type { Decision, OpenCall } from "../record/index.ts"
 import { ok } from "../values/index.ts"
 import { calledWith, denial } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
+import { isHalting } from "./childAsks.ts"
 import { type Opened, openToolCalls } from "./openCalls.ts"
 import {
   endedEarly,
@@ -34,7 +35,7 @@ export interface GoingOn {
 /** The calls that an open step continues with. */
 export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
   const { calls } = opened.open
-  const halts = calls.some((call) => call.state === "decided" && call.decision.type === "halt")
+  const halts = calls.some(isHalting)
   const toolCalls: Array<ToolCall> = []
   const positions: Array<number> = []
   const settled = new Map<number, ToolOutcome>()
@@ -66,7 +67,7 @@ const outcomeOf = (
   const { kind, decision } = call
   switch (decision.type) {
     case "allow":
-      return halts ? leftOut(toolCall, call, "not_started", rules) : undefined
+      return halts && !isHalting(call) ? leftOut(toolCall, call, "not_started", rules) : undefined
     case "deny": {
       const { reason = `${toolCall.name} was not allowed to run` } = decision
       return kind === "permission"
@@ -97,8 +98,8 @@ export const leftOut = (
     const decided = outcomeOf(toolCall, call, false, rules)
     if (decided !== undefined) return decided
   }
-  return call.kind === "permission"
-    ? endedEarly(toolCall, ended, rules, why)
+  return call.kind !== "unknown_outcome"
+    ? endedEarly(toolCall, ended, rules, why ?? (call.child && `not continued: ${leavings[ended]}`))
     : notAgain(toolCall, why ?? leavings[ended], rules)
 }
 

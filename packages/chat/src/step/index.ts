@@ -1,4 +1,5 @@
 /** One step: a model request and the tool calls it asked for, the journal of calls, and recovery after a crash. */
+export { waitingBelow } from "./childAsks.ts"
 export { checkedDecision } from "./decisionChecks.ts"
 export { leftOut } from "./decisions.ts"
 export { Journal } from "./journal.ts"

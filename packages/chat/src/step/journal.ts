@@ -12,10 +12,12 @@
  * JOUR5. The next save includes the outcome of such a call. While other calls still run, the outcome causes a save of its
  *        own.
  * JOUR6. An outcome that is not stored yet survives the death of the chat's process, but not the end of the program.
+ * JOUR7. The usage of a sub-agent is in a record exactly when the outcome of its call is, or what was counted when it waited.
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
-import type { Conversation, OpenCall, OpenStep, StepHalt } from "../record/index.ts"
-import type { ToolMessage, Usage } from "../model/index.ts"
+import { continuesChild, type Conversation, type OpenCall, type OpenStep, type StepHalt } from "../record/index.ts"
+import type { ToolMessage } from "../model/index.ts"
+import * as Usage from "../model/Usage.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
 import type { HaltOrder } from "../options/index.ts"
@@ -26,12 +28,15 @@ export type Intended = (failure: SessionError | undefined) => void
 
 /** A step whose tools run: its thread and open step, and the usage of its request. */
 export interface Journalled extends Opened {
-  readonly usage: () => Usage
+  readonly usage: Usage.Usage
 }
 
 const none: ReadonlyMap<number, ToolMessage> = new Map()
 
 const intended: OpenCall = { state: "intended" }
+
+/** Whether the intent of a call is noted. */
+const mayHaveRun = (call: OpenCall | undefined): boolean => call?.state === "intended" || continuesChild(call)
 
 /** The journal of one step. */
 export class Journal {
@@ -42,6 +47,8 @@ export class Journal {
   #calls: Array<OpenCall> = []
   #results: Map<number, ToolMessage> | undefined
   #halts: Map<number, StepHalt> | undefined
+  /** The usage of the sub-agents of calls that are over. */
+  #usages: Map<number, Usage.Usage> | undefined
   #haltOrder: HaltOrder | undefined
   #waiting: Array<Intended> = []
   #saving: ReadonlyArray<Intended> | undefined
@@ -66,22 +73,29 @@ export class Journal {
     return this.#calls[position]?.state
   }
 
-  /** Notes the intent of a call that writes; `done` is called when it may start (JOUR1). */
+  /**
+   * Notes the intent of a call that writes; `done` is called when it may start (JOUR1). A call that continues a sub-agent keeps
+   * the decisions: they are the intent.
+   */
   intend(position: number, done: Intended): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
       this.#calls = [...(this.#entry?.open.calls ?? [])]
     }
-    this.#calls[position] = intended
+    if (!continuesChild(this.#calls[position])) this.#calls[position] = intended
     this.#waiting.push(done)
     this.#askOnce()
   }
 
   /** Notes the outcome of a call; `goesOn` is whether others still run. */
-  over(position: number, { message, halt }: ToolOutcome, goesOn: boolean): void {
-    const wrote = this.#calls[position]?.state === "intended"
+  over(position: number, { message, halt, childUsage }: ToolOutcome, goesOn: boolean): void {
+    const wrote = mayHaveRun(this.#calls[position])
     this.#results ??= new Map()
     this.#results.set(position, message)
+    if (childUsage !== undefined) {
+      this.#usages ??= new Map()
+      this.#usages.set(position, childUsage)
+    }
     if (halt !== undefined) {
       this.#halts ??= new Map()
       this.#halts.set(position, halt)
@@ -114,13 +128,22 @@ export class Journal {
   }
 
   /** The journal as a record includes it (JOUR3, JOUR4). */
-  get journalled(): (Opened & { readonly usage: Usage }) | undefined {
+  get journalled(): (Opened & { readonly usage: Usage.Usage }) | undefined {
     const entry = this.#entry
     if (entry === undefined || this.#isOver) return undefined
     const halt = this.#halt
     const calls = [...this.#calls]
     const open: OpenStep = { ...entry.open, calls, ...(halt === undefined ? {} : { halt: keptHalt(halt) }) }
-    return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage() }
+    return {
+      ...withResults({ thread: entry.thread, open }, this.#results ?? none),
+      usage: this.#usageWith(entry.usage)
+    }
+  }
+
+  /** The usage with that of sub-agents whose calls are over: of all, or of those in these positions (JOUR7). */
+  #usageWith(usage: Usage.Usage, positions?: ReadonlyMap<number, unknown>): Usage.Usage {
+    const counted = Array.from(this.#usages ?? []).filter(([position]) => positions?.has(position) !== false)
+    return counted.reduce((sum, [, more]) => Usage.add(sum, more), usage)
   }
 
   /** How many messages of that record stay as they are: up to the first call without a result. */
@@ -144,13 +167,15 @@ export class Journal {
     const own = this.#entry?.open
     if (open === undefined || own?.at !== open.at || own.id !== open.id) return record
     const isLeft = (position: number): boolean => {
-      const state = open.calls[position]?.state
-      return state === "intended" || state === "new"
+      const call = open.calls[position]
+      return call?.state === "new" || mayHaveRun(call)
     }
     const results = new Map([...(this.#results ?? none)].filter(([position]) => isLeft(position)))
     const halt = this.#halt
     const known = halt === undefined ? open : { ...open, halt: keptHalt(halt) }
-    return results.size === 0 ? record : { ...record, ...withResults({ thread, open: known }, results) }
+    if (results.size === 0) return record
+    const usage = this.#usageWith(record.usage, results)
+    return { ...record, usage, ...withResults({ thread, open: known }, results) }
   }
 
   /** The halt that counts so far. */

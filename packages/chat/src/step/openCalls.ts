@@ -8,6 +8,7 @@
  * OPEN3. A call is decided once. A later decision is refused with what was decided (`decidedBefore`).
  */
 import {
+  callOf,
   type Decision,
   isWaiting,
   type OpenCall,
@@ -17,6 +18,7 @@ import {
 } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
+import { approvalsOf, decidedCall, decisionFor } from "./childAsks.ts"
 
 /** A thread and its open step. */
 export interface Opened {
@@ -75,15 +77,13 @@ export const isUnfinished = ({ calls, halt }: OpenStep): boolean =>
 
 const noApprovals: ReadonlyArray<PendingApproval> = []
 
-/** The calls that wait for a decision, in call order. */
+/** The calls that wait for a decision, in call order; in place of a call whose sub-agent waits, what that waits for (OPEN4). */
 export const pendingApprovalsOf = (thread: Thread, open: OpenStep | undefined): ReadonlyArray<PendingApproval> => {
   if (open === undefined || !isWaiting(open)) return noApprovals
   const toolCalls = openToolCalls({ thread, open })
   return open.calls.flatMap((call, position) => {
     const toolCall = toolCalls[position]
-    if (call.state !== "waiting" || toolCall === undefined) return []
-    const { state: _, ...waiting } = call
-    return [{ toolCall, ...waiting }]
+    return call.state === "waiting" && toolCall !== undefined ? approvalsOf(toolCall, call) : []
   })
 }
 
@@ -95,14 +95,17 @@ export const firstExpiry = ({ calls }: OpenStep): number | undefined => {
   return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
-/** Applies the decisions, each to the first waiting call with its id (OPEN3). */
+/** Applies the decisions, each to the first waiting call with its id, or with this address (OPEN3, OPEN4). */
 export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenStep => {
   const toolCalls = openToolCalls(opened)
   const calls = [...opened.open.calls]
   for (const { toolCallId, decision } of decisions) {
-    const at = calls.findIndex((call, position) => call.state === "waiting" && toolCalls[position]?.id === toolCallId)
-    const call = calls[at]
-    if (call?.state === "waiting") calls[at] = { state: "decided", kind: call.kind, decision }
+    for (const [position, call] of calls.entries()) {
+      const decided = decidedCall(call, toolCalls[position], toolCallId, decision)
+      if (decided === undefined) continue
+      calls[position] = decided
+      break
+    }
   }
   return { ...opened.open, calls }
 }
@@ -120,16 +123,18 @@ export const decidedBefore = (
 ): DecidedBefore | undefined => {
   const decision = open === undefined ? undefined : decisionIn({ thread, open }, toolCallId)
   if (decision !== undefined) return { decision }
-  const result = thread.messages.findLast((message) => message.role === "tool" && message.toolCallId === toolCallId)
+  const ids = [toolCallId, callOf(toolCallId)]
+  const result = thread.messages.findLast((message) => message.role === "tool" && ids.includes(message.toolCallId))
   return result?.role === "tool" ? { outcome: result.outcome ?? "completed" } : undefined
 }
 
 const decisionIn = (opened: Opened, toolCallId: string): Decision | undefined => {
   const toolCalls = openToolCalls(opened)
-  const decided = opened.open.calls.find(
-    (call, position) => call.state === "decided" && toolCalls[position]?.id === toolCallId
-  )
-  return decided?.state === "decided" ? decided.decision : undefined
+  for (const [position, call] of opened.open.calls.entries()) {
+    const decision = decisionFor(call, toolCalls[position], toolCallId)
+    if (decision !== undefined) return decision
+  }
+  return undefined
 }
 
 /** A halt that can be stored: a value without a JSON form is replaced by its description. */

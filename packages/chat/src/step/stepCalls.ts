@@ -4,12 +4,13 @@
  * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
  */
 import { type Response, text, type ToolCall } from "../model/index.ts"
-import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
+import { continuesChild, type OpenCall, type OpenStep, type StepHalt, type StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 import type { Journalled } from "./journal.ts"
 import { keptHalt, type Opened, openToolCalls, pendingApprovalsOf, withResults } from "./openCalls.ts"
 import { unknownCall } from "./recovery.ts"
+import { waitingForChild } from "./childAsks.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
 import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
 import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
@@ -79,8 +80,7 @@ const gated = ({ options, open, permissionMode }: RunningStep): ToolBatchInput["
 const journalledBy = (context: RunningStep): Journalled => {
   const opened = openedBy(context)
   const own = context.open === undefined ? replyOf(context).usage : Usage.empty
-  const { family } = context.options
-  return { ...opened, usage: () => (family === undefined ? own : Usage.add(own, family.spent())) }
+  return { ...opened, usage: own }
 }
 
 /** The thread with the step's message, and the step with no call answered yet. */
@@ -111,15 +111,17 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
   if (suspended.length === 0) return ended
   const now = context.options.system.clock.now()
   const left = new Map(
-    suspended.map(({ index, expiresMs }): [number, OpenCall] => [
+    suspended.map(({ index, expiresMs, child }): [number, OpenCall] => [
       index,
-      {
-        state: "waiting",
-        kind: "permission",
-        reason: "permission to run was suspended",
-        askedAt: now,
-        ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + expiresMs })
-      }
+      child === undefined
+        ? {
+            state: "waiting",
+            kind: "permission",
+            reason: "permission to run was suspended",
+            askedAt: now,
+            ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + expiresMs })
+          }
+        : waitingForChild(child, now)
     ])
   )
   return { ...ended, left }
@@ -147,6 +149,11 @@ export const batchCrashed = (context: RunningStep, cause: unknown): StepParts =>
   const left = new Map<number, OpenCall>()
   const diedWith = (call: ToolCall, index: number): ToolOutcome | undefined => {
     const tool = options.toolsByName.get(call.name)
+    const before = context.open?.calls[positions?.[index] ?? index]
+    if (before !== undefined && continuesChild(before)) {
+      left.set(index, before)
+      return undefined
+    }
     if (journal !== undefined && tool?.effect !== "read") {
       if (journal.stateOf(positions?.[index] ?? index) !== "intended") {
         const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)

@@ -1,4 +1,5 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
+export { childWaitIn, suspending } from "./childWait.ts"
 export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"

@@ -5,7 +5,7 @@
  *
  * NEST1. The events of a child are in the stream of its parent while its call runs: after the reply that has the call, and before the
  *        tool events of the call. After them the stream has no event of the child.
- * NEST2. A call shows its child while it runs. A chat without such children has no object of this class.
+ * NEST2. A call shows its child while the child runs: neither after its end, nor while the call waits for a person. A chat without such children has no object of this class.
  */
 import type { ChildView, ToolCallView } from "../call/index.ts"
 import type { Event } from "../events/index.ts"
@@ -49,7 +49,8 @@ export class ChildViews {
   }
 
   #withChild(call: ToolCallView): ToolCallView {
-    const followed = call.status === "done" ? undefined : this.#children.get(call.id)
+    const isOver = call.status === "done" || call.status === "suspended"
+    const followed = isOver ? undefined : this.#children.get(call.id)
     const context = followed?.context()
     if (followed === undefined || context === undefined) return call
     const { chat, agent } = followed

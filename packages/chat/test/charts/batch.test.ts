@@ -31,6 +31,7 @@ const walk: Walk = {
     { type: "batch.cancel" },
     { type: "call.follows", index: 0, outcome: held(outcome) },
     { type: "call.over", index: 0, outcome: held(outcome), halts: false },
+    { type: "call.asks", index: 0, child: { chat: "c", asks: [], counted: {} } },
     { type: "calls.draining", cancelled: false },
     { type: "calls.draining", cancelled: true },
     { type: "calls.exhausted", result: held(result) },

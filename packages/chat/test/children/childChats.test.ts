@@ -8,8 +8,6 @@ import { subagent } from "../../src/agents/subagentTool.ts"
 import { livingChatsOf } from "../../src/live/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
 import { text } from "../../src/model/Message.ts"
-import type { Request } from "../../src/model/Request.ts"
-import { askUser } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 
 const check = leakCheck()
@@ -178,54 +176,4 @@ test("SUB6 only its call uses the conversation of a child; anyone reads its hist
   expect((await troupe.history(id)).length).toBeGreaterThan(0)
   const fork = await troupe.fork(id, { id: "own" })
   expect(await store.load(fork.id)).not.toHaveProperty("parent")
-})
-
-test("SUB10 a child whose call needs an approval goes on with its denial, and no wait is left", async () => {
-  const write = tool({ name: "write", execute: () => "written" })
-  const research = (request: Request) => {
-    const last = request.messages.at(-1)
-    return last?.role === "user" ? calls("write") : says(request.messages.slice(-1).map(text).join(""))
-  }
-  const agent = { adapter: check.fake({ respond: research }), tools: [write] }
-  const { troupe } = await delegates(check, research, {
-    agents: { research: { ...agent, permissions: { ask: () => "suspend" as const } } }
-  })
-  const result = await (await troupe.chat("c")).send("please !dig").result()
-  expect(result.finalResponse?.outputText).toContain("nobody can decide about the calls of a sub-agent")
-  expect((await troupe.waiting()).waits).toEqual([])
-})
-
-test("SUB10 a child that asks a question goes on without an answer, and no wait is left", async () => {
-  const ask = tool({ name: "ask", execute: () => askUser("Which one?") })
-  const research = (request: Request) =>
-    request.messages.some((message) => text(message).includes("Nobody can answer")) ? says("the first") : calls("ask")
-  const agent = { adapter: check.fake({ respond: research }), tools: [ask] }
-  const { troupe } = await delegates(check, research, { agents: { research: agent } })
-  const result = await (await troupe.chat("c")).send("please !dig").result()
-  expect(result.finalResponse?.outputText).toBe("boss: the first")
-  expect((await troupe.waiting()).waits).toEqual([])
-})
-
-test("SUB10 after a restart a child with a call of unknown outcome goes on with a denial, and the call does not run again", async () => {
-  const started: Array<string> = []
-  const write = tool({
-    name: "write",
-    execute: (_, { idempotencyKey }) => {
-      started.push(idempotencyKey)
-      return new Promise<never>(() => {})
-    }
-  })
-  const research = (request: Request) => {
-    const last = request.messages.at(-1)
-    return last?.role === "tool" ? says(text(last)) : calls("write")
-  }
-  const agents = () => ({ research: { adapter: check.fake({ respond: research }), tools: [write] } })
-  const first = await delegates(check, research, { agents: agents() })
-  ;(await first.troupe.chat("c")).send("please !dig")
-  await until(() => started.length === 1)
-  await first.troupe.stop()
-  const { troupe } = await delegates(check, research, { agents: agents(), kept: first.store })
-  const result = await (await troupe.chat("c")).retry().result()
-  expect(result.finalResponse?.outputText).toContain("nobody can decide about the calls of a sub-agent")
-  expect([started.length, (await troupe.waiting()).waits]).toEqual([1, []])
 })

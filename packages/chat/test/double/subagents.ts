@@ -61,3 +61,24 @@ export const delegates = async (
   const { troupe } = await check.troupe({ ...options, store })
   return { adapters, troupe, store, options }
 }
+
+/** One call of a task: a call of `write` or `ask` or `fill`, or a task for another child. */
+export type Task = ReadonlyArray<"write" | "ask" | "fill" | Task>
+
+/** Answers a task by its calls, and their results by their texts. A task is the JSON of its calls. */
+export const working = (request: Request): Script => {
+  const { messages } = request
+  const first = messages.find(({ role }) => role === "user")
+  const isBegun = messages.some(({ role }) => role === "assistant")
+  if (first !== undefined && !isBegun) {
+    const task = JSON.parse(text(first)) as Task
+    if (task.length === 0) return says("[]")
+    return calls(
+      ...task.map((call) =>
+        typeof call === "string" ? call : (["research", { input: JSON.stringify(call) }] as const)
+      )
+    )
+  }
+  const answers = messages.slice(1).filter(({ role }) => role === "tool" || role === "user")
+  return says(`[${answers.map(text).join(" ")}]`)
+}

@@ -2,6 +2,7 @@ import { Clock, Process, System } from "@troupe/otp"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
+import { subagent } from "../../src/agents/subagentTool.ts"
 import * as Observation from "../../src/observe/Observation.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/live/Troupe.ts"
@@ -131,6 +132,67 @@ describe("the tree", () => {
     expect(tree.getState()?.restarts).toBe(1)
     await kill(before)
     await expect(kill("c1")).rejects.toMatchObject({ reason: "invalid_options" })
+  })
+})
+
+/** A Troupe whose chat has a sub-agent that works. */
+const family = () => {
+  const research = Fake.make({
+    scripts: [calls(["slow", { ms: 1_000 }]), [{ text: "hm" }, { delayMs: 1_000 }, ...says("found")]]
+  })
+  return started([calls(["research", { input: "dig" }]), says("done")], {
+    tools: [subagent("research")],
+    agents: { research: { adapter: research, tools: [{ ...slow, effect: "read" }] } }
+  })
+}
+
+describe("a sub-agent", () => {
+  test("OBSERVE6 its chat is below its call, with its own chat's name, also after its restart", async () => {
+    troupe = await family()
+    const chat = await troupe.chat("c1")
+    const turn = chat.send("go")
+    const { tree, kill } = Observation.make(troupe)
+    tree.subscribe(() => {})
+    const child = async () => {
+      await hop()
+      await clock.advance(200)
+      const call = all(tree.getState()?.tree).find(({ label }) => label === "ToolCall research")
+      return call?.children[0]
+    }
+    const found = await child()
+    expect(found?.label).toMatch(/^Chat c1\/~\//)
+    expect(found?.label).toBe(`Chat ${found?.chat}`)
+    expect(all(found?.children).map(({ label }) => label)).toContain("ToolCall slow")
+    expect(all(tree.getState()?.tree).filter(({ id }) => id === found?.id)).toHaveLength(1)
+    await kill(found?.id ?? "")
+    let again: ProcessNode | undefined
+    while (again === undefined || again.id === found?.id) again = await child()
+    expect(again?.label).toBe(found?.label)
+    expect(again?.id).not.toBe(found?.id)
+    await chat.cancel()
+    await turn.result()
+  })
+
+  test("SPAN4 its spans are below those of its call, and end with it", async () => {
+    troupe = await family()
+    const chat = await troupe.chat("c1")
+    const { timeline } = Observation.make(troupe)
+    const watched = timeline("c1")
+    watched.subscribe(() => {})
+    const turn = chat.send("go")
+    for (let times = 0; times < 15; times++) {
+      await hop()
+      await clock.advance(200)
+    }
+    await turn.result()
+    await clock.advance(200)
+    const spans = watched.getState()?.spans ?? []
+    const call = spans.find(({ kind, label }) => kind === "call" && label === "research")
+    const below = spans.filter(({ under }) => under !== undefined)
+    expect(below.map(({ kind }) => kind)).toEqual(["stream", "call", "stream"])
+    for (const { under } of below) expect(call?.id.startsWith(`${under}.call.`)).toBe(true)
+    expect(spans.map(({ to }) => to)).not.toContain(undefined)
+    expect(spans.indexOf(below[0] as Span)).toBe(spans.indexOf(call as Span) + 1)
   })
 })
 

@@ -81,7 +81,7 @@ describe("a chat with a sub-agent", () => {
   })
 
   it.each(["moves", "loses its home"] as const)(
-    "CLUSTER3, SUB10: that %s while its child writes goes on, and the call does not begin again",
+    "CLUSTER3, SUB10: that %s while its child writes asks whether it took effect, and the call does not begin again",
     async (how) => {
       const { placements, began, a, b, chat } = await family("in the call")
       const turn = chat.send("Hello", { id: "m1" })
@@ -91,8 +91,14 @@ describe("a chat with a sub-agent", () => {
         a.proxy.freeze()
         await placements.inherit(a.troupe.address, b.troupe.address)
       }
-      const { finalResponse } = await turn.result()
-      expect(finalResponse?.outputText).toContain("nobody can decide about the calls of a sub-agent")
+      const { haltedReason, pendingApprovals = [] } = await turn.result()
+      expect([haltedReason, pendingApprovals.map(({ kind }) => kind)]).toEqual([
+        "awaiting_approval",
+        ["unknown_outcome"]
+      ])
+      const id = pendingApprovals[0]?.toolCall.id ?? ""
+      const { finalResponse } = await chat.approve(id, { type: "result", value: "seen" }).result()
+      expect(finalResponse?.outputText).toBe("It says: I read: seen")
       expect(began).toHaveLength(1)
     }
   )

@@ -47,6 +47,9 @@ export interface Waiting {
   readonly answer: (wait: Wait, answer: string) => Promise<void>
 }
 
+/** Whether a wait is that of a sub-agent: its id is an address, and `approve` gives the answer. */
+const isOfChild = (toolCallId: string): boolean => toolCallId.includes("/~/")
+
 /** The most waits that a server lists on a page. */
 const most = 1_000
 
@@ -87,6 +90,7 @@ export const useWaiting = (options: WaitingOptions = {}): Waiting => {
       approve: (wait, decision) => deciding(troupe.chat(wait.chat).approve(wait.toolCallId, decision)),
       answer: ({ chat, kind: asked, toolCallId }, answer) => {
         const at = troupe.chat(chat)
+        if (isOfChild(toolCallId)) return deciding(at.approve(toolCallId, { type: "result", value: answer }))
         return deciding(asked === "question" ? at.send(answer) : at.submitToolResults({ [toolCallId]: answer }))
       }
     }

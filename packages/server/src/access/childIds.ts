@@ -1,10 +1,11 @@
 /**
  * The ids of the children of chats, as their owner has them.
  *
- * CHILDID1. In an event, a view or a progress report, a client gets the id of a child as it is in its own requests.
+ * CHILDID1. In an event, a view, a wait or a progress report, a client gets the id of a child as it is in its own requests.
  */
-import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
+import type { PendingApproval } from "@troupe/chat/tools"
 import type { Shown } from "./toolErrors.ts"
 
 type Own = (id: string) => string
@@ -17,6 +18,7 @@ export const withOwnChildren = (shown: Shown, own: Own): Shown => {
   return {
     ...shown,
     context,
+    result: (result) => inResult(shown.result(result), own),
     snapshot: (snapshot) => {
       const found = shown.snapshot(snapshot)
       if (found === undefined) return undefined
@@ -30,12 +32,42 @@ export const withOwnChildren = (shown: Shown, own: Own): Shown => {
   }
 }
 
-const inEvent = (event: Event, own: Own): Event =>
-  event.type === "child_event" ? { ...event, chat: own(event.chat), event: inEvent(event.event, own) } : event
+const inEvent = (event: Event, own: Own): Event => {
+  switch (event.type) {
+    case "child_event":
+      return { ...event, chat: own(event.chat), event: inEvent(event.event, own) }
+    case "step_completed":
+      return inWaiting(event, own)
+    case "chat_completed": {
+      const result = inResult(event.result, own)
+      return result === event.result ? event : { ...event, result }
+    }
+    default:
+      return event
+  }
+}
+
+interface Waiting {
+  readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
+}
+
+/** A value with the ids of the children that wait. */
+const inWaiting = <A extends Waiting>(value: A, own: Own): A => {
+  const { pendingApprovals: waits } = value
+  return waits?.some(({ chat }) => chat !== undefined) === true
+    ? { ...value, pendingApprovals: inWaits(waits, own) }
+    : value
+}
+
+const inWaits = (waits: ReadonlyArray<PendingApproval>, own: Own): ReadonlyArray<PendingApproval> =>
+  waits.map((wait) => (wait.chat === undefined ? wait : { ...wait, chat: own(wait.chat) }))
+
+const inResult = (result: ChatResult, own: Own): ChatResult => inWaiting(result, own)
 
 const inContext = (context: Context, own: Own): Context => {
   const toolCalls = inCalls(context.toolCalls, own)
-  return toolCalls === context.toolCalls ? context : { ...context, toolCalls }
+  const shown = inWaiting(context, own)
+  return toolCalls === context.toolCalls ? shown : { ...shown, toolCalls }
 }
 
 const inCalls = (calls: ReadonlyArray<CallView>, own: Own): ReadonlyArray<CallView> =>

@@ -1,5 +1,5 @@
 /** The events of the child of a call, by each protocol. */
-import { Fake, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import { Codec } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
@@ -101,6 +101,32 @@ describe("the events of a child", () => {
     expect(text).toContain("Done.")
     expect(text).not.toContain("Found it.")
   })
+})
+
+test("CHILDID1 the conversation of a child is read by the id that its events have", async () => {
+  const { ask } = await family()
+  const response = await ask("POST", "/chats/c/messages", { input: "Go" }, { accept: "text/event-stream" })
+  const [, id = ""] = /"chat":"([^"]+)"/.exec(await response.text()) ?? []
+  const history = await ask("GET", `/chats/${encodeURIComponent(id)}/history`)
+  expect(history.status).toBe(200)
+  expect(await history.text()).toContain("Found it.")
+})
+
+test("CHILDID1 a wait of a child has the owner's id of the child, in events and in the view", async () => {
+  const asks = tool({ name: "look", execute: () => askUser("Which?") })
+  const { ask } = await served({
+    adapter: Fake.make({ scripts: [call("c0", "research", { input: "Dig" }), says("Done.")] }),
+    tools: [Agents.subagent("research")],
+    agents: { research: { adapter: Fake.make({ scripts: [call("k0", "look"), says("Found it.")] }), tools: [asks] } }
+  })
+  const response = await ask("POST", "/chats/c/messages", { input: "Go" }, { accept: "text/event-stream" })
+  const text = await response.text()
+  expect(text).toContain('"c0/~/k0"')
+  expect(text).toMatch(/"chat":"c\/~\//)
+  expect(text).not.toContain("anna/")
+  const view = reading(await ask("GET", "/chats/c/view"))
+  expect(await view.until("c0/~/k0")).not.toContain("anna/")
+  await view.leave()
 })
 
 test("CHILDID1 the view has the child below its running call, under the owner's id", async () => {

@@ -1,10 +1,14 @@
 /** The spans of a chat's turns as rows of bars. */
 import type { Observation } from "@troupe/chat/observe"
 
-/** The spans of one row: those of one tool call, of one request, or of the turn. */
+/**
+ * The spans of one row: those of one tool call, of one request, or of the turn. `above` are the labels of the calls that the row's
+ * chat works for, the outermost first.
+ */
 interface TimelineRow {
   readonly id: string
   readonly label: string
+  readonly above: ReadonlyArray<string>
   readonly spans: ReadonlyArray<Observation.Span>
 }
 
@@ -19,7 +23,7 @@ export interface TimelineTurn {
 
 /** The spans of one call have the same id up to the word for their kind. */
 const rowIdOf = ({ id, kind }: Observation.Span): string => {
-  const at = id.indexOf(`.${kind}`)
+  const at = id.lastIndexOf(`.${kind}`)
   return at === -1 ? id : id.slice(0, at)
 }
 
@@ -43,13 +47,23 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
   const put = (id: string, span: Observation.Span) => rows.set(id, [...(rows.get(id) ?? []), span])
   for (const span of spans) if (span.kind !== "zombie") put(rowIdOf(span), span)
   for (const span of spans) if (span.kind === "zombie") put(zombieRow(span, rows) ?? span.id, span)
-  return [...rows]
+  const all = [...rows]
     .map(([id, threadTimes]) => ({
       id,
       label: threadTimes[0]?.label ?? "",
+      under: threadTimes[0]?.under,
       spans: threadTimes.toSorted((one, other) => one.from - other.from)
     }))
     .toSorted((one, other) => (one.spans[0]?.from ?? 0) - (other.spans[0]?.from ?? 0))
+  // The rows of a child follow the row of its call.
+  const known = new Set(all.map(({ id }) => id))
+  const below = Map.groupBy(all, ({ under }) => (under !== undefined && known.has(under) ? under : undefined))
+  const nested = (of: string | undefined, above: ReadonlyArray<string>): ReadonlyArray<TimelineRow> =>
+    (below.get(of) ?? []).flatMap(({ id, label, spans: own }) => [
+      { id, label, above, spans: own },
+      ...nested(id, [...above, label])
+    ])
+  return nested(undefined, [])
 }
 
 /** The turns, the oldest first; running spans end at `now`. */
@@ -63,7 +77,7 @@ export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): Re
     const last = Math.max(end, ...own.map(({ to }) => to ?? now))
     return {
       turn,
-      rows: [{ id: turn.id, label: "Turn", spans: [turn] }, ...rowsOf(own)],
+      rows: [{ id: turn.id, label: "Turn", above: [], spans: [turn] }, ...rowsOf(own)],
       from: turn.from,
       to: Math.max(last, turn.from + 1),
       isLive: turn.to === undefined || own.some(({ to }) => to === undefined)

@@ -97,6 +97,9 @@ const sayingOf = (span: Observation.Span, { from }: TimelineTurn, now: number): 
   return `${wordsFor(span.kind)}, from ${duration(span.from - from)}, ${duration(lengthOf(span, now))}, ${end}`
 }
 
+/** The name of a row, with the calls that its chat works for. */
+const nameOf = ({ label, above }: TimelineTurn["rows"][number]): string => [...above, label].join(" › ")
+
 const Bars = ({ turn, now }: TurnProps) => {
   const { from, rows } = turn
   const all = axisOf(turn)
@@ -135,7 +138,11 @@ const Bars = ({ turn, now }: TurnProps) => {
       </div>
       {rows.map((row) => (
         <div key={row.id} className="tro-track">
-          <span className="tro-track-name" title={row.label}>
+          <span
+            className="tro-track-name"
+            title={nameOf(row)}
+            style={row.above.length === 0 ? undefined : { paddingInlineStart: `${row.above.length * 10}px` }}
+          >
             {row.label}
           </span>
           <div className="tro-lane">
@@ -149,7 +156,7 @@ const Bars = ({ turn, now }: TurnProps) => {
                 data-open={span.to === undefined || undefined}
                 data-bad={/fail|time|abandon|crash|cancel/.test(span.outcome ?? "") || undefined}
                 style={{ insetInlineStart: part(span.from - from), inlineSize: part(lengthOf(span, now)) }}
-                aria-label={`${row.label}: ${sayingOf(span, turn, now)}`}
+                aria-label={`${nameOf(row)}: ${sayingOf(span, turn, now)}`}
                 tabIndex={span.id === current ? 0 : -1}
                 {...(span.id === pointed ? { "aria-describedby": tip } : {})}
                 onFocus={() => {
@@ -176,7 +183,7 @@ const Bars = ({ turn, now }: TurnProps) => {
                       : { insetInlineStart: part(span.from - from) }
                   }
                 >
-                  <strong>{row.label}</strong> {sayingOf(span, turn, now)}
+                  <strong>{nameOf(row)}</strong> {sayingOf(span, turn, now)}
                 </span>
               ) : undefined
             )}
@@ -192,7 +199,7 @@ const SpanTable = ({ turn, now }: TurnProps) => (
     {turn.rows.flatMap((row) =>
       row.spans.map((span) => (
         <tr key={span.id}>
-          <th scope="row">{row.label}</th>
+          <th scope="row">{nameOf(row)}</th>
           <td>
             <span className="tro-swatch" data-kind={span.kind} aria-hidden /> {span.kind}
           </td>

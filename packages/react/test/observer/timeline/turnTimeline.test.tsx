@@ -46,6 +46,41 @@ test("each call has a row with its stretches, and its zombie goes on in it", asy
   ])
 })
 
+test("the rows of a sub-agent follow the row of its call, are set in, and have its name before theirs", async () => {
+  const { link, timeline } = observerDouble()
+  await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
+  const span = (id: string, kind: "turn" | "stream" | "call", label: string, from: number, under?: string) => ({
+    id,
+    kind,
+    label,
+    ...(under === undefined ? {} : { under }),
+    from,
+    to: from + 100,
+    outcome: "completed"
+  })
+  const row = "1.10.0.call_1"
+  const family = [
+    span("1", "turn", "Go", 0),
+    span("1.2.stream", "stream", "last", 90),
+    span(`${row}.call.10`, "call", "research", 10),
+    span(`${row}/1.1.stream`, "stream", "small", 20, row),
+    span(`${row}/1.30.0.call_1.call.30`, "call", "weather", 30, row)
+  ]
+  act(() => timeline.put({ chat: "trip-to-lisbon", at: 13_000, spans: family }))
+  const names = [...document.querySelectorAll<HTMLElement>(".tro-track-name")].map((name) => [
+    name.textContent,
+    name.style.paddingInlineStart
+  ])
+  expect(names).toEqual([
+    ["Turn", ""],
+    ["research", ""],
+    ["small", "10px"],
+    ["weather", "10px"],
+    ["last", ""]
+  ])
+  expect(bar(/^research › weather: runs/)).toBeDefined()
+})
+
 test("a bar that goes on grows with each frame, from the last look on", async () => {
   const { link, timeline } = observerDouble()
   await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)

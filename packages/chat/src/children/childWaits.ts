@@ -1,0 +1,142 @@
+/**
+ * What a child waits for, and how the answers of a person get to it.
+ *
+ * Owns: nothing. The chat of the call stores what its child waits for, and what a person decided.
+ *
+ * SUB10. What a child waits for is a wait of its call, so that it passes up to the root, through every chat between. While it waits, it has
+ *        no process.
+ * SUB11. An answer gets to the very call that asked, once: an answer to what the child no longer waits for is not used. A call that was
+ *        allowed to run, and may have run when the program ended, is another wait, and is asked about again.
+ * SUB12. A decision to halt ends the turn of every chat up to the root, as a decision about a call of the root does.
+ */
+import { shortened } from "../errors/index.ts"
+import { shown } from "../json/index.ts"
+import type { ChatContext } from "../loop/index.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
+import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting } from "../record/index.ts"
+import { openToolCalls, pendingApprovalsOf } from "../step/index.ts"
+import { digest } from "../tool/index.ts"
+
+/** A turn of a child. */
+export interface Turn {
+  readonly result: () => Promise<{ readonly haltedReason: string }>
+}
+
+/** The functions that answer a child. */
+export interface Answering {
+  readonly send: (input: string, options: { readonly id: string }) => Turn
+  readonly approve: (toolCallId: string, decision: Decision) => Turn
+  readonly submitToolResults: (
+    results: Readonly<Record<string, unknown>>,
+    options: { readonly input?: string | undefined }
+  ) => Turn
+}
+
+/** The chat of a child, and its context. */
+interface WaitingChild {
+  readonly id: string
+  readonly context: ChatContext
+}
+
+/** How many waits a child may have at once. */
+export const mostAsks = 100
+
+/** The most characters of the arguments that a person sees. */
+const mostArguments = 16_000
+
+/**
+ * What the child waits for. It follows from its open calls, not from the end of its last turn: after a restart it can wait in a turn that
+ * has no end.
+ */
+export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
+  const { thread, open, pendingQuestion, pendingToolCalls, now: askedAt } = context
+  const own = { agent: context.agent?.name ?? "", chat }
+  const approvals = pendingApprovalsOf(thread, open).map(({ toolCall, agent, chat: below, ...wait }): Ask => ({
+    ...wait,
+    reason: shortened(wait.reason),
+    agent: agent ?? own.agent,
+    chat: below ?? chat,
+    id: toolCall.id,
+    at: open?.at ?? 0,
+    toolCall: bounded(toolCall)
+  }))
+  const others = [
+    ...pendingToolCalls.map((toolCall) => ({ kind: "tool_result" as const, id: toolCall.id, reason: "" })),
+    ...(pendingQuestion === undefined
+      ? []
+      : [{ kind: "question" as const, id: pendingQuestion.toolCallId, reason: shortened(pendingQuestion.question) }])
+  ]
+  const answers = others.map((ask): Ask => {
+    const at = indexOf(thread, ask.id)
+    const toolCall = bounded(callAt(thread, at, ask.id) ?? { id: ask.id, name: "", arguments: {} })
+    return { ...own, ...ask, at, toolCall, askedAt }
+  })
+  return [...approvals, ...answers]
+}
+
+/** The index of the newest message with this call; -1 if there is none. */
+const indexOf = (thread: Thread, id: string): number =>
+  thread.messages.findLastIndex((_, at) => callAt(thread, at, id) !== undefined)
+
+const callAt = (thread: Thread, at: number, id: string): ToolCall | undefined =>
+  openToolCalls({ thread, open: { at, calls: [] } }).find((call) => call.id === id)
+
+/** The call without what only its provider reads; long arguments as their beginning. */
+const bounded = ({ id, name, arguments: args, rawArguments }: ToolCall): ToolCall => {
+  const text = args === null ? (rawArguments ?? "") : JSON.stringify(shown(args))
+  return args !== null && text.length <= mostArguments
+    ? { id, name, arguments: args }
+    : { id, name, arguments: null, rawArguments: shortened(text, mostArguments) }
+}
+
+/** The turn that gives the child the answers it waits for; `undefined` if there are none (SUB11). */
+export const answering = (context: ChatContext, asks: ReadonlyArray<Ask>, child: Answering): Turn | undefined => {
+  const { thread, open, pendingQuestion, pendingToolCalls } = context
+  const decidedFor = (id: string, at: number) => asks.filter((ask) => ask.id === id && ask.at === at)
+  if (open !== undefined && isWaiting(open)) {
+    const turns = pendingApprovalsOf(thread, open).flatMap(({ toolCall: { id }, kind, askedAt }) => {
+      const ask = decidedFor(id, open.at).find((one) => one.kind === kind && one.askedAt === askedAt)
+      return ask?.decision === undefined ? [] : [child.approve(id, ask.decision)]
+    })
+    return turns.at(-1)
+  }
+  const valueFor = (id: string): unknown =>
+    valueOf(decidedFor(id, indexOf(thread, id)).find(({ kind }) => kind === "question" || kind === "tool_result"))
+  const answer = pendingQuestion === undefined ? undefined : valueFor(pendingQuestion.toolCallId)
+  const input = answer === undefined || typeof answer === "string" ? answer : JSON.stringify(shown(answer))
+  if (pendingToolCalls.length > 0) {
+    const results = pendingToolCalls.map(({ id }) => [id, valueFor(id)] as const)
+    return results.some(([, value]) => value === undefined)
+      ? undefined
+      : child.submitToolResults(Object.fromEntries(results), { input })
+  }
+  if (pendingQuestion === undefined || input === undefined) return undefined
+  const { toolCallId } = pendingQuestion
+  return child.send(input, { id: `answer-${indexOf(thread, toolCallId)}-${digest(toolCallId)}` })
+}
+
+/** The answer that a person gave; `undefined` if the decision has none. */
+const valueOf = (ask: Ask | undefined): unknown => {
+  const decision = ask?.decision
+  if (decision?.type === "result") return decision.value
+  return decision?.type === "deny" ? (decision.reason ?? "Nobody answers. Go on without an answer.") : undefined
+}
+
+/** The reason with which a person ended the turn, if one did (SUB12). */
+export const haltIn = (wait: ChildWait | undefined): string | undefined => {
+  const halt = wait?.asks.find(({ decision }) => decision?.type === "halt")?.decision
+  return halt?.type === "halt" ? (halt.reason ?? "halt") : undefined
+}
+
+/** The record of a child whose wait has no limit of its own: the call of its parent expires, not the child. */
+export const withoutLimit = (record: Conversation): Conversation => {
+  const { expiresAt: _, open, ...rest } = record
+  const calls = open?.calls.map((call) => (call.state === "waiting" ? { ...call, expiresAt: undefined } : call))
+  return open === undefined || calls === undefined ? rest : { ...rest, open: { ...open, calls } }
+}
+
+/** What the call has decided for this child (SUB10). */
+export const decisionsFor = (parent: ChatContext | undefined, child: string): ChildWait | undefined => {
+  const call = parent?.open?.calls.find((one) => one.state === "decided" && one.child?.chat === child)
+  return call?.state === "decided" ? call.child : undefined
+}
