@@ -9,6 +9,8 @@
  * STORM6. Within the lease and five seconds after the last fault, every chat has answered an input. The time in which
  *         processes waited for a processor is not counted (DELAY1).
  *
+ * STORM10. A conversation of a sub-agent belongs to a stored call of its root, and no call has two.
+ *
  * STORM7 to STORM9 are in `nodeChecks.ts`.
  */
 import { Message } from "@troupe/chat/messages"
@@ -25,9 +27,10 @@ export const together = (records: Kept["records"]): number =>
     .flatMap((record) => textsOf(record, "assistant"))
     .reduce((sum, text) => sum + Math.max(0, answersIn(text).length - 1), 0)
 
-/** The database at the end, and the effects of the tool. */
+/** The database at the end, and the effects of the tool. `children` are the conversations of sub-agents, by their ids. */
 export interface Kept {
   readonly records: ReadonlyMap<string, Conversation>
+  readonly children: ReadonlyMap<string, Conversation>
   readonly ledger: ReadonlyArray<Written>
   readonly journal: ReadonlyArray<Call>
 }
@@ -38,12 +41,13 @@ const answerMs = 5_000
 /** The faults that the history and the database show. */
 export const checked = (
   lines: ReadonlyArray<Line>,
-  { records, ledger, journal }: Kept,
+  { records, children, ledger, journal }: Kept,
   { leaseMs }: { readonly leaseMs: number }
 ): ReadonlyArray<string> => [
   ...wrongInputs(lines, records),
-  ...wrongCalls(records, journal),
-  ...wrongLogs(records, ledger),
+  ...wrongCalls(new Map([...records, ...children]), journal),
+  ...wrongLogs(new Map([...records, ...children]), ledger),
+  ...wrongChildren(records, children),
   ...wrongReads(lines, records),
   ...wrongAnswers(lines, records),
   ...late(lines, leaseMs),
@@ -103,15 +107,31 @@ const wrongInputs = (lines: ReadonlyArray<Line>, records: Kept["records"]): Read
   return [...doubled.flat(), ...lost.map(({ chat, text }) => `STORM1: "${text}" is not in ${chat}`)]
 }
 
+/** The ids of the calls in a conversation. */
+const callsOf = ({ thread }: Conversation): ReadonlyArray<string> =>
+  thread.messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
+  )
+
+/** STORM10 */
+const wrongChildren = (records: Kept["records"], children: Kept["children"]): ReadonlyArray<string> => {
+  const calls = new Set(
+    Array.from(records, ([chat, record]) => callsOf(record).map((call) => `${chat}: ${call}`)).flat()
+  )
+  const owned = Array.from(children.values(), ({ parent }) =>
+    parent === undefined ? "none" : `${parent.chat.replace("storm/", "")}: ${parent.call}`
+  )
+  return [
+    ...repeated(owned).map((call) => `STORM10: the call "${call}" has more than one sub-agent`),
+    ...owned.flatMap((call) =>
+      calls.has(call) ? [] : [`STORM10: a sub-agent has the call "${call}", which is not stored`]
+    )
+  ]
+}
+
 /** STORM2 */
 const wrongCalls = (records: Kept["records"], journal: Kept["journal"]): ReadonlyArray<string> => {
-  const stored = new Set(
-    Array.from(records.values())
-      .flatMap(({ thread }) =>
-        thread.messages.flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
-      )
-      .map(({ id }) => id)
-  )
+  const stored = new Set(Array.from(records.values()).flatMap(callsOf))
   return [
     ...repeated(journal.map(({ key }) => key)).map(
       (key) => `STORM2: the call with the key ${key} began more than once`
@@ -142,6 +162,12 @@ const wrongLogs = (records: Kept["records"], ledger: Kept["ledger"]): ReadonlyAr
   return wrong
 }
 
+/** The text of a message for a reader, who does not get the errors of tools (TERR2). */
+const shown = (message: Conversation["thread"]["messages"][number]): string =>
+  message.role === "tool" && message.outcome === "failed"
+    ? JSON.stringify({ error: "failed", id: message.toolCallId })
+    : Message.text(message)
+
 /** STORM4: a reader may have more than is stored until its next snapshot, so its newest texts count. */
 const wrongReads = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
   const read = new Map<string, ReadonlyArray<string>>()
@@ -153,7 +179,7 @@ const wrongReads = (lines: ReadonlyArray<Line>, records: Kept["records"]): Reado
     }
   }
   for (const [chat, texts] of read) {
-    const stored = (records.get(chat)?.thread.messages ?? []).map(Message.text)
+    const stored = (records.get(chat)?.thread.messages ?? []).map(shown)
     const different = stored.findIndex((text, index) => texts[index] !== text)
     if (different !== -1) wrong.push(`STORM4: a reader of ${chat} has another message ${different}`)
     if (texts.length > stored.length) wrong.push(`STORM4: a reader of ${chat} has more than is stored`)

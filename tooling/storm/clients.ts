@@ -11,7 +11,7 @@ import { type Chance, pick } from "../soak/chance.ts"
 import type { Delays } from "./delays.ts"
 import type { Fleet } from "./fleet.ts"
 import type { History } from "./history.ts"
-import { answersIn, writes } from "./script.ts"
+import { answersIn, delegates, writes } from "./script.ts"
 
 /** How long a client waits for one answer of a node, and between two tries, in milliseconds. */
 const answerMs = 4_000
@@ -64,7 +64,7 @@ export class StormClient {
       const inputs = this.#chance() < 0.3 ? [`${count}a`, `${count}b`] : [`${count}`]
       const sent = inputs.map((name) => ({
         id: `${this.chat}-${name}`,
-        text: `${this.chat}-${name}${this.#chance() < 0.4 ? writes : ""}`
+        text: `${this.chat}-${name}${wishOf(this.#chance())}`
       }))
       for (const input of sent) await this.#send(input)
       for (const input of sent) await this.#answered(input)
@@ -177,6 +177,8 @@ export class StormClient {
     }
   }
 }
+
+const wishOf = (drawn: number): string => (drawn < 0.25 ? writes : drawn < 0.5 ? delegates : "")
 
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => outcome === "delivered" || outcome === "pending"

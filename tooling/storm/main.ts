@@ -35,7 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), "troupe-storm-"))
 console.log(`storm of ${minutes} minutes, seed ${seed}, a lease of ${leaseMs} ms, ${chats} chats`)
 const server = await startPostgres()
 try {
-  const { wrong, lines, faults, calls, recoveredMs, together, entries } = await runStorm({
+  const { wrong, lines, faults, calls, children, recoveredMs, together, entries } = await runStorm({
     server,
     folder,
     seed,
@@ -51,7 +51,7 @@ try {
   if (wrong.length > 0 || values.keep) console.log(`the history is in ${folder}`)
   else rmSync(folder, { recursive: true, force: true })
   console.log(
-    `seed ${seed}: ${made}; ${count("send")} inputs, ${count("answered")} answered, ${together} of them with a later one, ${calls} calls that write, ${count("read")} reads; recovered in ${recoveredMs} ms`
+    `seed ${seed}: ${made}; ${count("send")} inputs, ${count("answered")} answered, ${together} of them with a later one, ${calls} calls that write, ${children} sub-agents, ${count("read")} reads; recovered in ${recoveredMs} ms`
   )
   const busy = Math.round((100 * sum) / ((lines.at(-1)?.at ?? 0) - (lines[0]?.at ?? 0)))
   console.log(`entries: ${entries}; ${busy} % of the time do not count, as the machine was busy`)

@@ -9,13 +9,14 @@ import { appendFileSync, writeSync } from "node:fs"
 import type { Socket } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { Fake, tool } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { Cluster, ClusterError } from "@troupe/cluster"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { postgres } from "@troupe/store"
 import type { NodeOptions, NodeOutput } from "./fleet.ts"
 import type { Call } from "./ledger.ts"
-import { respond } from "./script.ts"
+import { clerk, respond } from "./script.ts"
 
 const options = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
 const { name, url, listenOn, address, port, role, leaseMs, journal, secret } = options
@@ -44,7 +45,8 @@ const run = async (): Promise<void> => {
   const onError = (error: unknown): void => say({ type: "reported", message: String(error) })
   const troupe = await Cluster.start({
     adapter: Fake.make({ respond }),
-    tools: [note],
+    agents: { clerk: { adapter: Fake.make({ respond: clerk }), tools: [note] } },
+    tools: [note, Agents.subagent("clerk")],
     store,
     draftEveryMs: 100,
     cluster: { url, listen: listenOn, address, secret, role, leaseMs, onError }

@@ -30,6 +30,8 @@ export interface Stormed {
   readonly lines: ReadonlyArray<Line>
   readonly faults: ReadonlyMap<string, number>
   readonly calls: number
+  /** How many conversations of sub-agents there are. */
+  readonly children: number
   /** The longest time from the last fault to the first answer of a chat, in milliseconds. */
   readonly recoveredMs: number
   /** How many inputs were answered together with a later one. */
@@ -65,7 +67,7 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
     await Promise.all(fleet.running.map((node) => fleet.term(node)))
     const lines = history.lines()
     const calls = linesOf(journal) as ReadonlyArray<Call>
-    const kept: Kept = { records: await recordsOf(url, clients), ledger: await ledgerOf(url), journal: calls }
+    const kept: Kept = { ...(await conversationsOf(url, clients)), ledger: await ledgerOf(url), journal: calls }
     writeFileSync(join(folder, "kept.json"), JSON.stringify({ ...(await tablesOf(url)), ...kept }, toJson, 1))
     const recoveredMs = Math.max(0, ...recoveries(beforeTheEnd(lines)).values())
     const wrong = checked(beforeTheEnd(lines), kept, { leaseMs })
@@ -74,6 +76,7 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
       lines,
       faults,
       calls: calls.length,
+      children: kept.children.size,
       recoveredMs,
       together: together(kept.records),
       entries: await entriesOf(url)
@@ -89,18 +92,28 @@ const beforeTheEnd = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   return lines.filter((line, index) => index <= last || line.type !== "node" || line.event !== "term")
 }
 
-const recordsOf = async (
+const conversationsOf = async (
   url: string,
   clients: ReadonlyArray<StormClient>
-): Promise<ReadonlyMap<string, Conversation>> => {
+): Promise<Pick<Kept, "records" | "children">> => {
   const store = postgres(url)
-  try {
-    const records = new Map<string, Conversation>()
-    for (const { chat } of clients) {
-      const record = await store.load(`storm/${chat}`)
-      if (record !== undefined) records.set(chat, record)
+  const load = async (ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, Conversation>> => {
+    const loaded = new Map<string, Conversation>()
+    for (const id of ids) {
+      const record = await store.load(`storm/${id}`)
+      if (record !== undefined) loaded.set(id, record)
     }
-    return records
+    return loaded
+  }
+  try {
+    const chats = clients.map(({ chat }) => chat)
+    const records = await load(chats)
+    const children = new Map<string, Conversation>()
+    for (const chat of chats) {
+      const { chats: listed } = await store.list({ prefix: `storm/${chat}/~/`, limit: 1_000 })
+      for (const [id, record] of await load(listed.map(({ id }) => id.replace("storm/", "")))) children.set(id, record)
+    }
+    return { records, children }
   } finally {
     await store.close()
   }

@@ -6,6 +6,9 @@ import type { Request } from "@troupe/chat/models"
 /** The end of an input that asks for a call that writes. */
 export const writes = " and writes"
 
+/** The end of an input that asks for a sub-agent whose call writes. */
+export const delegates = " and delegates"
+
 /** The answer to an input, at the end of a reply. */
 const answerTo = (input: string): string => `The answer to ${input}.`
 
@@ -32,10 +35,24 @@ export const respond = ({ messages }: Request): Fake.Script => {
     .filter((text) => !answered.has(text))
   const answers = [...open, input].map(answerTo).join(" ")
   const begun = { text: `So you say ${input}. ` }
-  if (input.endsWith(writes) && at === messages.length - 1) {
-    const toolCall = { id: `note ${input}`, name: "note", arguments: {} }
-    return [begun, { delayMs: 50 }, { toolCall }, { finish: "tool_calls" }]
+  if (at === messages.length - 1) {
+    if (input.endsWith(writes)) return [begun, ...called(`note ${input}`, "note")]
+    if (input.endsWith(delegates)) return [begun, ...called(`ask ${input}`, "clerk", { input })]
   }
   const streamed = words.flatMap((word) => [{ text: `${word} ` }, { delayMs: 40 }])
   return [begun, { text: "This is " }, ...streamed, { text: answers }, { finish: "stop" }]
 }
+
+/** The sub-agent: it calls the tool, and answers when it has the result. */
+export const clerk = ({ messages }: Request): Fake.Script => {
+  const task = messages.find(({ role }) => role === "user")
+  if (messages.at(-1)?.role === "user")
+    return called(`note ${task === undefined ? "nothing" : Message.text(task)}`, "note")
+  return [{ text: "It " }, { delayMs: 100 }, { text: "is noted" }, { finish: "stop" }]
+}
+
+const called = (id: string, name: string, args: Readonly<Record<string, unknown>> = {}): Fake.Script => [
+  { delayMs: 50 },
+  { toolCall: { id, name, arguments: args } },
+  { finish: "tool_calls" }
+]

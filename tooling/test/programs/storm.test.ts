@@ -28,6 +28,7 @@ const keptOf = (inputs: ReadonlyArray<string>, more: Partial<Kept> = {}): Kept =
   records: new Map([["c", recordOf("c", inputs)]]),
   ledger: [1, 2].map((seq) => ({ chat: "c", seq, writer: "w", epoch: 1 })),
   journal: [],
+  children: new Map(),
   ...more
 })
 
@@ -82,6 +83,22 @@ test("the checker finds what is lost, doubled, read differently, late, and witho
     "STORM6: three has no answer",
     "STORM6: c answered Infinity ms after the last fault",
     "STORM7: n ended: 1"
+  ])
+})
+
+test("STORM10: the checker finds a sub-agent without a stored call, and two sub-agents of one call", () => {
+  const childOf = (call: string): Conversation => ({
+    ...recordOf("child", []),
+    parent: { chat: "storm/c", call, depth: 1 }
+  })
+  const root = recordOf("c", ["one"])
+  const asked = Message.assistant("", [{ id: "ask", name: "clerk", arguments: {}, rawArguments: "{}" }])
+  const records = new Map([["c", { ...root, thread: { messages: [...root.thread.messages, asked] } }]])
+  const children = new Map(["ask", "ask", "lost"].map((call, at) => [`c/~/${at}`, childOf(call)]))
+  const wrong = checked(linesOf(...sent("one")), keptOf(["one"], { records, children }), { leaseMs: 1_000 })
+  expect(wrong.filter((what) => what.startsWith("STORM10"))).toEqual([
+    'STORM10: the call "c: ask" has more than one sub-agent',
+    'STORM10: a sub-agent has the call "c: lost", which is not stored'
   ])
 })
 

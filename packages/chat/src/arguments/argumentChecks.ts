@@ -43,6 +43,8 @@ const ask = <Options extends Ask>(options: Options, names = askNames): Options =
   }
   if (id !== undefined && (typeof id !== "string" || id === "")) {
     found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
+  } else if (id?.isWellFormed() === false) {
+    found.push({ field: ["id"], reason: "must_be_a_text without half surrogate pairs" })
   }
   if (model !== undefined && (typeof model !== "string" || model === "")) {
     found.push({ field: ["model"], reason: "must_be_a_non_empty_string, the name of a model" })

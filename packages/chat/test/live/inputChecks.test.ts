@@ -75,7 +75,7 @@ describe("an id that a store refuses", () => {
   })
 })
 
-test("unknown and invalid options of rewind, fork, list, history and at are refused by name", async () => {
+test("unknown and invalid options of send, rewind, fork, list, history and at are refused by name", async () => {
   const { troupe } = await started()
   const chat = await troupe.chat("c")
   await chat.send("Hi").result()
@@ -89,6 +89,7 @@ test("unknown and invalid options of rewind, fork, list, history and at are refu
     [() => troupe.at("c", "1" as never), `seq: ${number}, as history has it`],
     [() => troupe.at("c", -1), `seq: ${number}, as history has it`],
     [() => troupe.at("", 1), "id: must_be_a_non_empty_string"],
+    [() => chat.send("Hi", { id: "\ud800" }), "id: must_be_a_text without half surrogate pairs"],
     [() => troupe.fork("c", { at: 0 }), `at: ${number}, 1 or more; an empty conversation is troupe.chat(id)`],
     [() => troupe.fork("c", { att: 1 } as never), "att: unknown_option; did you mean at?"],
     [() => troupe.begin([user("Hi")], { at: 1 } as never), "at: unknown_option; use id, agent"]

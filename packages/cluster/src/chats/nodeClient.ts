@@ -136,15 +136,14 @@ export const chatErrorOf = (json: unknown): Error => {
   const message = String(fieldOf(error, "message"))
   const issues = fieldOf(error, "issues")
   if (code === "invalid_input" && Array.isArray(issues)) return new ValidationError("invalid_options", issues)
-  if (isSessionReason(code)) return new SessionError(code, message, { metadata: decidedIn(fieldOf(error, "decided")) })
+  if (isSessionReason(code)) return new SessionError(code, message, { metadata: metadataIn(error) })
   return HttpError.isCode(code) ? new HttpError(code, message) : new SessionError("store_failed", message)
 }
 
-/** What was decided before, as the metadata of a local chat's error has it. */
-const decidedIn = (decided: unknown): Readonly<Record<string, unknown>> => {
-  const [type, reason, outcome] = ["type", "reason", "outcome"].map((name) => fieldOf(decided, name))
-  const decision = reason === undefined ? { type } : { type, reason }
-  return { ...(type === undefined ? {} : { decision }), ...(outcome === undefined ? {} : { outcome }) }
+/** The metadata that the home of the chat sent. */
+const metadataIn = (error: unknown): Readonly<Record<string, unknown>> => {
+  const metadata = fieldOf(error, "metadata")
+  return typeof metadata === "object" && metadata !== null ? { ...metadata } : {}
 }
 
 const isSessionReason = (code: string): code is SessionError["reason"] =>

@@ -150,9 +150,14 @@ export class ClusterTroupe implements Server.Clustered {
     return record
   }
 
+  /** As `RunningTroupe.delete`: a conversation that does not exist is deleted already. */
   async delete(id: string): Promise<void> {
     this.local.checks.id(id)
-    await this.#parts.chats.client.ask("DELETE", pathOf(id))
+    try {
+      await this.#parts.chats.client.ask("DELETE", pathOf(id))
+    } catch (error) {
+      if (!(error instanceof SessionError && error.reason === "unknown_chat")) throw error
+    }
   }
 
   stream(...args: Parameters<RunningTroupe["stream"]>): ReturnType<RunningTroupe["stream"]> {

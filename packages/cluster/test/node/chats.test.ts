@@ -2,7 +2,13 @@ import { Fake, tool } from "@troupe/chat"
 import type { SessionError } from "@troupe/chat/errors"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
-import { nodes, until } from "../double/clusterNodes.ts"
+import { nodes, type TestNode, until } from "../double/clusterNodes.ts"
+
+const refusalOf = (work: Promise<unknown>): Promise<SessionError> =>
+  work.then(
+    () => expect.fail("it was not refused"),
+    (error: unknown) => error as SessionError
+  )
 
 const once = [{ text: "Once " }, { hang: true }] as const
 
@@ -84,6 +90,24 @@ describe("a chat of the cluster", () => {
     expect(asked.pendingApprovals?.map(({ toolCall }) => toolCall.id)).toEqual(["t1"])
     const decided = await chat.approve("t1", { type: "allow" }).result()
     expect(decided.finalResponse?.outputText).toBe('{"sum":2}')
+  })
+
+  it("CLREF1: refusals have the metadata of a local chat", async () => {
+    const { node } = nodes(Fake.make({ script: [...once] }))
+    const options = { troupe: { agents: { support: {} } } }
+    const [home, other] = [await node(options), await node(options)]
+    await other.troupe.chat("c")
+    const metadataAt = async (
+      troupe: Pick<TestNode["troupe"] | TestNode["troupe"]["local"], "chat">
+    ): Promise<unknown> => {
+      const chat = await troupe.chat("c")
+      const { metadata: noAgent } = await refusalOf(troupe.chat("d", { agent: "suport" }))
+      const { metadata: noCall } = await refusalOf(chat.cancelToolCall("none"))
+      return [noAgent, noCall]
+    }
+    const local = await metadataAt(home.troupe.local)
+    expect(await metadataAt(other.troupe)).toEqual(local)
+    expect(local).toMatchObject([{ agent: "suport", closest: "support" }, { toolCallId: "none" }])
   })
 
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
@@ -177,6 +201,7 @@ describe("a chat of the cluster", () => {
     const begun = await b.troupe.begin([{ role: "user", content: "Hi" }], { id: "e" })
     expect((await begun.retry().result()).finalResponse?.outputText).toBe("Hi there")
     expect((await a.troupe.list()).chats.map(({ id }) => id).toSorted()).toEqual(["c", "d", "e"])
+    await b.troupe.delete("d")
     await b.troupe.delete("d")
     expect([await b.troupe.has("c"), await b.troupe.has("d")]).toEqual([true, false])
   })

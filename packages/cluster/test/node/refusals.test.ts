@@ -26,6 +26,7 @@ const ofChat: ReadonlyArray<readonly [string, string, (chat: ClusterChatRef) => 
   ["options of send", "", (chat) => chat.send("x", null as never)],
   ["a model", "model", (chat) => chat.send("x", { model: 5 as never })],
   ["an id", "id", (chat) => chat.send("x", { id: 5 as never })],
+  ["an id of half a pair", "id", (chat) => chat.send("x", { id: "\ud800" })],
   ["whenBusy", "whenBusy", (chat) => chat.send("x", { whenBusy: "zz" as never })],
   ["an unknown option", "modl", (chat) => chat.send("x", { modl: "y" } as never)],
   ["a decision", "decision.type", (chat) => chat.approve("p1", { type: "allw" } as never)],

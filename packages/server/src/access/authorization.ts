@@ -7,7 +7,7 @@
 import { SessionError } from "@troupe/chat/errors"
 import { type Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../errors/index.ts"
+import { fitting, HttpError } from "../errors/index.ts"
 
 /** The permissions of an owner, with the defaults. Without a mode, the host's applies. */
 export interface Permitted {
@@ -37,9 +37,9 @@ const Given = z.strictObject({
 
 /** Throws a `TypeError` for invalid permissions: a truthy value that is not `true` permits nothing. */
 export const permittedOf = (may: May = {}): Permitted => {
-  const { success, data, error } = Given.safeParse(may)
-  if (success) return { ...data, mode: data.mode }
-  const found = error.issues.map(({ path, message }) => `${["may", ...path].join(".")}: ${message}`).join("; ")
+  const { data, issues } = fitting(Given, may)
+  if (issues === undefined) return { ...data, mode: data.mode }
+  const found = issues.map(({ field, reason }) => `${["may", ...field].join(".")}: ${reason}`).join("; ")
   throw new TypeError(
     `authorize returned what no owner may do: ${found}; give may: { mode, approve, observe, rewind, delete, agents, models }`
   )

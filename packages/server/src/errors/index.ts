@@ -2,4 +2,5 @@
 export { asError } from "./asError.ts"
 export { ConnectionError } from "./ConnectionError.ts"
 export { HttpError, bodyOf } from "./HttpError.ts"
-export type { DecidedCall, ErrorCode, Issue } from "./HttpError.ts"
+export { fitting } from "./issues.ts"
+export type { DecidedCall, ErrorBody, ErrorCode, Issue } from "./HttpError.ts"

@@ -1,6 +1,6 @@
 /** Maps errors to refusals: foreign errors are mapped here, once. */
 import { SessionError, ToolError, ValidationError } from "@troupe/chat/errors"
-import { bodyOf, type DecidedCall, type ErrorCode, HttpError } from "../errors/index.ts"
+import { bodyOf, type DecidedCall, type ErrorBody, type ErrorCode, HttpError } from "../errors/index.ts"
 
 /** Our own texts: the messages of the errors contain internal ids. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -94,9 +94,22 @@ const decidedIn = ({ decision, outcome }: SessionError["metadata"]): DecidedCall
   }
 }
 
+/** The part of an error that another node gets: also the metadata of the chat's error, if it has a JSON form. */
+export const nodeBodyOf = (refusal: HttpError): ErrorBody => {
+  const body = bodyOf(refusal)
+  const { cause } = refusal
+  if (!(cause instanceof SessionError)) return body
+  try {
+    const error = { ...body.error, metadata: JSON.parse(JSON.stringify(cause.metadata)) as unknown }
+    return { error }
+  } catch {
+    return body
+  }
+}
+
 /** The response of a refusal, in this server's own JSON. */
-export const responseOfRefusal = (error: HttpError): Response =>
-  Response.json(bodyOf(error), { status: error.status, headers: { ...error.headers, ...retryAfter(error) } })
+export const responseOfRefusal = (error: HttpError, json: (refusal: HttpError) => ErrorBody = bodyOf): Response =>
+  Response.json(json(error), { status: error.status, headers: { ...error.headers, ...retryAfter(error) } })
 
 /** The `retry-after` header, in whole seconds. */
 export const retryAfter = ({ retryAfterMs }: HttpError): Readonly<Record<string, string>> =>

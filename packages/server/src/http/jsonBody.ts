@@ -1,6 +1,6 @@
 /** Reads the body of a request: limits its size while it arrives, and validates it. */
 import type * as z from "zod"
-import { HttpError, type Issue } from "../errors/index.ts"
+import { fitting, HttpError } from "../errors/index.ts"
 import { HistoryText } from "./historyText.ts"
 
 /** The maximum nesting. */
@@ -30,13 +30,10 @@ export const queryOf = <A>({ searchParams }: URL, schema: z.ZodType<A>): A =>
   checked(schema, Object.fromEntries(searchParams), "The query")
 
 const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
-  const { success, data, error } = schema.safeParse(value)
-  if (success) return data
+  const { data, issues } = fitting(schema, value)
+  if (issues === undefined) return data
   throw new HttpError("invalid_input", `${what} does not have the form that is asked for; \`issues\` says where`, {
-    issues: error.issues.slice(0, 20).map(({ path, message }): Issue => ({
-      field: path.map((step) => (typeof step === "number" ? step : String(step).slice(0, 100))),
-      reason: message.slice(0, 300)
-    }))
+    issues
   })
 }
 

@@ -1,7 +1,7 @@
 /** A route, and the arguments of its handler. */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
-import type { HttpError } from "../errors/index.ts"
+import type { ErrorBody, HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
 import type { Clustered } from "./Clustered.ts"
 import type { TurnRead, TurnReaders } from "./turnReaders.ts"
@@ -82,6 +82,8 @@ export interface Call {
   readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */
   readonly shown: Shown
+  /** The part of an error that is sent. */
+  readonly bodyOf: (refusal: HttpError) => ErrorBody
 }
 
 /**

@@ -27,6 +27,7 @@ export interface CallHome {
   /** Checks an id of the caller. Default: the ids of clients. */
   readonly checkId?: ((id: string) => string) | undefined
   readonly shown: Shown
+  readonly bodyOf: Call["bodyOf"]
   readonly clientTools: boolean
   readonly models: Call["models"]
   readonly readers: TurnReaders
@@ -134,6 +135,7 @@ export const makeCall = (
     },
     limits,
     shown: withOwnChildren(home.shown, chats.outerId),
+    bodyOf: home.bodyOf,
     clientTools: home.clientTools,
     models: home.models,
     readers: home.readers

@@ -101,9 +101,12 @@ const attach = async (call: Call): Promise<Response> => {
   const shown = call.shown.events(chat)
   const text = (item: Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
-  return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
-    last: lastFrame
-  })
+  return call.stream(
+    (signal) => framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)),
+    {
+      last: lastFrame
+    }
+  )
 }
 
 const view = async (call: Call): Promise<Response> => {

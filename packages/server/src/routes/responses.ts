@@ -24,15 +24,15 @@ export const frame = (text: string, id?: string): string =>
 
 /** The last frame of a stream that the server ends. */
 export const lastFrame = (why: HttpError): string =>
-  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedFrame(why)
+  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedFrame({ bodyOf }, why)
 
 const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** The last frame of a refusal. Throws an unexpected error. */
-const failedFrame = (error: unknown): string => {
+const failedFrame = (call: Pick<Call, "bodyOf">, error: unknown): string => {
   const refusal = refusalOf(error)
   if (refusal === undefined) throw error
-  return frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) }))
+  return frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
 }
 
 /**
@@ -40,6 +40,7 @@ const failedFrame = (error: unknown): string => {
  * source at once, also while its next item is awaited.
  */
 export const framesOf = <A>(
+  call: Pick<Call, "bodyOf">,
   source: AsyncIterator<A, undefined>,
   frameOf: (item: A) => string
 ): AsyncIterable<string> => ({
@@ -48,7 +49,7 @@ export const framesOf = <A>(
     const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
       done === true ? { done, value } : { done: false, value: frameOf(value) }
     const refused = (error: unknown): IteratorResult<string, undefined> => {
-      const value = failedFrame(error)
+      const value = failedFrame(call, error)
       failed = true
       return { done: false, value }
     }
@@ -80,7 +81,7 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   if (streams) {
     const shown = call.shown.events()
     const frames = isOwn
-      ? framesOf(turn, (event) => frame(eventText(shown(event))))
+      ? framesOf(call, turn, (event) => frame(eventText(shown(event))))
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
     return call.stream(frames, { headers: turnHeaders(turn), last: lastFrame, reads: { chat, turn } })
   }
@@ -99,7 +100,7 @@ const turnHeaders = ({ id, status }: LiveTurn): Readonly<Record<string, string>>
 /** Sends a turn whose events have another reader. */
 const followerOf = (call: Call, chat: LocalChatRef, turn: LiveTurn): Follower<string> => {
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
-  const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
+  const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(call, error)]
   return {
     shown: call.shown,
     before: () => [],

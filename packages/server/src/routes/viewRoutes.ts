@@ -9,7 +9,7 @@ const view = async (call: Call): Promise<Response> => {
   call.claimStream()
   const chat = await call.chats.chat(id)
   return call.stream(
-    framesOf(new ViewFrames(id, chat, call.shown.snapshot), (item) => frame(JSON.stringify(item))),
+    framesOf(call, new ViewFrames(id, chat, call.shown.snapshot), (item) => frame(JSON.stringify(item))),
     { last: lastFrame }
   )
 }

@@ -14,12 +14,14 @@
  * @module
  */
 import { System } from "@troupe/otp"
-import { HttpError } from "../errors/index.ts"
+import { bodyOf, HttpError } from "../errors/index.ts"
 import {
   accepts,
+  type CallHome,
   type Clustered,
   makeCall,
   makeRouter,
+  nodeBodyOf,
   OpenStreams,
   refusalOf,
   responseOfRefusal,
@@ -109,7 +111,7 @@ export const forNodes = (troupe: Clustered): Server => {
     limits: noLimits,
     exposeToolErrors: true
   }
-  return build(options, [...everyRoute, ...hostRoutes], "nodes", (id) => id)
+  return build(options, [...everyRoute, ...hostRoutes], "nodes", { checkId: (id) => id, bodyOf: nodeBodyOf })
 }
 
 /** `name` is the name under which the server of a cluster is mounted. */
@@ -117,7 +119,7 @@ const build = (
   options: ServerOptions,
   routes: ReadonlyArray<Route>,
   name: string,
-  checkId?: (id: string) => string
+  { checkId, bodyOf: json = bodyOf }: Partial<Pick<CallHome, "checkId" | "bodyOf">> = {}
 ): Server => {
   const { authorize, basePath = "", hosts, onError } = options
   const clustered = "local" in options.troupe ? options.troupe : undefined
@@ -146,6 +148,7 @@ const build = (
     streams,
     limits,
     shown,
+    bodyOf: json,
     closing: closing.signal,
     ends,
     chatId: options.chatId ?? ownedId,
@@ -188,7 +191,9 @@ const build = (
   }
 
   const refusing = (error: unknown, request: Request, url: URL, route: Route | undefined): Response =>
-    (route?.refused ?? responseOfRefusal)(refusalOf(error) ?? unexpected(error, request, url))
+    (route?.refused ?? ((refusal) => responseOfRefusal(refusal, json)))(
+      refusalOf(error) ?? unexpected(error, request, url)
+    )
 
   const fetch = async (request: Request): Promise<Response> => {
     const url = new URL(request.url)

@@ -18,8 +18,7 @@
 import { type Finding, ValidationError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
-import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
-import { storedKey } from "./storedText.ts"
+import { type Asking, numberIn, rowsOf, textIn, storedKey } from "./query.ts"
 
 /** The epoch of an unclaimed key. */
 const unclaimed = -1

@@ -13,8 +13,7 @@
 import type { Conversation, Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { type Input, inputOf, type Origin, stateOf, writtenInput } from "./entryForm.ts"
-import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
-import { storedKey } from "./storedText.ts"
+import { type Asking, numberIn, type Row, rowsOf, textIn, storedKey } from "./query.ts"
 
 /** The row of a conversation: the number of its newest entry, and of the last one whose inputs have rows. */
 export interface InboxHead {

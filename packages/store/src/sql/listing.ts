@@ -14,8 +14,7 @@
 import { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { all, type Addition } from "./migrations.ts"
-import { type Asking, numberIn, type Query, type Row, rowsOf, textIn } from "./query.ts"
-import { isDistinct } from "./storedText.ts"
+import { type Asking, numberIn, type Query, type Row, rowsOf, textIn, isDistinct } from "./query.ts"
 
 /** The options of a list. */
 export type Asked = ReturnType<typeof Store.Lists.listOptions<number>>

@@ -19,52 +19,15 @@
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type Dialect, type EntrySave, lists } from "./dialect.ts"
-import {
-  commitOf,
-  damaged,
-  draftOf,
-  type Input,
-  itemsQuery,
-  type Origin,
-  type ReadEntry,
-  recordOf,
-  written,
-  stateOf
-} from "./entryForm.ts"
+import { type Input, stateOf, written } from "./entryForm.ts"
 import { Fences } from "./fences.ts"
 import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
-import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
+import { type Head, headIn, LogReads } from "./logReads.ts"
+import { type Asking, numberIn, rowsOf, textIn, checkedId, readable, storedKey } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
-import { checkedId, readable, storedKey } from "./storedText.ts"
 import { noteWaits, writtenWaits } from "./waitRows.ts"
 
 type Chat = Conversation
-
-/** The row of a conversation. */
-interface Head {
-  readonly key: number
-  readonly seq: number
-  readonly writer: string | undefined
-  /** The last entry whose waiting inputs have rows (SQLBOX2). */
-  readonly moved: number
-  /** How many inputs wait, and how many messages the newest entry has. */
-  readonly waiting: number
-  readonly messages: number
-  /** How many rows the waits of the conversation have. */
-  readonly waits: number
-}
-
-/** The newest entry of a conversation as its rows, if it has one, its waiting inputs, and the text of the streaming reply. */
-export interface Loaded {
-  readonly key: number
-  readonly origin: Origin
-  readonly entry: ReadEntry | undefined
-  readonly waiting: ReadonlyArray<Input>
-  readonly draft: string | undefined
-}
-
-/** The page of a history. */
-type Page = ReturnType<typeof Store.Lists.historyOptions>
 
 /** The fields of an entry besides its record. */
 interface Entry {
@@ -75,19 +38,6 @@ interface Entry {
   /** How many waiting inputs leave with the entry. */
   readonly taken?: number
 }
-
-const headIn = (row: Row | undefined): Head | undefined =>
-  row === undefined
-    ? undefined
-    : {
-        key: numberIn(row, "key"),
-        seq: numberIn(row, "seq"),
-        writer: maybeTextIn(row, "writer"),
-        moved: numberIn(row, "moved"),
-        waiting: numberIn(row, "waiting"),
-        messages: numberIn(row, "messages"),
-        waits: numberIn(row, "waits")
-      }
 
 /** The number of expired conversations, and the key to continue after. */
 export interface Expired {
@@ -108,42 +58,22 @@ export interface LogOptions {
 /** The log. */
 export class Log {
   readonly #dialect: Dialect
-  readonly #database: string
   readonly #clock: Clock.Clock
   readonly #standings: NewestRecords
   readonly #inbox: InboxRows
+  /** The verbs that only read. */
+  readonly reads: LogReads
   readonly #fences: Fences
   readonly #sql: ReturnType<typeof statements>
 
   constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
     this.#dialect = dialect
-    this.#database = database
     this.#clock = clock
     this.#standings = standings
     this.#inbox = new InboxRows(dialect)
+    this.reads = new LogReads(dialect, { database, inbox: this.#inbox })
     this.#fences = new Fences(dialect)
     this.#sql = statements(dialect)
-  }
-
-  /**
-   * The newest entry with the waiting inputs, and the text of the reply that was stored since; `"unmoved"` if an earlier
-   * version wrote the newest entry, with inputs that have no rows yet (SQLBOX2).
-   */
-  *load(id: string): Asking<Loaded | "unmoved" | undefined> {
-    const origin = this.#origin(id)
-    for (;;) {
-      const head = yield* this.#head(id)
-      if (head === undefined) return undefined
-      const { key, seq, moved } = head
-      const entry = seq === 0 ? undefined : yield* this.#entry(id, head, seq)
-      if (seq > 0 && entry === undefined) return undefined
-      if (entry !== undefined && moved < seq && stateOf(origin, entry.body).inbox !== undefined) return "unmoved"
-      const waiting = yield* this.#inbox.of(head, origin)
-      if (waiting === undefined) continue
-      const [row] = yield* rowsOf(this.#sql.draft, key, seq)
-      const draft = row === undefined ? undefined : draftOf(origin, textIn(row, "body"))
-      return { key, origin, entry, waiting, draft }
-    }
   }
 
   /** SQLBOX2 */
@@ -160,7 +90,7 @@ export class Log {
     const now = Math.floor(this.#clock.now())
     for (;;) {
       const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, input, now))
-      if (key !== undefined) return yield* this.#inbox.accept(key, this.#origin(id), input, now)
+      if (key !== undefined) return yield* this.#inbox.accept(key, this.reads.origin(id), input, now)
     }
   }
 
@@ -217,39 +147,17 @@ export class Log {
     yield* rowsOf(this.#sql.delete, checkedId(id))
   }
 
-  /** SQLLOG5, SQLLOG6 */
-  *history(id: string, { after, limit }: Page): Asking<ReadonlyArray<Store.Commit>> {
-    const head = yield* this.#head(id)
-    if (head === undefined) return []
-    const last = Math.min(after + limit, head.seq)
-    const items = yield* rowsOf(this.#sql.added, head.key, after, last)
-    const entries = yield* rowsOf(this.#sql.entries, head.key, after, last)
-    if (entries.length < last - after) {
-      if (entries.length > 0 || (yield* this.#isThere(id, head))) throw damaged(this.#origin(id))
-      return []
-    }
-    const itemsOf = Map.groupBy(items, (item) => numberIn(item, "seq"))
-    return entries.map((row) =>
-      commitOf(this.#origin(id), { body: textIn(row, "body"), items: itemsOf.get(numberIn(row, "seq")) ?? [] })
-    )
-  }
-
-  *at(id: string, seq: number): Asking<Chat | undefined> {
-    const head = yield* this.#head(id)
-    return head !== undefined && isEntry(head, seq) ? yield* this.#record(id, head, seq) : undefined
-  }
-
   *fork(id: string, to: string, at: number | undefined, fence: Store.Fence | undefined): Asking<Standing> {
     yield* this.#fences.check(fence)
-    const head = yield* this.#head(id)
+    const head = yield* this.reads.head(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
-    const seq = yield* this.#step(id, head, at)
-    const record = yield* this.#record(id, head, seq)
+    const seq = yield* this.reads.step(id, head, at)
+    const record = yield* this.reads.record(id, head, seq)
     if (record === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
     // When the newest entry is lost, the rest of the conversation can still be forked.
-    const [newest] = seq === head.seq ? [] : yield* rowsOf(this.#sql.entry, head.key, head.seq)
-    const now = newest === undefined ? record : stateOf(this.#origin(id), textIn(newest, "body"))
+    const newest = seq === head.seq ? undefined : yield* this.reads.body(head, head.seq)
+    const now = newest === undefined ? record : stateOf(this.reads.origin(id), newest)
     const existing = yield* this.#held(to)
     const begun = Store.forked(record, to, now)
     const forked = existing === undefined ? yield* this.#add(undefined, begun, entry) : undefined
@@ -262,14 +170,15 @@ export class Log {
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
-    const newest = head.seq === 0 ? Store.blank(id) : yield* this.#record(id, head, head.seq)
-    const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head, yield* this.#step(id, head, seq))
+    const newest = head.seq === 0 ? Store.blank(id) : yield* this.reads.record(id, head, head.seq)
+    const earlier =
+      seq === 0 ? Store.blank(id) : yield* this.reads.record(id, head, yield* this.reads.step(id, head, seq))
     if (newest === undefined || earlier === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
     const rewound = yield* this.#add(head, Store.forked(earlier, id, newest), entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
     const { key, record } = rewound
-    const waiting = yield* this.#inbox.of({ ...head, seq: head.seq + 1 }, this.#origin(id))
+    const waiting = yield* this.#inbox.of({ ...head, seq: head.seq + 1 }, this.reads.origin(id))
     return { key, record: withInbox(record, waiting ?? []) }
   }
 
@@ -286,60 +195,18 @@ export class Log {
     return expired(this.#sql, { end, isKept, after })
   }
 
-  *#head(id: string): Asking<Head | undefined> {
-    const [row] = yield* rowsOf(this.#sql.head, checkedId(id))
-    return headIn(row)
-  }
-
   /** SQLLOG4, SQLBOX2 */
   *#held(id: string): Asking<Head | undefined> {
     const [row] = yield* rowsOf(this.#sql.held, checkedId(id))
     const head = headIn(row)
     if (head === undefined || head.moved >= head.seq) return head
-    return { ...head, moved: head.seq, waiting: yield* this.#inbox.move(head, this.#origin(id)) }
+    return { ...head, moved: head.seq, waiting: yield* this.#inbox.move(head, this.reads.origin(id)) }
   }
 
   /** STAND3: writes of the same program are already in order. */
   #checkConversation(record: Chat, head: Head | undefined, precondition: Store.Precondition | undefined): void {
     if (head === undefined || precondition === undefined || head.writer === precondition.writer) return
     if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
-  }
-
-  #origin(id: string): Origin {
-    return { database: this.#database, id }
-  }
-
-  /** Whether the conversation still exists: it may have been deleted and created again. */
-  *#isThere(id: string, { key }: Head): Asking<boolean> {
-    return (yield* this.#head(id))?.key === key
-  }
-
-  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. */
-  *#record(id: string, head: Head, seq: number): Asking<Chat | undefined> {
-    const entry = yield* this.#entry(id, head, seq)
-    return entry === undefined ? undefined : recordOf(this.#origin(id), entry)
-  }
-
-  /** The rows of an entry, with complete lists. SQLLOG2, SQLLOG5, SQLLOG6 */
-  *#entry(id: string, head: Head, seq: number): Asking<ReadEntry | undefined> {
-    const items = yield* rowsOf(this.#sql.items, head.key, seq, seq)
-    const [entry] = yield* rowsOf(this.#sql.entry, head.key, seq)
-    if (entry !== undefined) return { body: textIn(entry, "body"), items }
-    if (yield* this.#isThere(id, head)) throw damaged(this.#origin(id))
-    return undefined
-  }
-
-  /** The target entry of a fork or a rewind. SQLLOG6 */
-  *#step(id: string, head: Head, at: number | undefined): Asking<number> {
-    if (at !== undefined && !isEntry(head, at)) throw Store.refused("unknown_commit", id, at)
-    const { newestStep, entry } = this.#sql
-    const [found] = yield* at === undefined ? rowsOf(newestStep, head.key) : rowsOf(entry, head.key, at)
-    if (found === undefined) {
-      if (!(yield* this.#isThere(id, head))) throw Store.refused("unknown_chat", id)
-      throw at === undefined ? Store.refused("not_a_step", id) : damaged(this.#origin(id))
-    }
-    if (numberIn(found, "is_step") !== 1) throw Store.refused("not_a_step", id, at)
-    return numberIn(found, "seq")
   }
 
   /**
@@ -394,7 +261,7 @@ export class Log {
   }
 
   *#before(head: Head, record: Chat): Asking<Chat | undefined> {
-    return this.#standings.before(record, head.key, head.seq) ?? (yield* this.#record(record.id, head, head.seq))
+    return this.#standings.before(record, head.key, head.seq) ?? (yield* this.reads.record(record.id, head, head.seq))
   }
 }
 
@@ -447,8 +314,6 @@ function* expired(sql: ReturnType<typeof statements>, { end, isKept, after }: Ex
   return { count, next: over.length < atOnce ? undefined : numberIn(over.at(-1), "key") }
 }
 
-const isEntry = ({ seq }: Head, number: number): boolean => Number.isSafeInteger(number) && number > 0 && number <= seq
-
 const check = (id: string, head: Head | undefined, precondition: Partial<Store.Precondition> | undefined): void => {
   if (precondition?.after === undefined) return
   const newest = head?.seq ?? 0
@@ -456,18 +321,11 @@ const check = (id: string, head: Head | undefined, precondition: Partial<Store.P
   throw Store.refused("store_conflict", id, newest)
 }
 
-/** Every query of the log. The parameters of `seq <= ?` and `until > ?` are the entry whose list is selected. */
+/** The queries of the verbs that write. */
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {
-    head: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ?`,
     held: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ? ${hold}`,
-    entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
-    newestStep: `SELECT seq, is_step FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
-    items: itemsQuery(prefix),
-    entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
-    added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
-    draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
     begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, noted, waits, created_at, id,
       bucket, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,

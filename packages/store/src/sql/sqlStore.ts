@@ -72,7 +72,7 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async load(id: string): Promise<Conversation | undefined> {
-    const loaded = await this.#read(id, () => this.#log.load(id))
+    const loaded = await this.#read(id, () => this.#log.reads.load(id))
     if (loaded === undefined) return undefined
     if (loaded === "unmoved") {
       await this.#write(id, () => this.#log.move(id))
@@ -114,11 +114,11 @@ export class SqlStore implements Store.SessionStore {
     options?: Parameters<Store.SessionStore["history"]>[1]
   ): Promise<ReadonlyArray<Store.Commit>> {
     const page = Store.Lists.historyOptions(options)
-    return this.#read(id, () => this.#log.history(id, page))
+    return this.#read(id, () => this.#log.reads.history(id, page))
   }
 
   async at(id: string, seq: number): Promise<Conversation | undefined> {
-    return this.#read(id, () => this.#log.at(id, seq))
+    return this.#read(id, () => this.#log.reads.at(id, seq))
   }
 
   async fork(id: string, to: string, at?: number, fence?: Store.Fence): Promise<Conversation> {

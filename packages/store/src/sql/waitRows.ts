@@ -16,8 +16,17 @@ import type { Dialect, WrittenWait } from "./dialect.ts"
 import { itemsQuery, recordOf } from "./entryForm.ts"
 import { prefixRange } from "./listing.ts"
 import { all, type Addition } from "./migrations.ts"
-import { type Asking, numberIn, type Row, rowsOf, textIn, type Value } from "./query.ts"
-import { isDistinct, readable, storedKey } from "./storedText.ts"
+import {
+  type Asking,
+  numberIn,
+  type Row,
+  rowsOf,
+  textIn,
+  type Value,
+  isDistinct,
+  readable,
+  storedKey
+} from "./query.ts"
 
 /** The fields of a wait in the body of its row. */
 type Body = Pick<Store.Lists.Wait, "toolCallId" | "tool" | "text" | "reason" | "agent">

@@ -1,5 +1,5 @@
 /** The tools and the instructions that a client of the AI SDK posts beside its messages, as assistant-ui does. */
-import { HttpError } from "../../errors/index.ts"
+import { fitting, HttpError } from "../../errors/index.ts"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import type { TurnOptions } from "../../http/index.ts"
@@ -31,9 +31,8 @@ export const clientOptions = (
   own: ReadonlyArray<Tool.Tool>,
   mostCharacters: number
 ): TurnOptions | undefined => {
-  const { data, error } = Posted.safeParse({ tools, system })
-  if (error !== undefined) {
-    const issues = error.issues.map(({ path, message }) => ({ field: path.map(String), reason: message }))
+  const { data, issues } = fitting(Posted, { tools, system })
+  if (issues !== undefined) {
     throw new HttpError(
       "invalid_input",
       "`tools` has a schema for each name, and `system` is text; `issues` says where",
