@@ -6,10 +6,11 @@
  * has a fault.
  *
  * `pnpm probes agents [--framework <module>] [--only <id>]` probes trees of agents. A module exports `framework`, in the form
- * of `agents/agentFramework.ts`.
+ * of `agents/agentFramework.ts`. `pnpm probes rivals` compares Troupe with the frameworks of `tooling/rivals`.
  *
  * @module
  */
+import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
@@ -82,8 +83,17 @@ const probeAll = async (path: string | undefined): Promise<number> => {
 
 const known = (subject === "agents" ? accidents : probes).map(({ id }) => id)
 
-if (subject !== undefined && subject !== "agents") {
-  console.error("Name agents, or nothing")
+/** Its modules are in no project of the workspace: they import frameworks that are installed apart. */
+const rivals = new URL("../rivals/run.ts", import.meta.url)
+
+if (subject === "rivals") {
+  if (existsSync(new URL("node_modules", rivals))) await import(rivals.href)
+  else {
+    console.error("Install the other frameworks first: see tooling/rivals/README.md")
+    process.exitCode = 2
+  }
+} else if (subject !== undefined && subject !== "agents") {
+  console.error("Name agents, rivals, or nothing")
   process.exitCode = 2
 } else if (values.only !== undefined && !known.includes(values.only)) {
   console.error(`There is no such probe; they are ${known.join(", ")}`)

@@ -22,12 +22,22 @@ export interface Accident {
 
 const longestMs = 8_000
 
-/** The end of a turn, or what prevented it. */
-export const endOf = (turn: Promise<Ended>): Promise<Ended> =>
-  Promise.race([
-    turn.catch((error: unknown) => ({ reason: "threw", text: error instanceof Error ? error.message : String(error) })),
-    sleep(longestMs, { reason: "no end", text: "" }, { ref: false })
-  ])
+/** The end of a turn, or what prevented it. The timer keeps the program awake meanwhile. */
+export const endOf = async (turn: Promise<Ended>): Promise<Ended> => {
+  const over = new AbortController()
+  const failed = (error: unknown): Ended => ({
+    reason: "threw",
+    text: error instanceof Error ? error.message : String(error)
+  })
+  try {
+    return await Promise.race([
+      turn.catch(failed),
+      sleep(longestMs, { reason: "no end", text: "" }, { signal: over.signal })
+    ])
+  } finally {
+    over.abort()
+  }
+}
 
 /** The end of a turn in one line. */
 export const shown = ({ reason, text }: Ended): string => (text === "" ? reason : `${reason}, "${text.slice(0, 120)}"`)

@@ -16,18 +16,27 @@ export const runAccident = async (accident: Accident, framework: AgentFramework)
   }
 }
 
+/** One row: a mark, what was seen, and the faults. */
+export interface Row extends Seen {
+  readonly mark: "✓" | "✗" | "–"
+}
+
+/** The row of an accident, also of one that the framework cannot express. */
+export const rowOf = async (accident: Accident, framework: AgentFramework): Promise<Row> => {
+  const why = framework.cannot[accident.id]
+  if (why !== undefined) return { mark: "–", seen: `cannot be expressed: ${why}`, faults: [] }
+  const { seen, faults } = await runAccident(accident, framework)
+  return { mark: faults.length === 0 ? "✓" : "✗", seen, faults }
+}
+
 /** Prints the table of one framework, and returns the number of rows with faults. */
 export const printAccidents = async (framework: AgentFramework, only?: string): Promise<number> => {
   console.log(`\n${framework.name}\n`)
   let failed = 0
   for (const accident of accidents.filter(({ id }) => only === undefined || id === only)) {
-    const { id, title, must } = accident
-    const why = framework.cannot[id]
-    const { seen, faults } =
-      why === undefined ? await runAccident(accident, framework) : { seen: `cannot be expressed: ${why}`, faults: [] }
-    const mark = why === undefined ? (faults.length === 0 ? "✓" : "✗") : "–"
+    const { mark, seen, faults } = await rowOf(accident, framework)
     if (faults.length > 0) failed++
-    console.log(`${mark} ${title}\n    must: ${must}\n    seen: ${seen}`)
+    console.log(`${mark} ${accident.title}\n    must: ${accident.must}\n    seen: ${seen}`)
     for (const fault of faults) console.log(`    ✗ ${fault}`)
   }
   return failed
