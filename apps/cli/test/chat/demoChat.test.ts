@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { Message } from "@troupe/chat/messages"
 import { expect, test } from "vitest"
 import { runCommand } from "../../src/chat/commands.ts"
 import { startDemoChat } from "../../src/chat/demoChat.ts"
@@ -78,8 +79,8 @@ test("a team works side by side, shows its work, and goes on with the answer of 
   expect(demo.waitsForAnswer()).toBe(true)
   expect(await reportTurn(demo.send("tomorrow, for two"), surroundings)).toBe("completed")
   expect(demo.waitsForAnswer()).toBe(false)
-  const answer = String(demo.messages().at(-1)?.content)
-  expect(answer).toContain("The researcher for “Work 1 second on a map of Oslo” says")
-  expect(answer).toContain("tomorrow, for two")
+  const answer = demo.messages().slice(-1).map(Message.text)
+  expect(answer).toEqual([expect.stringContaining("The researcher for “Work 1 second on a map of Oslo” says")])
+  expect(answer).toEqual([expect.stringContaining("tomorrow, for two")])
   await demo.stop()
 })

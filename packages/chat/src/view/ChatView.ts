@@ -257,8 +257,8 @@ const messagesPatch = (before: ChatView["messages"], after: ChatView["messages"]
 
 const textPatch = (before: PartialReply, after: PartialReply): ChatViewPatch["text"] => {
   if (isSameText(before, after)) return undefined
-  const grown = grownPatch(before.text, after.text) ?? { kept: after.text.length, added: "" }
-  return after.object === undefined ? grown : { ...grown, json: true }
+  const change = grownPatch(before.text, after.text) ?? { kept: after.text.length, added: "" }
+  return after.object === undefined ? change : { ...change, json: true }
 }
 
 const patched = (
