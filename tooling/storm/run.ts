@@ -111,7 +111,8 @@ const conversationsOf = async (
     const children = new Map<string, Conversation>()
     for (const chat of chats) {
       const { chats: listed } = await store.list({ prefix: `storm/${chat}/~/`, limit: 1_000 })
-      for (const [id, record] of await load(listed.map(({ id }) => id.replace("storm/", "")))) children.set(id, record)
+      const loaded = await load(listed.map(({ id }) => id.replace("storm/", "")))
+      for (const [name, record] of loaded) children.set(name, record)
     }
     return { records, children }
   } finally {

@@ -91,9 +91,9 @@ test("STORM10: the checker finds a sub-agent without a stored call, and two sub-
     ...recordOf("child", []),
     parent: { chat: "storm/c", call, depth: 1 }
   })
-  const root = recordOf("c", ["one"])
+  const one = recordOf("c", ["one"])
   const asked = Message.assistant("", [{ id: "ask", name: "clerk", arguments: {}, rawArguments: "{}" }])
-  const records = new Map([["c", { ...root, thread: { messages: [...root.thread.messages, asked] } }]])
+  const records = new Map([["c", { ...one, thread: { messages: [...one.thread.messages, asked] } }]])
   const children = new Map(["ask", "ask", "lost"].map((call, at) => [`c/~/${at}`, childOf(call)]))
   const wrong = checked(linesOf(...sent("one")), keptOf(["one"], { records, children }), { leaseMs: 1_000 })
   expect(wrong.filter((what) => what.startsWith("STORM10"))).toEqual([

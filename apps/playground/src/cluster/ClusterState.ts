@@ -1,21 +1,20 @@
 /**
  * The state of the cluster that the page and the terminal show.
  *
- * Owns: the newest leases and the newest notice. Does not own the nodes, which the fleet has, nor the database.
+ * Owns: the newest notice. Does not own the nodes, which the fleet has, nor the list of the nodes, which the gateway answers.
  */
-import { setTimeout } from "node:timers/promises"
+import type { ChatLink } from "@troupe/server"
 import type { ClusterStatus, Command } from "../control/index.ts"
 import type { Fleet } from "./Fleet.ts"
-import type { Leased, PlacementReader } from "./placement.ts"
 
-/** How often the leases are read, in milliseconds. */
-const readMs = 400
+/** The nodes as the cluster shows them. */
+type Observed = ChatLink.Watched<ReadonlyArray<ChatLink.NodeStatus>>
 
 export class ClusterState {
   readonly #fleet: Fleet
   readonly #print: (line: string) => void
   readonly #listeners = new Set<() => void>()
-  #leased: ReadonlyArray<Leased> = []
+  #observed: Observed | undefined
   #notice = ""
 
   constructor(fleet: Fleet, print: (line: string) => void) {
@@ -25,10 +24,12 @@ export class ClusterState {
   }
 
   readonly status = (): ClusterStatus => {
-    const leases = new Map(this.#leased.map((leased) => [leased.address, leased]))
-    const nodes = this.#fleet.status().map(({ address, ...node }) => {
-      const leased = leases.get(address)
-      return { ...node, buckets: leased?.buckets ?? 0, epoch: leased?.epoch, chats: leased?.chats ?? [] }
+    const observed = new Map(this.#observed?.getState()?.map((one) => [one.node, one]))
+    const nodes = this.#fleet.status().map((node) => {
+      const one = observed.get(node.address)
+      // A node whose lease has expired has no buckets.
+      const { buckets = 0, epoch, chats = 0 } = one === undefined || one.state === "gone" ? {} : one
+      return { ...node, buckets, epoch, chats }
     })
     return { nodes, notice: this.#notice }
   }
@@ -42,30 +43,10 @@ export class ClusterState {
   /** Executes a command. Returns the reason if it is not possible. */
   readonly command = (command: Command): string | undefined => this.#fleet.command(command)
 
-  /** Reads the leases again and again, until the returned function is called. */
-  readonly follow = (reader: PlacementReader): (() => Promise<void>) => {
-    const closing = new AbortController()
-    const reading = this.#follow(reader, closing.signal)
-    return async () => {
-      closing.abort()
-      await reading
-      await reader.close()
-    }
-  }
-
-  async #follow(reader: PlacementReader, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        const leased = await reader.read()
-        const isChanged = JSON.stringify(leased) !== JSON.stringify(this.#leased)
-        this.#leased = leased
-        if (isChanged) this.#changed()
-        await setTimeout(readMs, undefined, { signal })
-      } catch (error) {
-        if (!signal.aborted) this.#print(`The leases cannot be read: ${String(error)}`)
-        return
-      }
-    }
+  /** Follows the list of the nodes, until the returned function is called. */
+  readonly follow = (observed: Observed): (() => void) => {
+    this.#observed = observed
+    return observed.subscribe(() => this.#changed())
   }
 
   readonly #said = (text: string): void => {

@@ -8,12 +8,12 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { connect } from "@troupe/server/Client"
 import { build } from "vite"
 import type { ClusterStatus, Command } from "../control/index.ts"
 import { startControl } from "./control.ts"
 import { Fleet } from "./Fleet.ts"
 import { ClusterState } from "./ClusterState.ts"
-import { readPlacement } from "./placement.ts"
 import type { PostgresReady } from "./postgres.ts"
 import { startProgram } from "./program.ts"
 
@@ -78,8 +78,11 @@ export const startCluster = async (options: ClusterOptions): Promise<RunningClus
     const served = { pages: await unless(signal, pages), control: control.url }
     const [{ port }] = await unless(signal, Promise.all([fleet.addGateway(served), ...joining]))
     for (const host of ["127.0.0.1", "localhost"]) origins.add(`http://${host}:${port}`)
-    ends.push(follow(await readPlacement(url)))
-    return { url: `http://127.0.0.1:${port}`, control: control.url, status, command, close }
+    const page = `http://127.0.0.1:${port}`
+    const observed = connect({ url: `${page}/troupe` }).observer.nodes?.()
+    const leave = observed === undefined ? undefined : follow(observed)
+    ends.push(async () => leave?.())
+    return { url: page, control: control.url, status, command, close }
   } catch (error) {
     await close().catch((failure: unknown) => print(String(failure)))
     throw error

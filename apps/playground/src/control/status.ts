@@ -17,12 +17,14 @@ export interface NodeStatus {
   readonly state: NodeState
   /** Its process, while there is one. */
   readonly pid: number | undefined
+  /** Its address for other nodes. */
+  readonly address: string
   /** How many buckets it has a lease of. The lease of a frozen or killed node lasts for some seconds. */
   readonly buckets: number
   /** The newest epoch of its leases. */
   readonly epoch: number | undefined
-  /** The ids of the conversations whose home it is. */
-  readonly chats: ReadonlyArray<string>
+  /** How many conversations live there. */
+  readonly chats: number
 }
 
 /** All nodes, and the newest event as a sentence. */

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from "react"
+import { useTroupe } from "@troupe/react"
+import { type ReactNode, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react"
 import { actionsOf, keysHelp, nameOf, press, wordOf } from "../control/index.ts"
 import { type Nodes, useNodes } from "./nodes.ts"
 
@@ -22,19 +23,30 @@ const useKeys = ({ nodes, send }: Nodes, isOn: boolean): void => {
   }, [nodes, send, isOn])
 }
 
+const nothing = { getState: () => undefined, subscribe: () => () => {} }
+
+/** The address of the home of a conversation. */
+const useHome = (chat: string): string | undefined => {
+  const { observer } = useTroupe()
+  const { subscribe, getState } = useMemo(() => observer.nodes?.(chat) ?? nothing, [observer, chat])
+  const nodes = useSyncExternalStore(subscribe, getState)
+  return nodes?.find(({ hasChat }) => hasChat === true)?.node
+}
+
 /** The nodes of the cluster, each with its buttons. `chat` is the conversation whose home is marked. */
 export const Cluster = ({ url, chat }: { readonly url: string; readonly chat: string }): ReactNode => {
   const cluster = useNodes(url)
   const [hasKeys, setKeys] = useState(true)
   useKeys(cluster, hasKeys)
+  const home = useHome(chat)
   const { nodes, notice, isLost, send } = cluster
   return (
     <section className="nodes" aria-label="Nodes">
       <ul>
         {nodes.map((node) => {
-          const { number, role, state, buckets, epoch, chats } = node
+          const { number, role, state, address, buckets, epoch, chats } = node
           const name = nameOf(node)
-          const isHere = chats.includes(chat)
+          const isHere = address === home
           return (
             <li key={number} data-node={number} data-state={state} data-here={isHere}>
               <p>
@@ -45,7 +57,7 @@ export const Cluster = ({ url, chat }: { readonly url: string; readonly chat: st
               <p className="held">
                 {role === "gateway"
                   ? "forwards requests"
-                  : `${chats.length} ${chats.length === 1 ? "chat" : "chats"}, ${buckets} buckets${epoch === undefined ? "" : `, epoch ${epoch}`}`}
+                  : `${chats} ${chats === 1 ? "chat" : "chats"}, ${buckets} buckets${epoch === undefined ? "" : `, epoch ${epoch}`}`}
               </p>
               <div className="verbs">
                 {actionsOf(state).map((action) => (

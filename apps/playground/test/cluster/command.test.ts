@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { Message } from "@troupe/chat/messages"
+import type { ChatLink } from "@troupe/server"
 import { connect } from "@troupe/server/Client"
 import { afterEach, expect, test } from "vitest"
 import type { ClusterStatus, NodeStatus } from "../../src/control/index.ts"
@@ -80,7 +81,12 @@ test(
     const leave = chat.subscribe(() => {})
     ends.push(async () => leave())
     const view = () => chat.getState().view
-    const homeOf = async () => (await nodes()).find(({ chats }) => chats.includes("c1"))?.number
+    const homeOf = async () => {
+      const answer = await fetch(`${url}/troupe/observer/nodes?chat=c1`)
+      const observed = (await answer.json()) as { readonly nodes: ReadonlyArray<ChatLink.NodeStatus> }
+      const home = observed.nodes.find(({ hasChat }) => hasChat)?.node
+      return (await nodes()).find(({ address: own }) => own === home)?.number
+    }
     await chat.send("Tell me a long story")
     await expect.poll(() => view().partial.text, patience).toContain("Once there was")
     await expect.poll(homeOf, patience).toBeDefined()

@@ -6,9 +6,10 @@ const node = (number: number, state: NodeState = "running"): NodeStatus => ({
   role: number === 0 ? "gateway" : "home",
   state,
   pid: undefined,
+  address: `127.0.0.1:${number}`,
   buckets: 0,
   epoch: undefined,
-  chats: []
+  chats: 0
 })
 
 const nodes = [node(0), node(1), node(2, "frozen")]

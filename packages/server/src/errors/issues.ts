@@ -50,7 +50,7 @@ const tooSmall = ({ origin, minimum, inclusive }: Extract<Raw, { readonly code: 
 const kindOf = (expected: string): string => nouns[expected] ?? expected
 
 /** Names the kinds of values if those are what differs. */
-const noneOf = ({ errors = [] }: Extract<Raw, { readonly code: "invalid_union" }>): string => {
+const noneOf = ({ errors }: Extract<Raw, { readonly code: "invalid_union" }>): string => {
   const kinds = errors.flatMap(([first]) =>
     first?.code === "invalid_type" && first.path.length === 0 ? [kindOf(first.expected)] : []
   )
