@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, render } from "@testing-library/react"
-import { Fake, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { Clock } from "@troupe/otp"
 import { createElement, type FunctionComponent } from "react"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
@@ -57,5 +58,43 @@ describe.each([["near", near] as const, ["far", far] as const])("a system that i
     const before = shown.now
     await clock.advance(5_000)
     expect(shown.now).toBe(before)
+  })
+
+  test("SUB10 a question of a sub-agent is listed with its agent, and answered like a question of the chat", async () => {
+    const guide = {
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "k0", name: "which", arguments: {} } }, { finish: "tool_calls" }],
+          [{ text: "This one." }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "which", execute: () => askUser("Which one?") })]
+    }
+    const boss = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "c0", name: "guide", arguments: { input: "Dig" } } }, { finish: "tool_calls" }],
+        [{ text: "Done." }, { finish: "stop" }]
+      ]
+    })
+    const { troupe, link, innerId } = await open({
+      adapter: boss,
+      tools: [Agents.subagent("guide")],
+      agents: { guide }
+    })
+    const chat = await troupe.chat(innerId("a"))
+    await chat.send("Go").result()
+    const shown: { now: Waiting | undefined } = { now: undefined }
+    const Page: FunctionComponent = () => {
+      shown.now = useWaiting({ link, pollMs: Infinity })
+      return null
+    }
+    render(createElement(Page))
+    while (shown.now?.waits.length !== 1) await act(() => turn())
+    const [wait] = shown.now.waits
+    expect(wait).toMatchObject({ chat: "a", kind: "question", toolCallId: "c0/~/k0", agent: { name: "guide" } })
+    if (wait === undefined) return
+    await act(async () => shown.now?.answer(wait, "this"))
+    while ((await chat.view()).phase !== "idle") await act(() => turn())
+    expect(chat.thread.messages.at(-1)?.content).toBe("Done.")
   })
 })

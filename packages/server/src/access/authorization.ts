@@ -5,7 +5,7 @@
  * MAY2. A client may always be stricter than the host: it may refuse calls and set stricter modes without permission.
  */
 import { SessionError } from "@troupe/chat/errors"
-import { type Decision, Permissions } from "@troupe/chat/tools"
+import { type Decision, type PendingApproval, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { fitting, HttpError } from "../errors/index.ts"
 
@@ -91,9 +91,13 @@ export const withAgent = async <A>(may: Permitted, agent: string | undefined, ru
   }
 }
 
-/** Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). */
-export const checkDecision = (may: Permitted, { type }: Decision): void => {
-  if (type === "allow" || type === "result") check(may, "approve")
+/**
+ * Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). An answer to a question of a sub-agent, and the result of
+ * its manual call, need no permission, as those of the chat itself.
+ */
+export const checkDecision = (may: Permitted, { type }: Decision, waits: PendingApproval | undefined): void => {
+  const isAnswer = waits?.kind === "question" || waits?.kind === "tool_result"
+  if (type === "allow" || (type === "result" && !isAnswer)) check(may, "approve")
 }
 
 /**

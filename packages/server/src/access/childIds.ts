@@ -5,6 +5,7 @@
  */
 import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
+import type { Store } from "@troupe/chat/store"
 import type { PendingApproval } from "@troupe/chat/tools"
 import type { Shown } from "./toolErrors.ts"
 
@@ -19,6 +20,7 @@ export const withOwnChildren = (shown: Shown, own: Own): Shown => {
     ...shown,
     context,
     result: (result) => inResult(shown.result(result), own),
+    commit: (given) => inCommit(shown.commit(given), own),
     snapshot: (snapshot) => {
       const found = shown.snapshot(snapshot)
       if (found === undefined) return undefined
@@ -63,6 +65,19 @@ const inWaits = (waits: ReadonlyArray<PendingApproval>, own: Own): ReadonlyArray
   waits.map((wait) => (wait.chat === undefined ? wait : { ...wait, chat: own(wait.chat) }))
 
 const inResult = (result: ChatResult, own: Own): ChatResult => inWaiting(result, own)
+
+/** A commit whose open calls wait for children has their ids. */
+const inCommit = (commit: Store.Commit, own: Own): Store.Commit => {
+  const { open } = commit.state
+  const calls = open?.calls.map((call) => {
+    if ((call.state !== "waiting" && call.state !== "decided") || call.child === undefined) return call
+    const { child } = call
+    const asks = child.asks.map((ask) => ({ ...ask, chat: own(ask.chat) }))
+    return { ...call, child: { ...child, chat: own(child.chat), asks } }
+  })
+  if (open === undefined || calls?.every((call, at) => call === open.calls[at]) !== false) return commit
+  return { ...commit, state: { ...commit.state, open: { ...open, calls } } }
+}
 
 const inContext = (context: Context, own: Own): Context => {
   const toolCalls = inCalls(context.toolCalls, own)

@@ -12,7 +12,7 @@ import { HttpError } from "../errors/index.ts"
 import { checkDecision } from "../access/index.ts"
 import type { Call } from "../http/index.ts"
 import { type AgUiRequest, answersIn, contentOf, interruptedCall, interruptIds, resultsIn } from "../wire/agUi/index.ts"
-import { checkedAnswer, isQuestion, isRunning } from "../wire/index.ts"
+import { checkedAnswer, isAnswered, isBelow, isQuestion, isRunning } from "../wire/index.ts"
 
 type Context = ChatSnapshot["context"]
 
@@ -38,11 +38,14 @@ export const answersOf = (
   const { results, decisions, texts } = givenIn(body, call)
   if (!isRunning(context)) checkInterrupts(context, body.resume ?? [])
   const given = pendingToolCalls.filter(({ id }) => results.has(id))
-  const decided = pendingApprovals.flatMap(({ toolCall: { id } }) => {
-    const decision = decisions.get(id)
-    return decision === undefined ? [] : [{ id, decision }]
+  const decided = pendingApprovals.flatMap((waits) => {
+    const { id } = waits.toolCall
+    const value = isAnswered(waits) ? (texts.get(id) ?? results.get(id)) : undefined
+    const decision = value === undefined ? decisions.get(id) : ({ type: "result", value } as const)
+    if (decision === undefined) return []
+    checkDecision(call.may, decision, waits)
+    return [{ id, decision }]
   })
-  for (const { decision } of decided) checkDecision(call.may, decision)
   const text = pendingQuestion === undefined ? undefined : texts.get(pendingQuestion.toolCallId)
   if (hasMessage && !isRunning(context)) {
     if (decided.length < pendingApprovals.length)
@@ -73,7 +76,7 @@ const checkInterrupts = (
   const waiting = interruptIds(pendingApprovals, pendingQuestion)
   const reason = waiting.length === 0 ? "nothing is pending; leave it out" : `must_be_one_of ${waiting.join(", ")}`
   const issues = resume.flatMap(({ interruptId }, index) =>
-    waiting.includes(interruptId) || isAnswered(thread.messages, interruptedCall(interruptId))
+    waiting.includes(interruptId) || wasAnswered(thread.messages, interruptedCall(interruptId))
       ? []
       : [{ field: ["resume", index, "interruptId"], reason }]
   )
@@ -86,10 +89,10 @@ const checkInterrupts = (
   )
 }
 
-/** Whether a call has its result, or has asked its question. */
-const isAnswered = (messages: ReadonlyArray<Message.Message>, id: string | undefined): boolean =>
+/** Whether a call, or the one above a wait of a sub-agent, has its result, or has asked its question. */
+const wasAnswered = (messages: ReadonlyArray<Message.Message>, id: string | undefined): boolean =>
   messages.some(
     (message) =>
-      (message.role === "tool" && message.toolCallId === id) ||
+      (message.role === "tool" && (message.toolCallId === id || isBelow(id, message.toolCallId))) ||
       (isQuestion(message) && message.metadata?.["tool_call_id"] === id)
   )

@@ -16,6 +16,7 @@ import { HttpError } from "../errors/index.ts"
 import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
+  isAnswered,
   answering,
   before,
   behind,
@@ -148,7 +149,9 @@ const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): P
   const options = optionsOf(call, body)
   const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
-  const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
+  const approvals = (context?.pendingApprovals ?? []).filter(
+    (waits) => decisions.has(waits.toolCall.id) || (isAnswered(waits) && results.has(waits.toolCall.id))
+  )
   const given = (context?.pendingToolCalls ?? []).filter(({ id }) => results.has(id))
   if (approvals.length === 0 && given.length === 0) {
     if (context !== undefined && isRunning(context)) return following(call, chat, context)
@@ -157,11 +160,12 @@ const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): P
       "The conversation waits for none of these answers, or no longer; load it anew"
     )
   }
-  const decided = approvals.map(({ toolCall }) => ({
-    id: toolCall.id,
-    decision: decisionOf(decisions.get(toolCall.id))
-  }))
-  for (const { decision } of decided) checkDecision(call.may, decision)
+  const decided = approvals.map((waits) => {
+    const { id } = waits.toolCall
+    const decision = isAnswered(waits) && results.has(id) ? resultIn(results.get(id)) : decisionOf(decisions.get(id))
+    checkDecision(call.may, decision, waits)
+    return { id, decision }
+  })
   const outputs = Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))
   const turns = await answering(chat, decided, outputs, { options })
   const turn = turns.at(-1)
@@ -175,6 +179,10 @@ const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): P
     thread: context.thread.messages
   })
 }
+
+/** The answer to a wait of a sub-agent; an error says that there is none. */
+const resultIn = (value: unknown): Decision =>
+  value instanceof Error ? { type: "deny", reason: value.message } : { type: "result", value }
 
 const decisionOf = (said: { readonly approved: boolean; readonly reason: string | undefined } | undefined): Decision =>
   said?.approved === true

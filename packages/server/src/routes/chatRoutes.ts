@@ -68,9 +68,13 @@ const answer = async (call: Call): Promise<Response> => {
 const approve = async (call: Call): Promise<Response> => {
   const decision = checkedAnswer(await call.body(Decision), call.limits.messageCharacters)
   if (decision.type === "result") checkedAnswer(decision.value, call.limits.messageCharacters)
-  checkDecision(call.may, decision)
+  const id = toolCallIdOf(call)
+  const isResult = decision.type === "result"
+  if (!isResult) checkDecision(call.may, decision, undefined)
   const chat = await existing(call)
-  return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
+  const waits = chat.getSnapshot()?.context.pendingApprovals.find(({ toolCall }) => toolCall.id === id)
+  if (isResult) checkDecision(call.may, decision, waits)
+  return turnReply(call, chat, () => chat.approve(id, decision))
 }
 
 const submit = async (call: Call): Promise<Response> => {

@@ -31,3 +31,4 @@ export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.
 export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
 export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn, ofTurns } from "./turnReader.ts"
 export type { Follower } from "./turnReader.ts"
+export { isAnswered, isBelow } from "./childAsks.ts"

@@ -7,7 +7,7 @@
 import type { ChatResult } from "@troupe/chat/chats"
 import { Usage } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { isoTime } from "../index.ts"
+import { isAnswered, isoTime } from "../index.ts"
 
 /** What is read of a turn's result. */
 export type AgUiResult = Pick<
@@ -72,12 +72,15 @@ const approvalSchema = {
 
 type Question = NonNullable<ChatResult["pendingQuestion"]>
 
+const interruptOf = (waits: Pick<PendingApproval, "kind" | "toolCall">): string =>
+  `${isAnswered(waits) ? "question" : "approval"}:${waits.toolCall.id}`
+
 /** The ids of the interrupts that a chat waits for. */
 export const interruptIds = (
   approvals: ReadonlyArray<PendingApproval>,
   question: Question | undefined
 ): ReadonlyArray<string> => [
-  ...approvals.map(({ toolCall }) => `approval:${toolCall.id}`),
+  ...approvals.map(interruptOf),
   ...(question === undefined ? [] : [`question:${question.toolCallId}`])
 ]
 
@@ -86,12 +89,16 @@ const interruptsOf = (
   approvals: ReadonlyArray<PendingApproval>,
   question: Question | undefined
 ): ReadonlyArray<object> => [
-  ...approvals.map(({ toolCall, reason, expiresAt }) => ({
-    id: `approval:${toolCall.id}`,
-    reason: "tool_call",
-    message: reason,
-    toolCallId: toolCall.id,
-    responseSchema: approvalSchema,
+  ...approvals.map(({ toolCall, kind, reason, expiresAt }) => ({
+    id: interruptOf({ toolCall, kind }),
+    ...(isAnswered({ kind })
+      ? {
+          reason: "input_required",
+          message: reason === "" ? `The result of ${toolCall.name}` : reason,
+          toolCallId: toolCall.id,
+          responseSchema: { type: "string" }
+        }
+      : { reason: "tool_call", message: reason, toolCallId: toolCall.id, responseSchema: approvalSchema }),
     ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) })
   })),
   ...(question === undefined

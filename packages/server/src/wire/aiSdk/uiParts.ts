@@ -3,6 +3,8 @@ import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 import type { Outcome } from "@troupe/chat/results"
 import type { PendingApproval } from "@troupe/chat/tools"
 import {
+  isAnswered,
+  isBelow,
   isQuestion,
   isSaid,
   messageName,
@@ -150,8 +152,18 @@ const callPart = (
     ...(isManual ? {} : { providerExecuted: true as const })
   }
   return [
-    { ...part, ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting)) }
+    { ...part, ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting)) },
+    ...approvals.filter(({ toolCall }) => isBelow(toolCall.id, id)).map(belowPart)
   ]
+}
+
+/** What a sub-agent waits for, as a call of its own. The client answers a question, and a call that waits for its result. */
+export const belowPart = (waits: PendingApproval): ToolPart => {
+  const { id: toolCallId, name, arguments: args, rawArguments } = waits.toolCall
+  const type = `tool-${name}` as const
+  const input = waits.kind === "question" ? { question: waits.reason } : (args ?? rawArguments ?? null)
+  const part = { type, toolCallId, input }
+  return isAnswered(waits) ? { ...part, ...pending } : { ...part, providerExecuted: true, ...asked(waits) }
 }
 
 /** A call that the provider ran, with its result in the same reply. */

@@ -17,7 +17,7 @@ import type { PendingApproval } from "@troupe/chat/tools"
 import { childData, errorCode, errorText, leftBy, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
-import { answerOf, answerState, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
+import { answerOf, answerState, belowPart, stepParts, type ToolPart, type UiAnswer, type UiPart } from "./uiParts.ts"
 
 /** Where a chat stands in the middle of a turn. */
 export interface UiStanding {
@@ -247,6 +247,16 @@ export class UiStream {
     }
   }
 
+  /** Asks about a call. A wait of a sub-agent is a call of its own for the client. */
+  #waits(waits: PendingApproval): ReadonlyArray<UiChunk> {
+    const { toolCall, reason, agent } = waits
+    const { id } = toolCall
+    if (agent === undefined || this.#asked.has(id)) return this.#ask(id, reason)
+    const chunks = this.#part(belowPart(waits))
+    this.#asked.add(id)
+    return chunks
+  }
+
   #ask(toolCallId: string, reason: string): ReadonlyArray<UiChunk> {
     if (this.#asked.has(toolCallId)) return []
     this.#asked.add(toolCallId)
@@ -282,7 +292,7 @@ export class UiStream {
       ...cutShort.flatMap(({ id }) =>
         this.#completed(id, { content: "The reply was cut short; the call was not run" }, "not_started")
       ),
-      ...pendingApprovals.flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
+      ...pendingApprovals.flatMap((waits) => this.#waits(waits)),
       ...(this.#hasQuestion ? [] : asks),
       ...this.#endStep()
     ]
