@@ -38,13 +38,16 @@ export interface Crashed {
   readonly wrong: ReadonlyArray<string>
 }
 
-const programOf = (areTrees: boolean): string => new URL(areTrees ? "tree.ts" : "program.ts", import.meta.url).pathname
+const programs = {
+  chats: new URL("program.ts", import.meta.url).pathname,
+  trees: new URL("tree.ts", import.meta.url).pathname
+}
 
 /** Kills the program in each of its lives, and audits the store each time. */
 export const crash = async (options: CrashOptions): Promise<Crashed> => {
   const { database, journal, lives, seed, areTrees = false, reported } = options
   const chance = chanceOf(seed)
-  const program = programOf(areTrees)
+  const program = areTrees ? programs.trees : programs.chats
   const promised = nothingPromised()
   const found: Found = new Map()
   const wrong: Array<string> = []
