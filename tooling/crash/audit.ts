@@ -18,10 +18,17 @@ export interface Promised {
   readonly accepted: Map<string, string>
   readonly answered: Map<string, Set<string>>
   readonly forked: Set<string>
+  /** The calls that a person allowed. */
+  readonly allowed: Set<string>
 }
 
 /** No acknowledgements. */
-export const nothingPromised = (): Promised => ({ accepted: new Map(), answered: new Map(), forked: new Set() })
+export const nothingPromised = (): Promised => ({
+  accepted: new Map(),
+  answered: new Map(),
+  forked: new Set(),
+  allowed: new Set()
+})
 
 /** The state of each conversation, for the life that loads it. */
 export type Found = Map<string, { readonly record: Conversation; readonly audited: number }>
@@ -31,6 +38,11 @@ export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Fo
   lines.flatMap((line) => {
     switch (line.type) {
       case "ready":
+      case "continued":
+      case "asked":
+        return []
+      case "allowed":
+        promised.allowed.add(line.call)
         return []
       case "wrong":
         return [line.what]
@@ -88,7 +100,7 @@ export const audited = async (
 const allOf = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> => {
   const ids: Array<string> = []
   for (let after: string | undefined; ;) {
-    const { chats, next } = await store.list({ after })
+    const { chats, next } = await store.list({ after, children: true })
     ids.push(...chats.map(({ id }) => id))
     if (next === undefined) return ids
     after = next

@@ -14,6 +14,7 @@ import { chanceOf } from "../soak/chance.ts"
 import { audited, type Found, nothingPromised, type Promised, takeUp } from "./audit.ts"
 import { type Line, linesOf } from "./lines.ts"
 import { openStore } from "./stores.ts"
+import { wrongTrees } from "./treeAudit.ts"
 
 /** The options of a run. `reported` is called after every life. */
 export interface CrashOptions {
@@ -22,6 +23,8 @@ export interface CrashOptions {
   readonly journal: string
   readonly lives: number
   readonly seed: number
+  /** Whether the chats have trees of agents. After its last life the program then runs once more, until every chat is over. */
+  readonly areTrees?: boolean
   readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
@@ -35,23 +38,31 @@ export interface Crashed {
   readonly wrong: ReadonlyArray<string>
 }
 
-const program = new URL("program.ts", import.meta.url).pathname
+const programs = {
+  chats: new URL("program.ts", import.meta.url).pathname,
+  trees: new URL("tree.ts", import.meta.url).pathname
+}
 
 /** Kills the program in each of its lives, and audits the store each time. */
-export const crash = async ({ database, journal, lives, seed, reported }: CrashOptions): Promise<Crashed> => {
+export const crash = async (options: CrashOptions): Promise<Crashed> => {
+  const { database, journal, lives, seed, areTrees = false, reported } = options
   const chance = chanceOf(seed)
+  const program = areTrees ? programs.trees : programs.chats
   const promised = nothingPromised()
   const found: Found = new Map()
   const wrong: Array<string> = []
   let [early, interrupted] = [0, 0]
-  for (let life = 1; life <= lives; life++) {
-    const lines = await lifeOf([database, journal, String(seed), String(life)], chance)
+  for (let life = 1; life <= lives + Number(areTrees); life++) {
+    const isLast = life > lives
+    const argv = [program, database, journal, String(seed), String(life)]
+    const lines = await (isLast ? wholeLifeOf([...argv, "last"]) : lifeOf(argv, chance))
     early += lines.some(({ type }) => type === "ready") ? 0 : 1
-    interrupted += lines.filter((line) => line.type === "revived" && line.phase === "interrupted").length
+    interrupted += lines.filter((line) => "phase" in line && line.phase === "interrupted").length
     await quiet(database)
     const store = openStore(database)
     const seen = [...takeUp(lines, promised, found)]
     seen.push(...(await audited(store, promised, journalOf(journal), found)))
+    if (areTrees) seen.push(...wrongTrees(found, promised, isLast))
     await store.close()
     seen.push(...damage(database))
     reported?.(life, seen)
@@ -64,12 +75,15 @@ export const crash = async ({ database, journal, lives, seed, reported }: CrashO
 /** The maximum time without output, in milliseconds. */
 const silence = 30_000
 
+/** The maximum time of the last life, in milliseconds. */
+const longestLife = 120_000
+
 /**
  * One life: its output until it was killed, some milliseconds after one of its lines. Sometimes it is killed during
  * startup.
  */
 const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promise<ReadonlyArray<Line>> => {
-  const child = spawn(process.execPath, [program, ...argv], { stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [...argv], { stdio: ["ignore", "pipe", "inherit"] })
   const [isEarly, length, jitter] = [chance() < 0.1, Math.ceil(chance() * 24), chance()]
   let said = ""
   const enough = new Promise<void>((resolve) => {
@@ -87,6 +101,16 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promis
   await closed
   const ended: ReadonlyArray<Line> = child.exitCode === null ? [] : [{ type: "wrong", what: "it ended by itself" }]
   return [...linesOf(said), ...ended]
+}
+
+/** The last life: its output until it ends by itself. */
+const wholeLifeOf = async (argv: ReadonlyArray<string>): Promise<ReadonlyArray<Line>> => {
+  const child = spawn(process.execPath, [...argv], { stdio: ["ignore", "pipe", "inherit"], timeout: longestLife })
+  let said = ""
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
+  await once(child, "close")
+  const what = `the last life ended with ${child.exitCode ?? child.signalCode}`
+  return [...linesOf(said), ...(child.exitCode === 0 ? [] : [{ type: "wrong" as const, what }])]
 }
 
 /**

@@ -2,6 +2,8 @@
  * `pnpm crash [--seed N] [--sqlite N] [--postgres N]`: kills a program so many times on each database, and compares the
  * store with the program's acknowledgements. The exit code is 1 when something is lost, doubled or damaged.
  *
+ * `pnpm crash --agents N [--seed N]` kills a program whose chats have trees of agents, three deep.
+ *
  * @module
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -14,14 +16,18 @@ import { crash } from "./crash.ts"
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    sqlite: { type: "string", default: "300" },
-    postgres: { type: "string", default: "100" }
+    sqlite: { type: "string" },
+    postgres: { type: "string" },
+    agents: { type: "string", default: "0" }
   }
 })
+/** With `--agents` alone the other programs do not run. */
+const livesOf = (given: string | undefined, usual: number): number =>
+  given === undefined ? (values.agents === "0" ? usual : 0) : Number(given)
 const seed = Number(values.seed)
 const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
 
-const run = async (name: string, database: string, lives: number): Promise<boolean> => {
+const run = async (name: string, database: string, lives: number, areTrees = false): Promise<boolean> => {
   if (lives === 0) return true
   console.log(`${name}: ${lives} lives, seed ${seed}`)
   const { promised, calls, early, interrupted, wrong } = await crash({
@@ -29,12 +35,13 @@ const run = async (name: string, database: string, lives: number): Promise<boole
     journal: join(folder, `${name}.journal`),
     lives,
     seed,
+    areTrees,
     reported: (life, seen) => {
       if (seen.length > 0 || life % 25 === 0) console.log(`${name}: life ${life}, ${seen.length} wrong`)
     }
   })
   const answers = Array.from(promised.answered.values()).reduce((sum, texts) => sum + texts.size, 0)
-  const counts = `${promised.accepted.size} inputs accepted, ${answers} answers given, ${promised.forked.size} forks, ${calls} calls that write`
+  const counts = `${promised.accepted.size} inputs accepted, ${answers} answers given, ${promised.forked.size} forks, ${calls} calls that write, ${promised.allowed.size} approvals`
   console.log(`${name}: ${counts}; ${interrupted} conversations interrupted, ${early} lives ended before they began`)
   for (const what of wrong) console.log(`✗ ${what}`)
   if (wrong.length === 0) console.log("✓ nothing lost, nothing doubled, nothing damaged")
@@ -42,12 +49,13 @@ const run = async (name: string, database: string, lives: number): Promise<boole
 }
 
 try {
-  const isWhole = await run("sqlite", join(folder, "chats.db"), Number(values.sqlite))
-  const lives = Number(values.postgres)
+  const isWhole = await run("sqlite", join(folder, "chats.db"), livesOf(values.sqlite, 300))
+  const areWhole = await run("agents", join(folder, "agents.db"), Number(values.agents), true)
+  const lives = livesOf(values.postgres, 100)
   const server = lives === 0 ? undefined : await startPostgres()
   const isKept = server === undefined || (await run("postgres", server.url, lives))
   await server?.stop()
-  process.exitCode = isWhole && isKept ? 0 : 1
+  process.exitCode = isWhole && areWhole && isKept ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

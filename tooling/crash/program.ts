@@ -5,20 +5,17 @@
  * appends its idempotency keys to the journal. Sometimes it kills itself after a write of the store, before its chat has
  * the result.
  */
-import { appendFileSync, writeSync } from "node:fs"
+import { appendFileSync } from "node:fs"
 import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
-import type { LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
-import type { Store } from "@troupe/chat/store"
 import type { Request } from "@troupe/chat/models"
 import { chanceOf } from "../soak/chance.ts"
-import type { Line } from "./lines.ts"
+import { deadly } from "./deadly.ts"
+import { answered, say } from "./output.ts"
 import { openStore } from "./stores.ts"
 
 const [database = "", journal = "", seed = "1", life = "1"] = process.argv.slice(2)
 const chats = ["a", "b", "c", "d"]
-
-const say = (line: Line): void => void writeSync(1, `${JSON.stringify(line)}\n`)
 
 const chance = chanceOf(Number(seed) * 10_007 + Number(life))
 
@@ -44,13 +41,6 @@ const note = tool({
     return "noted"
   }
 })
-
-/** Waits for the answer of a turn. */
-const answered = async (chat: LocalChatRef, turn: LiveTurn): Promise<void> => {
-  const { thread } = await turn.result()
-  const last = thread.messages.at(-1)
-  if (last?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(last) })
-}
 
 /** Continues a conversation of an earlier life. */
 const revived = async (troupe: RunningTroupe, id: string): Promise<LocalChatRef> => {
@@ -87,33 +77,7 @@ const converse = async (troupe: RunningTroupe, id: string): Promise<void> => {
   }
 }
 
-/** Sometimes ends the program between two steps: after the row of an input is written, or after an entry is. */
-const deadly = (inner: Store.SessionStore): Store.SessionStore => {
-  const accept: Store.SessionStore["accept"] = async (id, input, ...more) => {
-    const accepted = await inner.accept(id, input, ...more)
-    if (chance() < 0.04) die({ type: "stored", chat: id, input: Message.text(input.message) })
-    return accepted
-  }
-  const save: Store.SessionStore["save"] = async (record, precondition) => {
-    const saved = await inner.save(record, precondition)
-    if (chance() < 0.01) die()
-    return saved
-  }
-  const replaced: Readonly<Record<string, unknown>> = { accept, save }
-  return new Proxy(inner, {
-    get: (_, name) => {
-      const value: unknown = replaced[String(name)] ?? Reflect.get(inner, name)
-      return typeof value === "function" ? value.bind(inner) : value
-    }
-  })
-}
-
-const die = (last?: Line): void => {
-  if (last !== undefined) say(last)
-  process.kill(process.pid, "SIGKILL")
-}
-
-const store = deadly(openStore(database))
+const store = deadly(openStore(database), chance)
 const troupe = await Troupe.start({
   adapter: Fake.make({ respond }),
   tools: [look, note],

@@ -8,6 +8,7 @@ import { Usage } from "@troupe/chat/messages"
 import { type Conversation, Store } from "@troupe/chat/store"
 import { audited, nothingPromised, takeUp } from "../../crash/audit.ts"
 import { crash, type Crashed } from "../../crash/crash.ts"
+import { wrongTrees } from "../../crash/treeAudit.ts"
 
 let server: PostgresServer
 const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
@@ -34,6 +35,18 @@ describe("a program that is killed at any moment", () => {
       expect(crashed.wrong).toEqual([])
       expect(crashed.promised.accepted.size).toBeGreaterThan(lives)
       expect(answersOf(crashed)).toBeGreaterThan(0)
+      expect(crashed.interrupted).toBeGreaterThan(0)
+    }
+  )
+
+  test(
+    "whose chats have trees of agents leaves no child without an owner, and ends every chat",
+    { timeout: 120_000 },
+    async () => {
+      const paths = { database: join(folder, "trees.db"), journal: join(folder, "trees.journal") }
+      const crashed = await crash({ ...paths, lives: 6, seed: 7, areTrees: true })
+      expect(crashed.wrong).toEqual([])
+      expect(crashed.calls).toBeGreaterThan(0)
       expect(crashed.interrupted).toBeGreaterThan(0)
     }
   )
@@ -78,5 +91,24 @@ test("the audit finds what is lost, doubled, without its intent, and revived as 
   expect(takeUp([revived], promised, found)).toEqual(["a is idle instead of interrupted"])
   expect(takeUp([{ ...revived, phase: "interrupted", partial: "So" }], promised, found)).toEqual([
     'a has said "So" instead of ""'
+  ])
+})
+
+test("the audit of trees finds a child without an owner, a chat that is not over, and an allowed call that did not run", () => {
+  const promised = nothingPromised()
+  promised.allowed.add("note a").add("note b")
+  const ran = { role: "tool", toolCallId: "note a", content: "noted" } as const
+  const child = { ...recordOf("a/~/1"), running: false, parent: { chat: "a", call: "research a", depth: 1 } }
+  const records = [
+    { ...recordOf("a", "one"), running: true },
+    { ...child, thread: { messages: [ran] } }
+  ]
+  const found = new Map(records.map((record) => [record.id, { record, audited: 0 }]))
+  const orphan = "KILL7: a/~/1 has no owner: a has no call research a"
+  expect(wrongTrees(found, promised, false)).toEqual([orphan])
+  expect(wrongTrees(found, promised, true)).toEqual([
+    orphan,
+    "KILL8: the turn of a is not over",
+    "KILL9: the allowed call note b has the result nothing"
   ])
 })

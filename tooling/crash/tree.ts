@@ -1,0 +1,122 @@
+/**
+ * `node tree.ts <database> <journal> <seed> <life> [last]`: trees of agents that run until the program is killed.
+ *
+ * A coordinator gives a task to two researchers, and each of them gives one to a digger. Researchers and diggers have a tool that writes:
+ * it appends its idempotency keys to the journal. Some calls of diggers wait for a person, who decides at the root. With `last` the program
+ * sends no inputs, and ends when every chat is over.
+ */
+import { appendFileSync } from "node:fs"
+import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
+import { Message } from "@troupe/chat/messages"
+import type { Request } from "@troupe/chat/models"
+import { chanceOf } from "../soak/chance.ts"
+import { deadly } from "./deadly.ts"
+import { answered, say } from "./output.ts"
+import { openStore } from "./stores.ts"
+
+const [database = "", journal = "", seed = "1", life = "1", last] = process.argv.slice(2)
+const chats = ["a", "b"]
+
+const chance = chanceOf(Number(seed) * 10_007 + Number(life))
+
+type Call = readonly [name: string, task?: string]
+
+/** An agent that makes these calls for each input, and then answers. */
+const agentOf = (agent: string, callsFor: (input: string) => ReadonlyArray<Call>, answer: string) =>
+  Fake.make({
+    respond: ({ messages }: Request): Fake.Script => {
+      say({ type: "asked", agent })
+      const at = messages.findLastIndex(({ role }) => role === "user")
+      const asked = messages[at]
+      const input = asked === undefined ? "nothing" : Message.text(asked)
+      const wait = { delayMs: 1 + chance() * 6 }
+      if (at < messages.length - 1) return [wait, { text: `${answer} ${input}.` }, { finish: "stop" }]
+      const calls = callsFor(input).map(([name, task]) => ({
+        toolCall: { id: `${name} ${task ?? input}`, name, arguments: task === undefined ? {} : { input: task } }
+      }))
+      return [{ text: `So you say ${input}. ` }, wait, ...calls, { finish: "tool_calls" }]
+    }
+  })
+
+const note = tool({
+  name: "note",
+  execute: (_, { idempotencyKey, toolCall }) => {
+    appendFileSync(journal, `${JSON.stringify([idempotencyKey, toolCall.id])}\n`)
+    return "noted"
+  }
+})
+
+const agents: Agents = {
+  coordinator: {
+    adapter: agentOf(
+      "coordinator",
+      (input) => ["1", "2"].map((one) => ["research", `${input}.${one}`]),
+      "The answer to"
+    ),
+    tools: [Agents.subagent("research")]
+  },
+  research: {
+    adapter: agentOf("research", (input) => [["note"], ["dig", `${input}.d`]], "Found"),
+    tools: [note, Agents.subagent("dig")]
+  },
+  dig: {
+    adapter: agentOf("dig", () => [["note"]], "Dug"),
+    tools: [note],
+    permissions: { ask: () => (chance() < 0.4 ? "suspend" : "allow") }
+  }
+}
+
+/** Decides about everything that waits. Of a call whose outcome is unknown a person knows what it did. */
+const decide = async (chat: LocalChatRef): Promise<void> => {
+  for (;;) {
+    const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
+    if (phase !== "awaitingApproval") return
+    for (const { toolCall, kind } of pendingApprovals) {
+      const isAllowed = kind === "permission"
+      await answered(
+        chat,
+        chat.approve(toolCall.id, isAllowed ? { type: "allow" } : { type: "result", value: "looked after" })
+      )
+      if (isAllowed) say({ type: "allowed", chat: chat.id, call: toolCall.id.split("/~/").at(-1) ?? "" })
+    }
+  }
+}
+
+/** Continues the tree of an earlier life. */
+const continued = async (troupe: RunningTroupe, id: string): Promise<LocalChatRef> => {
+  const chat = await troupe.chat(id)
+  const phase = chat.getSnapshot()?.context.phase ?? "none"
+  say({ type: "continued", chat: id, phase })
+  if (phase === "interrupted") await answered(chat, chat.retry())
+  await decide(chat)
+  for (const turn of chat.resume()) {
+    await answered(chat, turn)
+    await decide(chat)
+  }
+  return chat
+}
+
+const converse = async (troupe: RunningTroupe, id: string): Promise<void> => {
+  const chat = await continued(troupe, id)
+  if (last === "last") return
+  for (let count = 1; ; count++) {
+    const input = `${id}-${life}-${count}`
+    const turn = chat.send(input, { id: input })
+    const { status } = await turn.receipt
+    if (status === "rejected") throw new Error(`${input} was rejected`)
+    say({ type: "accepted", chat: id, input })
+    await answered(chat, turn)
+    await decide(chat)
+  }
+}
+
+const opened = openStore(database)
+const store = last === undefined ? deadly(opened, chance) : opened
+const troupe = await Troupe.start({ store, agents, agent: "coordinator", draftEveryMs: 2, maxRestarts: 0 })
+say({ type: "ready" })
+await Promise.all(
+  chats.map((id) => converse(troupe, id).catch((error: unknown) => say({ type: "wrong", what: String(error) })))
+)
+await troupe.stop()
+await opened.close()
