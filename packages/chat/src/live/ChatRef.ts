@@ -206,7 +206,8 @@ export interface ChatRef {
    * **Details**: `pendingApprovals` of the snapshot, and of the result of a turn that ended with `awaiting_approval`, lists
    * the calls that wait. Each decision is a turn. The turn of the last decision has the events of the calls and of what
    * follows; the others end at once, with `awaiting_approval` again. A decision is stored, and survives restarts, once its
-   * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits.
+   * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits. What a
+   * sub-agent waits for has an address in place of the id. A `result` answers its question.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
    * without a `value` that has a JSON form, or arguments that do not fit the tool; a `SessionError` (`unknown_tool`) to allow a

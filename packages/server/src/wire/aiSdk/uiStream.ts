@@ -34,6 +34,13 @@ export interface UiKnown {
   readonly asked?: Iterable<string>
 }
 
+/** Whether a call of the chat itself waits. */
+const isOwn = ({ agent }: PendingApproval): boolean => agent === undefined
+
+/** What sub-agents wait for, as calls of their own, without what the client was asked before. */
+const waitsBelow = (waits: ReadonlyArray<PendingApproval>, asked: ReadonlySet<string>): ReadonlyArray<ToolPart> =>
+  waits.filter((wait) => !isOwn(wait) && !asked.has(wait.toolCall.id)).map(belowPart)
+
 /** The error of a call that has neither arguments nor a `problem`. */
 const notAnObject = "The arguments are not a JSON object"
 
@@ -247,16 +254,6 @@ export class UiStream {
     }
   }
 
-  /** Asks about a call. A wait of a sub-agent is a call of its own for the client. */
-  #waits(waits: PendingApproval): ReadonlyArray<UiChunk> {
-    const { toolCall, reason, agent } = waits
-    const { id } = toolCall
-    if (agent === undefined || this.#asked.has(id)) return this.#ask(id, reason)
-    const chunks = this.#part(belowPart(waits))
-    this.#asked.add(id)
-    return chunks
-  }
-
   #ask(toolCallId: string, reason: string): ReadonlyArray<UiChunk> {
     if (this.#asked.has(toolCallId)) return []
     this.#asked.add(toolCallId)
@@ -292,7 +289,8 @@ export class UiStream {
       ...cutShort.flatMap(({ id }) =>
         this.#completed(id, { content: "The reply was cut short; the call was not run" }, "not_started")
       ),
-      ...pendingApprovals.flatMap((waits) => this.#waits(waits)),
+      ...pendingApprovals.filter(isOwn).flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
+      ...waitsBelow(pendingApprovals, this.#asked).flatMap((part) => this.#part(part)),
       ...(this.#hasQuestion ? [] : asks),
       ...this.#endStep()
     ]
