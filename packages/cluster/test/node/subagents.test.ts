@@ -1,4 +1,4 @@
-import { Fake, tool } from "@troupe/chat"
+import { Fake, tool, type TroupeOptions } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
@@ -23,7 +23,7 @@ const resultIn = ({ messages }: Request): string | undefined => {
  * Three nodes whose chats give a task to the agent `research`. The agent calls `write`, and reads the result. `hangs` is where the
  * first run of the agent stays.
  */
-const family = async (hangs: "in the call" | "after the call" | "nowhere") => {
+const family = async (hangs: "in the call" | "after the call" | "nowhere", permissions: Permissions = {}) => {
   const began: Array<string> = []
   let read = 0
   const write = tool({
@@ -48,12 +48,17 @@ const family = async (hangs: "in the call" | "after the call" | "nowhere") => {
     }
   })
   const { node, placements, store } = nodes(root)
-  const troupe = { agents: { research: { adapter: research, tools: [write] } }, tools: [Agents.subagent("research")] }
+  const troupe = {
+    agents: { research: { adapter: research, tools: [write], permissions } },
+    tools: [Agents.subagent("research")]
+  }
   const [a, b, c] = [await node({ troupe }), await node({ troupe }), await node({ troupe })]
   const chat = await c.troupe.chat("c")
   const children = async () => (await store.list({ prefix: "c/~/" })).chats.map(({ id }) => id)
   return { placements, began, read: () => read, a, b, chat, children }
 }
+
+type Permissions = NonNullable<TroupeOptions["permissions"]>
 
 const areAlive = ({ troupe }: TestNode, ids: ReadonlyArray<string>): ReadonlyArray<boolean> =>
   ids.map((id) => troupe.isAlive(id))
@@ -102,6 +107,25 @@ describe("a chat with a sub-agent", () => {
       expect(began).toHaveLength(1)
     }
   )
+})
+
+describe("a chat whose sub-agent waits for an approval", () => {
+  it("OPEN3, CLUSTER7: still waits at its next home, where the same child goes on after the decision", async () => {
+    const { placements, began, a, b, chat, children } = await family("nowhere", { ask: () => "suspend" })
+    const asked = await chat.send("Hello").result()
+    expect([asked.haltedReason, began.length]).toEqual(["awaiting_approval", 0])
+    const ids = await children()
+    await placements.move("c", b.troupe.address)
+    const { waits } = await a.troupe.waiting()
+    expect(waits).toMatchObject([{ chat: "c", toolCallId: "dig/~/w1", agent: { name: "research" } }])
+    const decisions = [chat.approve("dig/~/w1", { type: "allow" }), chat.approve("dig/~/w1", { type: "deny" })]
+    const ends = await Promise.allSettled(decisions.map((turn) => turn.result()))
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
+    const { messages } = await chat.view()
+    const isAllowed = ends[0]?.status === "fulfilled"
+    expect(messages.at(-1)?.content).toContain(isAllowed ? "I read: written" : "I read: ")
+    expect([began.length, await children(), a.troupe.isAlive("c")]).toEqual([isAllowed ? 1 : 0, ids, false])
+  })
 })
 
 describe("a chat that waits for an approval", () => {
