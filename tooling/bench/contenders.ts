@@ -18,6 +18,7 @@ const deltas = 50_000
 const plain = () => import("./work/plain.ts")
 const troupe = () => import("./work/troupe.ts")
 const parts = () => import("./work/parts.ts")
+const subagents = () => import("./work/subagents.ts")
 const pi = () => import("./work/pi.ts")
 const http = () => import("./work/http.ts")
 const imports = () => import("./work/imports.ts")
@@ -58,6 +59,8 @@ export const contenders = {
   "living delta": worker(troupe, (it) => it.livingDeltas(deltas)),
   "plain parts": worker(parts, (it) => it.plainParts()),
   "stream parts": worker(parts, (it) => it.streamedParts()),
+  subagents: worker(subagents, (it) => it.withChildren()),
+  "two chats": worker(subagents, (it) => it.inPairs()),
   "crowd of 1,000": crowdOf(1_000),
   "crowd of 10,000": crowdOf(10_000),
   counts: { measure: async () => (await import("./work/counts.ts")).counts() },
@@ -65,6 +68,10 @@ export const contenders = {
     // No collection runs while it measures: the young generation has room for everything.
     flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"],
     measure: async () => (await import("./work/allocated.ts")).allocated()
+  },
+  "allocated with definitions": {
+    flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"],
+    measure: async () => (await import("./work/allocated.ts")).allocated(2_000)
   },
   "http bare": { measure: async () => (await http()).httpTurns("bare") },
   "http troupe": { measure: async () => (await http()).httpTurns("troupe") },

@@ -45,6 +45,12 @@ const crowdGrowth: Measure = {
   of: (results) => (ratio("crowd of 10,000", "crowd of 1,000").of(results) * few) / many
 }
 
+const definitionsToNone: Measure = {
+  contenders: ["allocated", "allocated with definitions"],
+  of: (results) =>
+    results.median("allocated with definitions", "allocatedKb") / results.median("allocated", "allocatedKb")
+}
+
 const kbAChat = 1_000 / chats
 
 /** All lines, in the order of the table. */
@@ -103,6 +109,11 @@ export const lines: ReadonlyArray<Line> = [
     figures: [{ name: "Chat.stream", measure: ratio("stream parts", "plain parts"), limit: limits.partsStream }]
   },
   {
+    key: "subagents",
+    name: "a sub-agent turn, to two plain chats",
+    figures: [{ name: "living", measure: ratio("subagents", "two chats"), limit: limits.subagents }]
+  },
+  {
     key: "counts",
     name: "counts of a living chat",
     figures: [
@@ -119,7 +130,10 @@ export const lines: ReadonlyArray<Line> = [
   {
     key: "allocated",
     name: "allocated kB a living chat",
-    figures: [{ name: "living", measure: quantity("allocated", "allocatedKb"), limit: limits.allocated }]
+    figures: [
+      { name: "living", measure: quantity("allocated", "allocatedKb"), limit: limits.allocated },
+      { name: "2,000 idle agents, to none", measure: definitionsToNone, limit: limits.definitions }
+    ]
   },
   {
     key: "http",

@@ -5,6 +5,7 @@
  * is everything that was allocated.
  */
 import { PerformanceObserver } from "node:perf_hooks"
+import type { Agents } from "@troupe/chat/agents"
 import { together } from "./programA.ts"
 import { collect, type Costs, heap, settle } from "./timed.ts"
 import { oneLiving, startTroupe } from "./troupe.ts"
@@ -12,11 +13,17 @@ import { oneLiving, startTroupe } from "./troupe.ts"
 const warmChats = 500
 const measuredChats = 200
 
-/** Measures what a chat allocates, in kB. */
-export const allocated = async (): Promise<Costs> => {
+/** Agents that no chat uses. */
+const idleAgents = (count: number): Agents =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`agent-${index}`, { instructions: `agent ${index}` }])
+  )
+
+/** Measures what a chat allocates, in kB, in a Troupe with so many definitions of agents that no chat uses. */
+export const allocated = async (definitions = 0): Promise<Costs> => {
   let collections = 0
   const observer = new PerformanceObserver((list) => void (collections += list.getEntries().length))
-  const troupe = await startTroupe("by turns")
+  const troupe = await startTroupe("by turns", definitions === 0 ? {} : { agents: idleAgents(definitions) })
   await together(warmChats, (index) => oneLiving(troupe, `warm-${index}`))
   await settle()
   collect()

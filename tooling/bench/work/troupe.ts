@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Chat, Engine, type RunningTroupe, tool, Troupe, user } from "@troupe/chat"
+import { Chat, Engine, type RunningTroupe, tool, Troupe, type TroupeOptions, user } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import type { Store } from "@troupe/chat/store"
 import type { Tool } from "@troupe/chat/tools"
@@ -26,8 +26,8 @@ export const streams = (pace: Pace): Promise<void> => {
 }
 
 /** A Troupe that runs program A. */
-export const startTroupe = (pace: Pace, store?: Store.Store): Promise<RunningTroupe> =>
-  Troupe.start({ adapter: adapterOf(pace), tools: [waitTool()], ...(store === undefined ? {} : { store }) })
+export const startTroupe = (pace: Pace, more: Partial<TroupeOptions> = {}): Promise<RunningTroupe> =>
+  Troupe.start({ adapter: adapterOf(pace), tools: [waitTool()], ...more })
 
 /** Program A in one new living chat. */
 export const oneLiving = async (troupe: RunningTroupe, id: string): Promise<void> => {
@@ -37,7 +37,7 @@ export const oneLiving = async (troupe: RunningTroupe, id: string): Promise<void
 
 /** Program A in 1,000 living chats. */
 export const living = async (pace: Pace, store?: Store.Store): Promise<void> => {
-  const troupe = await startTroupe(pace, store)
+  const troupe = await startTroupe(pace, store === undefined ? {} : { store })
   await together(chats, (index) => oneLiving(troupe, `chat-${index}`))
   await troupe.stop()
 }

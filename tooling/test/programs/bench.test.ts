@@ -23,9 +23,11 @@ describe("one living chat that runs program A", () => {
     expect(promises).toBeLessThanOrEqual(held.promises)
   })
 
-  test("allocates no more than its limit", async () => {
-    const { allocatedKb } = await runOnce("allocated")
+  test("allocates no more than its limit, and hardly more beside 2,000 agents that no chat uses", async () => {
+    const { allocatedKb = NaN } = await runOnce("allocated")
     expect(allocatedKb).toBeLessThanOrEqual(held.allocatedKb)
+    const beside = await runOnce("allocated with definitions")
+    expect(beside.allocatedKb).toBeLessThanOrEqual(allocatedKb * limits.definitions.bound)
   })
 })
 

@@ -52,18 +52,15 @@ export class AgentTable {
   readonly none: Serving
   /** The name of the agent of new chats that name none. */
   readonly usual: string | undefined
+  /** Whether the Troupe has no agents. Each turn reads this, so it is found once. */
+  readonly isEmpty: boolean
 
   constructor({ agents = {}, agent }: AgentOptions, troupe: TroupeEngine) {
     this.#definitions = agents
     this.#troupe = troupe
     this.none = serving(troupe.engine, troupe.chatOptions)
     this.usual = agent
-  }
-
-  /** Whether the Troupe has no agents. */
-  get isEmpty(): boolean {
-    for (const _ in this.#definitions) return false
-    return true
+    this.isEmpty = Object.keys(agents).length === 0
   }
 
   /** The tools of the Troupe and of all its agents, each name once. */
