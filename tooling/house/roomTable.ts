@@ -45,7 +45,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["inbox"],
     ["loop"],
     ["passivation", "session", "view"],
-    ["arguments", "children"],
+    ["arguments", "background", "children"],
     ["codec", "live"],
     ["effect", "observe"],
     ["testing/faults", "testing/replay", "testing/stores"],

@@ -174,6 +174,7 @@ const ofTool = [
   "effect",
   "key",
   "onUnknown",
+  "background",
   "provider"
 ] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 

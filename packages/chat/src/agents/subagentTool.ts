@@ -20,6 +20,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
  * - `maxChildren`: how many children of one chat may run at once
  * - `timeoutMs`: the deadline of one call, in milliseconds
  * - `events`: whether the stream of the parent has the events of the child, and its view the child's text and calls
+ * - `background`: whether a call becomes a background task, as for any tool
  *
  * **Units and defaults**: `name` is the name of the agent. `maxDepth` is 3, `maxChildren` is 8. `timeoutMs` is 600,000, ten minutes;
  * `Infinity` is no deadline. `events` is `false`.
@@ -31,6 +32,7 @@ export interface SubagentOptions {
   readonly maxChildren?: number | undefined
   readonly timeoutMs?: number | undefined
   readonly events?: boolean | undefined
+  readonly background?: true | { readonly afterMs: number } | undefined
 }
 
 const count = z
@@ -45,7 +47,8 @@ const shape = {
   maxDepth: count.optional(),
   maxChildren: count.optional(),
   timeoutMs: z.unknown().optional(),
-  events: flag.optional()
+  events: flag.optional(),
+  background: z.unknown().optional()
 } satisfies { readonly [Part in keyof Required<SubagentOptions>]: z.ZodType }
 
 const options = z.strictObject(shape, "must_be_an_object of options")
@@ -83,7 +86,8 @@ const agents = new WeakMap<Tool, string>()
  */
 export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
   check(given)
-  const { name = agent, description = "", maxDepth = 3, maxChildren = 8, timeoutMs = 600_000, events = false } = given
+  const { name = agent, description = "", maxDepth = 3, maxChildren = 8 } = given
+  const { timeoutMs = 600_000, events = false, background } = given
   const made = make({
     name,
     description: `Gives a task to the agent ${agent}, and returns its answer.${description === "" ? "" : ` ${description}`}`,
@@ -94,6 +98,7 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
       additionalProperties: false
     },
     timeoutMs,
+    background,
     // The permissions of the child judge what it does, and they are never looser than those of the call.
     metadata: { readOnly: true },
     onUnknown: "retry",

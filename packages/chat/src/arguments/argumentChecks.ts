@@ -3,6 +3,7 @@ import { isRecord, unknownOption, ValidationError } from "../errors/index.ts"
 import { checkedMode } from "../gate/index.ts"
 import {
   type Decision,
+  isEndInput,
   type Mode,
   type SendOptions,
   type UserInput,
@@ -45,6 +46,9 @@ const ask = <Options extends Ask>(options: Options, names = askNames): Options =
     found.push({ field: ["id"], reason: "must_be_a_non_empty_string" })
   } else if (id?.isWellFormed() === false) {
     found.push({ field: ["id"], reason: "must_be_a_text without half surrogate pairs" })
+  }
+  if (typeof id === "string" && isEndInput(id)) {
+    found.push({ field: ["id"], reason: "must_not_begin_with task/: that is the end of a background task" })
   }
   if (model !== undefined && (typeof model !== "string" || model === "")) {
     found.push({ field: ["model"], reason: "must_be_a_non_empty_string, the name of a model" })
@@ -90,6 +94,11 @@ export const argumentChecks = {
   toolCallId: (toolCallId: unknown): string => {
     if (typeof toolCallId === "string" && toolCallId !== "") return toolCallId
     throw refusedArgument(["toolCallId"], "must_be_a_non_empty_string")
+  },
+  /** The id of a background task. */
+  task: (task: unknown): string => {
+    if (typeof task === "string" && task !== "") return task
+    throw refusedArgument(["task"], "must_be_a_non_empty_string, the id of a background task")
   },
   /** The agent of `handoff`. */
   agent: (agent: unknown): void => {

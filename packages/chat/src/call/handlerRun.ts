@@ -112,8 +112,8 @@ export class ToolExecution implements ContextOwner {
     this.#tool = input.tool
     this.written = input.toolCall
     this.#options = input.options
-    const { stepId, messageIndex, index, edited } = input
-    this.place = { stepId, messageIndex, index, edited }
+    const { stepId, messageIndex, index, edited, key } = input
+    this.place = { stepId, messageIndex, index, edited, key }
     this.#listener = listener
     this.#system = system
     this.#scope = scope
@@ -292,7 +292,10 @@ export class ToolExecution implements ContextOwner {
         : {
             subagent: async (call) =>
               runChild(living(), { ...call, span: this.#options?.trace?.spanOf(call.toolCall.id) })
-          })
+          }),
+      ...(this.#options?.chat?.background === undefined
+        ? {}
+        : { background: (call) => living().background?.({ ...call, tool: this.#tool }) ?? this.#cancelled("no task") })
     }
   }
 

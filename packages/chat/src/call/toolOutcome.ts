@@ -31,6 +31,7 @@ import {
 import type { ModeWish } from "../gate/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { OnToolError } from "../options/index.ts"
+import { taskIn } from "../tool/index.ts"
 
 /** A call that is over. */
 export interface ToolOutcome {
@@ -307,14 +308,27 @@ export const outcome = (
   content: Content,
   halt: StepHalt | undefined,
   ended: Outcome
-): ToolOutcome => ({
+): ToolOutcome => {
+  const task = taskIn(result)
+  const message = { role: "tool", toolCallId: toolCall.id, content, outcome: ended } as const
+  return {
+    ...eventsOf(toolCall, result, last, ended),
+    message: task === undefined ? message : { ...message, metadata: { task } },
+    halt
+  }
+}
+
+const eventsOf = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  last: ToolEvent,
+  ended: Outcome
+): Pick<ToolOutcome, "toolCall" | "outcome" | "events"> => ({
   toolCall,
   outcome: ended,
   events: [
     { type: "tool_execution_started", id: toolCall.id, name: toolCall.name, arguments: toolCall.arguments },
     { type: "tool_execution_completed", id: toolCall.id, name: toolCall.name, result, outcome: ended },
     last
-  ],
-  message: { role: "tool", toolCallId: toolCall.id, content, outcome: ended },
-  halt
+  ]
 })

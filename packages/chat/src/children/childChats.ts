@@ -169,10 +169,10 @@ export class ChildChats {
     return made
   }
 
-  /** Runs the child of a call, and returns what the model reads. */
-  async run(parentId: string, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
+  /** Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. */
+  async run(parentId: string, call: SubagentCall, under?: Pid): Promise<HandlerResult.HandlerResult> {
     const parent = this.#home.living(parentId)
-    const pid = parent?.pid
+    const pid = under ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
@@ -184,7 +184,7 @@ export class ChildChats {
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
-    const takeBack = this.#home.toolSlots?.lend()
+    const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
       await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
       return await this.#answer(id, run, call)

@@ -63,7 +63,7 @@ const ToolData = z.object({
 
 /** The data of a tool. `effect` and `onUnknown` are written only if they differ from their defaults. */
 const withoutFunctions = (value: unknown): unknown => {
-  const { handler: _, parse: __, key: ___, effect, onUnknown, ...data } = value as Partial<Tool.Tool>
+  const { handler: _, parse: __, key: ___, background: ____, effect, onUnknown, ...data } = value as Partial<Tool.Tool>
   return {
     ...data,
     ...(effect === "read" ? { effect } : {}),

@@ -161,7 +161,8 @@ const toolReasons = [
   "denied",
   "cancelled",
   "child_refused",
-  "child_failed"
+  "child_failed",
+  "task_refused"
 ] as const
 
 /**
@@ -179,6 +180,7 @@ const toolReasons = [
  * - `cancelled`: the call was cancelled
  * - `child_refused`: a sub-agent was not started, because of a bound; `metadata` has the bound
  * - `child_failed`: a sub-agent ended without an answer; `metadata` has its `haltedReason`, or `cause` its error
+ * - `task_refused`: no background task was begun, because the chat has `maxTasks` of them
  */
 export type ToolErrorReason = (typeof toolReasons)[number]
 
@@ -271,6 +273,7 @@ const sessionReasons = [
   "awaiting_approval",
   "unknown_tool_call_id",
   "tool_call_not_running",
+  "unknown_task",
   "mode_refused",
   "busy",
   "inbox_full",
@@ -311,6 +314,7 @@ const sessionReasons = [
  *   they are known
  * - `tool_call_not_running`: no call of that id can be cancelled or restarted (any longer); `metadata.toolCallId` names
  *   the id
+ * - `unknown_task`: the chat has no background task of that id; `metadata.task` is the id
  * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
  * - `inbox_full`: the maximum of inputs, or of bytes of inputs, waits in the chat. Nothing of this input was stored,

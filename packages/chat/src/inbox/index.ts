@@ -6,4 +6,12 @@ export { delivered, doubted, isUnanswered, lost, taking, takingSteers, withdrawn
 export type { InboxState, LostInputs } from "./takenInputs.ts"
 export { dataOf, isInput } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
-export { mustWait, refusalOf, undecidedCall, unknownToolCall, withoutResults } from "./turnAdmission.ts"
+export {
+  mustWait,
+  mustWaitForAnswer,
+  nextTurn,
+  refusalOf,
+  undecidedCall,
+  unknownToolCall,
+  withoutResults
+} from "./turnAdmission.ts"

@@ -7,8 +7,25 @@
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
 import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf } from "../step/index.ts"
-import { isWaiting } from "../record/index.ts"
+import { isEndInput, isWaiting, type PendingQuestion } from "../record/index.ts"
+import * as Inbox from "./Inbox.ts"
 import type { TurnData } from "./turnData.ts"
+
+/** The state that decides which turn is next. */
+interface Asking {
+  readonly inbox: Inbox.Inbox
+  readonly pendingQuestion: PendingQuestion | undefined
+}
+
+/** Whether an input waits until the question is answered: the end of a background task is no answer (BG5). */
+export const mustWaitForAnswer = (
+  { pendingQuestion }: Pick<Asking, "pendingQuestion">,
+  id: string | undefined
+): boolean => pendingQuestion !== undefined && id !== undefined && isEndInput(id)
+
+/** The next turn to run. */
+export const nextTurn = ({ inbox, pendingQuestion }: Asking): Inbox.WaitingTurn | undefined =>
+  Inbox.next(pendingQuestion === undefined ? inbox : inbox.filter(({ id }) => !isEndInput(id)))
 
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (

@@ -9,7 +9,7 @@ import * as Messages from "../model/Message.ts"
  * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
  *   that have the prefix; in memory with those that have its part up to the first slash
  * - `search`: text in a message of the newest record, ignoring case
- * - `running`: if true, only conversations that ran when they were last written, or have waiting inputs. On a database the
+ * - `running`: if true, only conversations that ran when they were last written, or have background tasks or waiting inputs. On a database the
  *   cost of such a list grows with these conversations, not with all
  * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
  *   the running conversations of all buckets
@@ -34,8 +34,8 @@ export interface HistoryOptions {
 }
 
 /**
- * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs,
- * times are whole milliseconds.
+ * A conversation in a list; `title` is the beginning of the first user message, `waiting` the number of waiting inputs.
+ * `running` is whether it ran when it was last written, or has a background task, whose work goes on between turns. Times are whole milliseconds.
  */
 export interface ChatSummary {
   readonly id: string
@@ -86,7 +86,7 @@ export const summaryOf = (
   messages: record.thread.messages.length,
   createdAt: written.createdAt,
   updatedAt: written.updatedAt,
-  running: record.running,
+  running: record.running || record.tasks !== undefined,
   waiting: record.inbox?.length ?? 0
 })
 

@@ -11,8 +11,8 @@
  * @module
  */
 import type { Channel } from "@troupe/otp"
-import type { AttachOptions, ChatItem } from "../view/index.ts"
-import type { ChatResult, Decision, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
+import type { AttachOptions, ChatItem, ShownTask } from "../view/index.ts"
+import type { ChatResult, Decision, Mode, Receipt, SendOptions, TaskEnd, UserInput } from "../record/index.ts"
 import type * as ChatView from "../view/ChatView.ts"
 import type { Event } from "../events/index.ts"
 import type { Parameters } from "../tool/index.ts"
@@ -258,6 +258,31 @@ export interface ChatRef {
    * cancelled, with a `ValidationError` (`invalid_options`) for an invalid id.
    */
   restartToolCall(toolCallId: string): Promise<void>
+
+  /**
+   * Resolves with the background tasks whose end the thread does not have: those that run, and those whose end waits to join the
+   * thread.
+   */
+  tasks(): Promise<ReadonlyArray<ShownTask>>
+
+  /**
+   * Resolves with the end of a background task: its status, and the text that the model reads. A message of the chat reports it too.
+   *
+   * **Errors**: rejects with a `SessionError`: `unknown_task` when neither a task nor a message of the thread has this id;
+   * `chat_stopped` when the task leaves this program before its end. Rejects with a `ValidationError` (`invalid_options`) for an
+   * invalid id.
+   */
+  awaitTask(task: string): Promise<TaskEnd>
+
+  /**
+   * Cancels a background task. Its end is `cancelled`, unless its result came in time.
+   *
+   * **Details**: resolves when its work has ended, within the drain deadline (`drainMs`) whatever its handler does. A task that has
+   * ended is left as it is.
+   *
+   * **Errors**: as for {@link awaitTask}.
+   */
+  cancelTask(task: string): Promise<void>
 
   /**
    * Sets the permission mode of calls from the next batch on, in the running turn too. It stays set across turns and

@@ -9,11 +9,12 @@
  */
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
+import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, ShownTask, SnapshotObserver } from "../view/index.ts"
 import {
   type Decision,
   type Mode,
   type SendOptions,
+  type TaskEnd,
   type UserInput,
   userMessage,
   withContent
@@ -25,6 +26,7 @@ import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
 import { controlCalls } from "./chatCommands.ts"
+import type { BackgroundTasks } from "../background/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
@@ -49,13 +51,15 @@ interface OwnOptions {
 export class LocalChatRef implements ChatRef {
   readonly id: string
   readonly #chat: LiveChat
+  readonly #tasks: BackgroundTasks
   /** The turn of the last retry, and the ids of the inputs that it answers (REF7). */
   #retried: { readonly turn: LiveTurn; readonly inputs: ReadonlyArray<string> } | undefined
 
   /** Created by the Troupe. */
-  constructor(chat: LiveChat) {
+  constructor(chat: LiveChat, tasks: BackgroundTasks) {
     this.id = chat.id
     this.#chat = chat
+    this.#tasks = tasks
   }
 
   /** The chat's process; `undefined` while there is none. */
@@ -192,6 +196,18 @@ export class LocalChatRef implements ChatRef {
 
   restartToolCall(toolCallId: string): Promise<void> {
     return this.#controlOne("calls.restart", toolCallId)
+  }
+
+  async tasks(): Promise<ReadonlyArray<ShownTask>> {
+    return this.#tasks.list(this.id)
+  }
+
+  async awaitTask(task: string): Promise<TaskEnd> {
+    return this.#tasks.result(this.id, argumentChecks.task(task))
+  }
+
+  async cancelTask(task: string): Promise<void> {
+    await this.#tasks.cancel(this.id, argumentChecks.task(task))
   }
 
   setPermissionMode(given: Mode, options?: SetModeOptions): Promise<void> {

@@ -12,6 +12,7 @@ import { Process, System } from "@troupe/otp"
 import { Escalation } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
 import type { ChatOptions } from "../options/index.ts"
+import { reviveTasks } from "../background/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { argumentChecks, askedAgent, checkId } from "../arguments/index.ts"
@@ -89,6 +90,7 @@ export class RunningTroupe {
     const troupe = new RunningTroupe(options)
     await troupe.#tree.start(options)
     troupe.#escalation?.start()
+    troupe.#reviveTasks(options)
     return troupe
   }
 
@@ -127,6 +129,7 @@ export class RunningTroupe {
       passivateAfterMs,
       maxLiveChats,
       maxStartingChats,
+      maxTasks: own.maxTasks ?? 16,
       home,
       inspect,
       released: (id) => forgetChat(guardedStore, id)
@@ -295,6 +298,7 @@ export class RunningTroupe {
     for (let living = this.#living.get(id); living !== undefined; living = this.#living.get(id)) {
       await living.chat.stop()
     }
+    await this.#living.tasks.drop(id)
     await this.#conversations.delete(id)
   }
 
@@ -381,14 +385,35 @@ export class RunningTroupe {
       afterMs,
       mark: (askedUntil, limit) => this.#tree.ask({ type: "escalate", askedUntil, limit }),
       onEscalate,
-      report: (thrown) => void Process.spawn(this.system, () => Promise.reject(thrown), { label: "onEscalate" })
+      report: (thrown) => this.#report(thrown, "onEscalate")
     })
+  }
+
+  /** TASKREVIVE1: the nodes of a cluster search their buckets themselves. */
+  #reviveTasks({ store, home }: TroupeOptions): void {
+    const isNeeded = store !== undefined && home === undefined && Store.isSessionStore(store)
+    if (!isNeeded || this.tools.every(({ background }) => background === undefined)) return
+    void reviveTasks({
+      list: (page) => this.#conversations.list(page),
+      load: (id) => this.#living.load(id),
+      start: (id) => this.#living.called(id),
+      isOver: () => this.#stopping !== undefined,
+      report: (thrown) => this.#report(thrown, "TaskRevival")
+    })
+  }
+
+  /** Reports an error that no caller gets as a crash. */
+  #report(thrown: unknown, label: string): void {
+    Process.spawn(this.system, () => Promise.reject(thrown), { label })
   }
 
   async #stop(): Promise<void> {
     this.#escalation?.stop()
     await outsideTurn()
-    await this.#tree.stop(() => this.#living.stopAll())
+    await this.#tree.stop(async () => {
+      await this.#living.tasks.stop()
+      await this.#living.stopAll()
+    })
     if (this.#ownsSystem) await System.stop(this.system)
   }
 }

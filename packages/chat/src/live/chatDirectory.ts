@@ -27,6 +27,8 @@ import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife } from "./chatLife.ts"
+import { BackgroundTasks, type TaskedChat } from "../background/index.ts"
+import { reported } from "./heldInputs.ts"
 import { ChildChats, type FamilyChat, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, SubagentCall } from "../tool/index.ts"
@@ -53,6 +55,7 @@ export interface ChatParts {
   readonly passivateAfterMs: number
   readonly maxLiveChats: number
   readonly maxStartingChats: number
+  readonly maxTasks: number
   readonly home: Home | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
@@ -63,6 +66,7 @@ export interface ChatParts {
 export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #children: ChildChats
+  readonly tasks: BackgroundTasks
   readonly #passivation: Passivation<Living>
   readonly #drafting: DraftKeeping | undefined
   readonly #reviving = new Map<string, Promise<ChatPid>>()
@@ -74,16 +78,12 @@ export class ChatDirectory {
   constructor(parts: ChatParts) {
     this.#parts = parts
     this.#children = childrenOf(parts, this)
+    this.tasks = tasksOf(parts, this, this.#children)
     this.#slots = new StartSlots(parts.maxStartingChats)
-    const { draftEveryMs: everyMs, system, tree } = parts
+    const { draftEveryMs: everyMs, passivateAfterMs: afterMs, system, tree } = parts
     const keep = (draft: Draft): void => void tree.notify(draft)
     this.#drafting = everyMs === undefined ? undefined : { clock: system.clock, everyMs, keep }
-    this.#passivation = new Passivation(
-      parts.system.clock,
-      parts.passivateAfterMs,
-      (id) => this.#reviving.has(id),
-      parts.released
-    )
+    this.#passivation = new Passivation(system.clock, afterMs, (id) => this.#reviving.has(id), parts.released)
   }
 
   /** The chats that have a process or are to have one, by id. */
@@ -154,11 +154,11 @@ export class ChatDirectory {
     const drafting = fence === undefined ? this.#drafting : this.#draftingUnder(fence)
     const chat = new LiveChat(
       id,
-      this.#home,
+      this.home,
       new LiveView(system.clock, agents.none.chatOptions.permissions?.mode, drafting),
       fence
     )
-    const living = { chat, ref: new LocalChatRef(chat) }
+    const living = { chat, ref: new LocalChatRef(chat, this.tasks) }
     this.#passivation.hold(id, living)
     return living
   }
@@ -174,7 +174,7 @@ export class ChatDirectory {
     await Promise.all(this.#passivation.all.map(({ chat }) => chat.stop()))
   }
 
-  readonly #home: ChatHome = {
+  readonly home: ChatHome = {
     limits: () => this.#parts.limits,
     accept: (id, input, fence) => this.#parts.tree.accept(id, input, fence),
     options: (id, turn, agent) => {
@@ -187,7 +187,7 @@ export class ChatDirectory {
         sessionId: id,
         agent,
         toolSlots,
-        chat: handleOf(living, children),
+        chat: handleOf(living, children, this.tasks, agent),
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
@@ -197,6 +197,7 @@ export class ChatDirectory {
     hooks: () => this.#parts.agents.none.chatOptions.hooks,
     modeSet: (id) => this.#children.modeSet(id),
     revive: (id) => this.#revive(id),
+    isNeeded: (id) => this.tasks.needs(id),
     stop: (id, isMoved) => this.#end(id, isMoved),
     left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
@@ -296,7 +297,7 @@ export class ChatDirectory {
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
-    const life = new ChatLife(chat, { engine, system, tree, home }, record, recalled)
+    const life = new ChatLife(chat, { engine, system, tree, home, tasks: this.tasks }, record, recalled)
     const env = new ChatEnv(life)
     const isChild = isChildId(id)
     const pid = StateMachine.startLink(parent, chatMachine, {
@@ -318,6 +319,7 @@ export class ChatDirectory {
     life.pid = pid
     tree.register(id, pid, parent)
     chat.attached({ pid, env })
+    this.tasks.attached(id, record, recalled)
     return pid
   }
 
@@ -334,6 +336,7 @@ export class ChatDirectory {
     this.#passivation.forget(id)
     const pid = tree.whereis(id)
     if (pid !== undefined) await tree.terminate(pid)
+    if (isMoved) await this.tasks.drop(id)
     if (isMoved && draftEveryMs !== undefined) await tree.ask({ type: "drafted", id }).catch(noDraft)
     this.#left(id)
   }
@@ -442,6 +445,26 @@ const follow = (
   }
 }
 
+/** The background tasks of the chats of a directory. */
+const tasksOf = ({ system, tree, agents, maxTasks }: ChatParts, chats: ChatDirectory, children: ChildChats) =>
+  new BackgroundTasks({
+    clock: system.clock,
+    maxTasks,
+    supervisor: () => tree.tasks(),
+    options: (id, agent) => chats.home.options(id, undefined, agent),
+    subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
+    called: (id) => chats.called(id),
+    living: (id) => taskedChat(chats.get(id)?.chat)
+  })
+
+/** A chat, as its background tasks use it. */
+const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
+  chat && {
+    context: chat.context,
+    report: (message, id) => reported(chat, message, id).receipt,
+    changed: (tasks) => chat.view.tasksChanged(tasks)
+  }
+
 /** A chat, as its parent and its children use it. */
 const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
   if (chat === undefined) return undefined
@@ -463,11 +486,18 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
 }
 
 /** The handle of a chat for its tools. */
-const handleOf = (living: Living | undefined, children: ChildChats | undefined): ChatHandle | undefined =>
+const handleOf = (
+  living: Living | undefined,
+  children: ChildChats | undefined,
+  tasks: BackgroundTasks,
+  agent: string | undefined
+): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
     send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt,
-    ...(children === undefined ? {} : { subagent: (call) => children.run(living.ref.id, call) })
+    ...(children === undefined ? {} : { subagent: (call) => children.run(living.ref.id, call) }),
+    // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
+    ...(isChildId(living.ref.id) ? {} : { background: (call) => tasks.begin(living.ref.id, agent, call) })
   }
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()

@@ -3,6 +3,7 @@ import type { Clock, System } from "@troupe/otp"
 import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
 import { CommitChain, type Home, type Place, type Saved } from "../store/index.ts"
+import type { BackgroundTasks } from "../background/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Serving } from "../agents/index.ts"
@@ -20,6 +21,7 @@ interface LifeParts {
   readonly tree: SupervisionTree
   readonly engine: Engine
   readonly home: Home | undefined
+  readonly tasks: BackgroundTasks
 }
 
 export class ChatLife extends CommitChain {
@@ -29,11 +31,12 @@ export class ChatLife extends CommitChain {
   readonly #chat: LiveChat
   readonly #tree: SupervisionTree
   readonly #home: Home | undefined
+  readonly #tasks: BackgroundTasks
   pid: ChatPid | undefined
 
   constructor(
     chat: LiveChat,
-    { engine, system, tree, home }: LifeParts,
+    { engine, system, tree, home, tasks }: LifeParts,
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
@@ -44,12 +47,17 @@ export class ChatLife extends CommitChain {
     this.#chat = chat
     this.#tree = tree
     this.#home = home
+    this.#tasks = tasks
   }
 
   /** HOME1 */
   protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
     const { fence } = this.#chat
     return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place, fence }))
+  }
+
+  protected saved(record: Conversation): void {
+    this.#tasks.recorded(this.#chat.id, record)
   }
 
   /** Stores an input that waits, if the store does not have it. */

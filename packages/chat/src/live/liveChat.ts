@@ -58,6 +58,8 @@ export interface ChatHome {
   /** The host, or a client, has set the permission mode of the chat. */
   readonly modeSet: (id: string) => Promise<void>
   readonly revive: (id: string) => Promise<ChatPid>
+  /** Whether the chat must stay in memory for its background tasks. */
+  readonly isNeeded?: ((id: string) => boolean) | undefined
   /** Ends the process, and forgets the chat. With `isMoved` the store has the draft of its reply then. */
   readonly stop: (id: string, isMoved: boolean) => Promise<void>
   /** Called when a process of the chat has ended: no more drafts of it follow. */
@@ -220,7 +222,7 @@ export class LiveChat implements TurnsHome {
   }
 
   get #isIdle(): boolean {
-    const isAsked = this.#turns.size > 0 || this.#asking > 0
+    const isAsked = this.#turns.size > 0 || this.#asking > 0 || this.#home.isNeeded?.(this.id) === true
     return (
       this.#stopping === undefined &&
       !isAsked &&

@@ -5,7 +5,8 @@
  * Troupe (rest_for_one)
  * ├─ Registry         chat id → pid
  * ├─ Store            guards the store
- * └─ ChatSupervisor   one child for each living chat, transient
+ * ├─ ChatSupervisor   one child for each living chat, transient
+ * └─ TaskSupervisor   one child for each background task, once there was one
  * ```
  *
  * Owns: the tree, and the present pids of its processes. Does not own the chats' processes, which `ChatDirectory` starts
@@ -56,6 +57,8 @@ export class SupervisionTree {
   #registry: Pid | undefined
   #storeServer: StoreServer | undefined
   #chats: Pid | undefined
+  #tasks: Pid | undefined
+  #tasksAdded: Promise<unknown> | undefined
   readonly #awaited = new Set<() => void>()
   /** The supervisor of each process of a chat. */
   readonly #supervisors = new WeakMap<ChatPid, Pid>()
@@ -105,9 +108,14 @@ export class SupervisionTree {
 
   #chatsStarted(chats: Pid): Pid {
     this.#chats = chats
+    return this.#started(chats)
+  }
+
+  /** A supervisor has started, for which callers may wait. */
+  #started(pid: Pid): Pid {
     for (const resolve of this.#awaited) resolve()
     this.#awaited.clear()
-    return chats
+    return pid
   }
 
   /** The supervisor of chats, if it and the processes before it are alive: the death of one of those ends it too. */
@@ -126,12 +134,34 @@ export class SupervisionTree {
         throw stopped(undefined)
       }
       if (chats !== undefined) return chats
-      const { promise, resolve } = Promise.withResolvers<void>()
-      this.#awaited.add(resolve)
-      const forget = Process.onExit(root, () => resolve())
-      await promise
-      forget()
+      await this.#nextStart(root)
     }
+  }
+
+  /** Returns the supervisor of background tasks, which is the last child of the tree, and is added when it is needed. */
+  async tasks(): Promise<Pid> {
+    for (;;) {
+      await this.chats()
+      const root = this.#root
+      if (root === undefined) throw stopped(undefined)
+      await (this.#tasksAdded ??= Supervisor.startChild(root, {
+        id: "TaskSupervisor",
+        type: "supervisor",
+        start: async (parent) =>
+          this.#started((this.#tasks = await DynamicSupervisor.startLink(parent, { label: "TaskSupervisor" })))
+      }))
+      const tasks = this.#tasks
+      if (tasks !== undefined && Process.isAlive(tasks)) return tasks
+      await this.#nextStart(root)
+    }
+  }
+
+  async #nextStart(root: Pid): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#awaited.add(resolve)
+    const forget = Process.onExit(root, () => resolve())
+    await promise
+    forget()
   }
 
   /** The process of the chat, if it is alive. */

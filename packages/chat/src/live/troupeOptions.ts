@@ -52,6 +52,7 @@ const ownOptions = {
   maxWaitingInputs: countOrInfinity.optional(),
   maxWaitingBytes: countOrInfinity.optional(),
   maxToolCalls: positiveInteger.optional(),
+  maxTasks: positiveInteger.optional(),
   answer: wordOf("user_message", "tool_result").optional(),
   agents: z.unknown(),
   agent: z.unknown()
@@ -145,6 +146,8 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * delay a chat with few. A call no longer counts once its result is not waited for.
    */
   readonly maxToolCalls?: number | undefined
+  /** How many background tasks of one chat run at once. Default: 16. A further one is refused, and the model reads that. */
+  readonly maxTasks?: number | undefined
   /**
    * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
    * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.

@@ -65,6 +65,7 @@ import { outputOf, type StepEnd } from "./endTurn.ts"
 
 const begin = {
   "turn.start": [
+    { guard: "waitsForAnswer", actions: enqueue },
     { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
     { target: "running", actions: "beginTurn" }
   ]

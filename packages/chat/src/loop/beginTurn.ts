@@ -15,7 +15,7 @@ import { answered, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
-import { taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import { nextTurn, taking, takingSteers, type TurnData } from "../inbox/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
 import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
@@ -84,7 +84,7 @@ export const turnIn = (event: ChatEvent): TurnData | undefined =>
 
 /** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
 export const beginTurn = (context: ChatContext, started: TurnData | undefined): Partial<ChatContext> => {
-  const next = started ?? Inbox.next(context.inbox)
+  const next = started ?? nextTurn(context)
   if (next === undefined) return {}
   const taken = taking(context, next)
   const { thread, open } = answering(context, next, opening(context, next))

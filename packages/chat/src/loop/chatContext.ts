@@ -3,6 +3,7 @@ import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type {
   AgentRef,
+  BackgroundTask,
   Conversation,
   ChatResult,
   HaltedReason,
@@ -56,6 +57,7 @@ export type ChatStart = Pick<
   | "expiresAt"
   | "keeps"
   | "caller"
+  | "tasks"
 >
 
 /** The time on the system's clock, and whether the signal of the turn is aborted. */
@@ -205,6 +207,8 @@ export interface ChatContext extends InboxState {
   readonly standing: ModeStanding | undefined
   /** The agent of the next request; a chat without an agent does not have this property. */
   readonly agent?: AgentRef | undefined
+  /** The background tasks whose end the stored thread does not have; a chat without tasks does not have this property. */
+  readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
   /** The parts of the conversation that belong to the caller, and its parent: no turn changes them. */
   readonly caller: Pick<Conversation, "context" | "metadata" | "parent">
   /** The text of the reply that streams, under a bare actor. */
@@ -257,6 +261,7 @@ export type RecordState = Pick<
   | "expiresAt"
   | "standing"
   | "agent"
+  | "tasks"
   | "caller"
 >
 

@@ -20,7 +20,7 @@ import {
 import { beginTurn, canSteer, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired } from "./suspensionExpiry.ts"
-import { doubted, isInput, mustWait, refusalOf, type TurnData } from "../inbox/index.ts"
+import { doubted, isInput, mustWait, mustWaitForAnswer, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { keepsAnswered, leastOf } from "../record/index.ts"
@@ -64,7 +64,7 @@ const refusalFor = (context: ChatContext, turn: TurnData | undefined) => ({
 export const refusalIn = ({ context, event }: At) => refusalFor(context, turnIn(event))
 
 /** The next turn that waits, and why it is refused. */
-export const refusalOfNext = ({ context }: At) => refusalFor(context, Inbox.next(context.inbox))
+export const refusalOfNext = ({ context }: At) => refusalFor(context, nextTurn(context))
 
 /** Whether the store has answered: a commit that is given up may still be stored. */
 const isAnswered = (event: ChatEvent): boolean => event.type === "commit.failed" && !event.unanswered
@@ -102,11 +102,11 @@ export const receipts = {
   ]
 } as const
 
-const refuses = (context: ChatContext, turn: TurnData | undefined = Inbox.next(context.inbox)): boolean =>
+const refuses = (context: ChatContext, turn: TurnData | undefined = nextTurn(context)): boolean =>
   turn !== undefined && refusalOf(context, turn) !== undefined
 
 const mustWaitNext = (context: ChatContext): boolean => {
-  const next = Inbox.next(context.inbox)
+  const next = nextTurn(context)
   return next !== undefined && mustWait(context, next)
 }
 
@@ -118,11 +118,12 @@ const waits = (context: ChatContext): boolean =>
 const guards = {
   isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
-  canBegin: ({ context }: At) => Inbox.next(context.inbox) !== undefined && !refuses(context),
+  canBegin: ({ context }: At) => nextTurn(context) !== undefined && !refuses(context),
   mustRefuse: ({ context }: At) => !mustWaitNext(context) && refuses(context),
   refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
   wasAccepted: ({ context, event }: At) =>
     event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),
+  waitsForAnswer: ({ context, event }: At) => mustWaitForAnswer(context, turnIn(event)?.id),
   interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
@@ -174,9 +175,9 @@ export const chatSetup = setup({
       const turn = turnIn(event)
       return turn === undefined ? {} : { inbox: Inbox.add(context.inbox, turn) }
     }),
-    refuseNext: assign(({ context: { inbox } }) => {
-      const next = Inbox.next(inbox)
-      return next === undefined ? {} : { inbox: Inbox.without(inbox, next) }
+    refuseNext: assign(({ context }) => {
+      const next = nextTurn(context)
+      return next === undefined ? {} : { inbox: Inbox.without(context.inbox, next) }
     }),
     doubt: assign(({ context, event }) => ({
       inbox: Inbox.hold(context.inbox, as(event, "input.doubted").turn, "doubted")

@@ -1,7 +1,7 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
 import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
-import { type AgentRef, type Conversation, keepsAnswered, type OpenCall } from "../record/index.ts"
+import { type AgentRef, type Conversation, keepsAnswered, type OpenCall, tasksOf } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
@@ -70,7 +70,8 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
     standing: record.permissionMode,
     keeps: thread === record.thread ? undefined : keepsAnswered(record),
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
-    caller: callersOf(record)
+    caller: callersOf(record),
+    ...tasksIn(record)
   }
   if (hasExpired(start, now)) {
     const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
@@ -89,6 +90,12 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
 /** A late write can leave the row of an input that the thread has. */
 const inboxOf = ({ inbox = [], inputs = [], known = [] }: Conversation): Inbox.Inbox =>
   inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
+
+const tasksIn = (record: Conversation): Pick<ChatStart, "tasks"> => {
+  const tasks = tasksOf(record)
+  return tasks.length === 0 ? {} : { tasks }
+}
+
 const callersOf = ({ context, metadata, parent }: Conversation): ChatStart["caller"] => ({
   ...(context === undefined ? {} : { context }),
   ...(metadata === undefined ? {} : { metadata }),

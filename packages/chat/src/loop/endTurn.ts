@@ -3,13 +3,16 @@ import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, EndState, Judgement, Moment, RecordState } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import {
+  type BackgroundTask,
+  begunBy,
   type Conversation,
   type ChatResult,
   keepsFirst,
   keepsAnswered,
   leastOf,
   type OpenStep,
-  type StepResult
+  type StepResult,
+  unended
 } from "../record/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
@@ -69,11 +72,25 @@ export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatCo
     open: output.open,
     committed: false,
     partial: silent,
+    ...(result.toolResults.some(beginsTask) ? tasksWith(context, begunBy(result.toolResults)) : {}),
     ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
   }
 }
 
 const silent = { text: "" }
+
+const beginsTask = ({ metadata }: StepResult["toolResults"][number]): boolean => metadata?.["task"] !== undefined
+
+const noTasks: ReadonlyArray<BackgroundTask> = []
+
+/** The tasks of the context and these that have not ended (TASKREC1). */
+const tasksWith = (
+  { tasks = noTasks, known }: Pick<ChatContext, "tasks" | "known">,
+  begun: ReadonlyArray<BackgroundTask>
+): Pick<ChatContext, "tasks"> => {
+  const running = unended([...tasks, ...begun], known)
+  return running.length === 0 ? { tasks: undefined } : { tasks: running }
+}
 
 /** The context after the stop conditions decided about a step, with the result of the turn if the step was the last. */
 export const stepJudged = (
@@ -126,9 +143,10 @@ const refused = (context: EndState, refusal: Held<PreflightError>): Partial<Chat
 }
 
 /** The context is stored, so the taken inputs are delivered. */
-export const stored = (context: Pick<ChatContext, "inbox">): Partial<ChatContext> => ({
+export const stored = (context: Pick<ChatContext, "inbox" | "tasks" | "known">): Partial<ChatContext> => ({
   committed: true,
-  ...delivered(context)
+  ...delivered(context),
+  ...(context.tasks === undefined ? {} : tasksWith(context, noTasks))
 })
 
 /**
@@ -226,9 +244,10 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: RecordState): Conversation => {
   const record = chatRecord(context)
-  const { agent, caller } = context
-  if (agent === undefined && Object.keys(caller).length === 0) return record
-  return { ...record, ...(agent === undefined ? {} : { agent }), ...caller }
+  const { agent, caller, tasks } = context
+  if (agent === undefined && tasks === undefined && Object.keys(caller).length === 0) return record
+  const running = tasks === undefined ? {} : tasksWith(context, noTasks)
+  return { ...record, ...(agent === undefined ? {} : { agent }), ...running, ...caller }
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */

@@ -1,5 +1,10 @@
-/** The conversations of sub-agents: their ids, and the parents that they name. */
+/** The agents of stored conversations, and the conversations of sub-agents: their ids, and the parents that they name. */
 import * as z from "zod"
+
+/** The name of an agent, and the version of the definition that it last had. */
+export const AgentRef = z.object({ name: z.string(), version: z.string() }).readonly()
+
+export type AgentRef = z.infer<typeof AgentRef>
 
 /**
  * The call that a conversation was begun for: the chat of the call, its id, and how many chats are above.

@@ -6,8 +6,8 @@
  * @module
  */
 import * as z from "zod"
-import { AgentRef } from "./Agent.ts"
-import { ParentRef } from "./Child.ts"
+import { BackgroundTask } from "./BackgroundTask.ts"
+import { AgentRef, ParentRef } from "./Child.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
 import { Thread, ToolCall, Usage } from "../model/index.ts"
@@ -58,6 +58,7 @@ const LastOutcome = z
  * - `draft`: the text of the interrupted reply, as far as it was stored
  * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
  * - `parent`: the call that it was begun for, if it is the conversation of a sub-agent; no turn changes it
+ * - `tasks`: the background tasks that run; absent if there are none
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
  * - `context`, `metadata`: the caller's; no turn changes them. Handlers of a session's calls get its `context`
@@ -103,6 +104,7 @@ export const Conversation = z
     agent: AgentRef.optional(),
     parent: ParentRef.optional(),
     permissionMode: ModeStanding.optional(),
+    tasks: z.array(BackgroundTask).readonly().optional(),
     version: z.number().optional(),
     draft: z.string().optional(),
     status: ConversationStatus.optional(),

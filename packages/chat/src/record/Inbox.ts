@@ -5,7 +5,7 @@
  */
 import * as z from "zod"
 import type { SessionErrorReason } from "../errors/index.ts"
-import { AgentRef } from "./Agent.ts"
+import { AgentRef } from "./Child.ts"
 import { UserMessage } from "../model/index.ts"
 
 /**

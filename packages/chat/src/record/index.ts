@@ -1,8 +1,18 @@
 /** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
-export { AgentRef } from "./Agent.ts"
-export { addressOf, callOf, childId, isChildId, ParentRef } from "./Child.ts"
+export { addressOf, AgentRef, callOf, childId, isChildId, ParentRef } from "./Child.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export type { Ask, ChildWait } from "./Approval.ts"
+export {
+  BackgroundTask,
+  begunBy,
+  endIn,
+  endInputOf,
+  endMessage,
+  isEndInput,
+  tasksOf,
+  unended
+} from "./BackgroundTask.ts"
+export type { TaskEnd, TaskStatus } from "./BackgroundTask.ts"
 export { bucketOf, buckets } from "./bucket.ts"
 export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"
 export { ChatResult } from "./ChatResult.ts"

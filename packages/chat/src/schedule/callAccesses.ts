@@ -33,9 +33,9 @@ export const accessesOf = (calls: ReadonlyArray<ToolCall>, rules: AccessRules): 
     if (isOver(index)) return undefined
     const tool = tools.get(toolCall.name)
     if (tool === undefined) return unknown
-    if (schedule === "reference" || tool.key === undefined) return { effect: tool.effect }
+    if (schedule === "reference" || tool.key === undefined) return { effect: effectOf(tool) }
     const key = keyOf(tool, toolCall)
-    if (!(key instanceof ToolError)) return { effect: tool.effect, key }
+    if (!(key instanceof ToolError)) return { effect: effectOf(tool), key }
     faults.set(index, key)
     return undefined
   })
@@ -43,6 +43,9 @@ export const accessesOf = (calls: ReadonlyArray<ToolCall>, rules: AccessRules): 
 }
 
 const none: CallAccesses["faults"] = new Map()
+
+/** A call that only begins a background task changes nothing. */
+const effectOf = ({ effect, background }: Tool): Tool["effect"] => (background?.afterMs === 0 ? "read" : effect)
 
 /**
  * The key of a call, or the error of the `key` function.

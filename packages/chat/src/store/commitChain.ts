@@ -40,6 +40,9 @@ export abstract class CommitChain {
   /** Saves a record at this place. */
   protected abstract saveAt(record: Conversation, place: Place): Promise<Saved | undefined>
 
+  /** Called when a save has succeeded. */
+  protected abstract saved(record: Conversation): void
+
   /** Called when a save has failed; returns the error to throw, or a promise of it. */
   protected abstract failed(error: unknown): unknown
 
@@ -53,6 +56,7 @@ export abstract class CommitChain {
         this.#version = saved.seq
         this.#saved = leastOf(whole, settled === undefined ? undefined : keepsFirst(settled)) ?? whole
       }
+      this.saved(record)
     } catch (error) {
       throw await this.failed(error)
     }

@@ -188,15 +188,20 @@ export const blank = (id: string): Conversation => ({
  * The first record of a fork, or the record after a rewind: the earlier record under this id, without waiting inputs.
  *
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode. The agent is that of
- * the earlier record; an empty conversation keeps the agent of `now`. The fork of a child has no parent.
+ * the earlier record; an empty conversation keeps the agent of `now`. The fork of a child has no parent. A fork has no background tasks.
  */
 export const forked = (
   record: Conversation,
   id: string,
   { permissionMode, agent }: Pick<Conversation, "permissionMode" | "agent">
 ): Conversation => {
-  const { inbox: _, version: __, permissionMode: ___, parent, ...other } = record
-  const earlier = parent === undefined || id !== record.id ? other : { ...other, parent }
+  const { inbox: _, version: __, permissionMode: ___, parent, tasks, ...other } = record
+  const isRewind = id === record.id
+  const earlier = {
+    ...other,
+    ...(parent === undefined || !isRewind ? {} : { parent }),
+    ...(tasks === undefined || !isRewind ? {} : { tasks })
+  }
   const isOfNone = record.agent === undefined && record.thread.messages.length === 0
   const kept = isOfNone && agent !== undefined ? { ...earlier, agent } : earlier
   return permissionMode === undefined ? { ...kept, id } : { ...kept, id, permissionMode }

@@ -275,7 +275,7 @@ function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Comm
   }
 }
 
-const runs = ({ record, inbox }: Log): boolean => record.running || inbox.size > 0
+const runs = ({ record, inbox }: Log): boolean => record.running || record.tasks !== undefined || inbox.size > 0
 
 const has = ({ record }: Log, search: string): boolean =>
   search === "" || record.thread.messages.some((message) => searched(message).includes(search))

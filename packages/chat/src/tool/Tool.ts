@@ -28,11 +28,12 @@ export const make = (
   checkTool(options, "handler")
   const { effect = "write", key, onUnknown = "ask" } = options
   const parameters = options.parameters ?? {}
+  const background = backgroundOf(options)
   return {
     name: options.name,
     description: options.description ?? "",
     schema: options.jsonSchema ?? jsonSchemaOf(parameters, "invalid_tool", [options.name, "parameters"]),
-    handler: options.handler ?? null,
+    handler: background === undefined ? (options.handler ?? null) : inBackground(background.handler),
     parse: parserOf(parameters),
     manual: options.manual ?? false,
     timeoutMs: options.timeoutMs,
@@ -41,9 +42,26 @@ export const make = (
     effect,
     key,
     onUnknown,
-    ...(options.provider === undefined ? {} : { provider: options.provider })
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...(background === undefined ? {} : { background })
   }
 }
+
+const backgroundOf = ({
+  background,
+  handler
+}: Pick<Described, "background"> & { readonly handler?: Handler | null | undefined }): Tool["background"] =>
+  background === undefined || handler === undefined || handler === null
+    ? undefined
+    : { afterMs: background === true ? 0 : background.afterMs, handler }
+
+/** Gives the call to its chat; without a live chat the work runs in the call. */
+const inBackground =
+  (work: Handler): Handler =>
+  (args, context) => {
+    const { chat, toolCall, signal, progress, idempotencyKey: key } = context
+    return chat?.background === undefined ? work(args, context) : chat.background({ toolCall, key, signal, progress })
+  }
 
 /** The type of a tool's arguments, from its `parameters`. */
 export type ArgumentsOf<P> =

@@ -21,6 +21,8 @@ export interface CallPlace {
   readonly index?: number | undefined
   /** The arguments that replace those in the reply. */
   readonly edited?: Readonly<Record<string, unknown>> | undefined
+  /** The key of the call, if it is known: a background task has that of its call (KEY2). */
+  readonly key?: string | undefined
 }
 
 /** A new step's id: random; in a system with a seed, the next of that seed's stream. */
@@ -39,8 +41,9 @@ export interface CallOwner {
 export const idempotencyKey = (
   owner: CallOwner,
   toolCallId: string,
-  { messageIndex = 0, stepId, index = 0, edited }: CallPlace
+  { messageIndex = 0, stepId, index = 0, edited, key: known }: CallPlace
 ): string => {
+  if (known !== undefined) return known
   // After a restore a request has another id. A step keeps its id, which is unique.
   const from = owner.sessionId ?? (stepId === undefined ? owner.requestId : "")
   const key = `${escaped(from)}/${escaped(toolCallId)}/${escaped(stepId ?? String(messageIndex))}.${index}`

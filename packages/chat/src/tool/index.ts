@@ -5,9 +5,11 @@ export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { submittedContent } from "./submittedResult.ts"
 export { isProviderTool, toolOf } from "./providerTool.ts"
+export { taskHandle, taskIn } from "./taskHandle.ts"
 export { make } from "./Tool.ts"
 export type {
   Awaitable,
+  BackgroundCall,
   ChatHandle,
   Engine,
   Handler,

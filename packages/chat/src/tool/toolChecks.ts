@@ -50,6 +50,9 @@ const described = {
   effect: wordOf("read", "write").optional(),
   key: functionOf("the arguments").optional(),
   onUnknown: wordOf("ask", "fail", "retry").optional(),
+  background: z
+    .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")
+    .optional(),
   provider: z.strictObject({ id: providerToolId, args: dictionary }).optional()
 }
 

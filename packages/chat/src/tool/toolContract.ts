@@ -54,6 +54,15 @@ export interface ChatHandle {
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<HandlerResult.HandlerResult>) | undefined
+  /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */
+  readonly background?: ((call: BackgroundCall) => Awaitable<HandlerResult.HandlerResult>) | undefined
+}
+
+/** A call whose work can become a background task; `key` is the call's idempotency key. */
+export interface BackgroundCall extends Pick<ToolContext, "toolCall" | "signal" | "progress"> {
+  readonly key: string
+  /** The tool of the call, if it is not that of the chat's options. */
+  readonly tool?: Tool | undefined
 }
 
 /** A call of a tool that starts an agent as a sub-agent; `key` is the call's idempotency key. */
@@ -112,6 +121,13 @@ export interface Tool {
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
   readonly onUnknown: OnUnknown
   readonly provider?: ProviderToolPart | undefined
+  readonly background?: BackgroundWork | undefined
+}
+
+/** The work of a tool whose calls can become background tasks, and the milliseconds after which a call does. */
+export interface BackgroundWork {
+  readonly afterMs: number
+  readonly handler: Handler
 }
 
 /** The id and the settings of a provider's tool. */

@@ -23,6 +23,11 @@ export interface Described {
   readonly effect?: ToolEffect | undefined
   /** How a call is handled that may have run when the program ended. Default `"ask"`. */
   readonly onUnknown?: OnUnknown | undefined
+  /**
+   * Runs a call of a chat as a background task: its result at once is that the task runs, and its end is a message of the chat.
+   * With `afterMs` only a call that still runs after so many milliseconds becomes a task. Default: no call does.
+   */
+  readonly background?: true | { readonly afterMs: number } | undefined
 }
 
 /** The function that names the resource of a call. */

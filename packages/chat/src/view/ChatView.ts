@@ -32,7 +32,7 @@ import {
   grownPatch,
   withChildren
 } from "./callView.ts"
-import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext } from "./liveView.ts"
+import type { ChatPhase, ChatSnapshot, ChatStatus, LiveContext, ShownTask } from "./liveView.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
 /** An error in a view: no stack, no cause. */
@@ -61,6 +61,7 @@ interface InputView {
  *   A reply in JSON also has its `object` so far, which nothing has validated
  * - `toolCalls`: the calls of the running step, or of the last one until the next begins. The running call of a sub-agent with
  *   `events` has its `child`
+ * - `tasks`: the background tasks whose end the thread does not have
  * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
  *   the caller answers
  * - `haltedReason`: why the last ended turn ended
@@ -74,6 +75,7 @@ export interface ChatView {
   readonly messages: ReadonlyArray<Message>
   readonly partial: PartialReply
   readonly toolCalls: ReadonlyArray<CallView>
+  readonly tasks: ReadonlyArray<ShownTask>
   readonly question: PendingQuestion | undefined
   readonly approvals: ReadonlyArray<PendingApproval>
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
@@ -104,6 +106,7 @@ const rest: ReadonlyArray<Rest> = [
   "status",
   "phase",
   "toolCalls",
+  "tasks",
   "question",
   "approvals",
   "pendingToolCalls",
@@ -123,6 +126,7 @@ const nothing: ChatView = {
   messages: [],
   partial: { text: "" },
   toolCalls: [],
+  tasks: [],
   question: undefined,
   approvals: [],
   pendingToolCalls: [],
@@ -167,6 +171,7 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
     messages: messagesOf(context.thread.messages, before?.messages),
     partial: before !== undefined && isSamePartial(before.partial, partial) ? before.partial : partial,
     toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
+    tasks: sharingEach(before?.tasks, context.tasks.map(taskOf)),
     question: sharing(before?.question, asCopy(context.pendingQuestion)),
     approvals: sharingEach(before?.approvals, asCopy(context.pendingApprovals)),
     pendingToolCalls: sharingEach(before?.pendingToolCalls, asCopy(context.pendingToolCalls)),
@@ -192,6 +197,8 @@ const isSameText = (one: PartialReply, other: PartialReply): boolean =>
   one.text === other.text && (one.object === undefined) === (other.object === undefined)
 
 const asCopy = <A>(value: A): A => shown(value) as A
+
+const taskOf = ({ progress, ...task }: ShownTask): ShownTask => ({ ...task, progress: shown(progress) })
 
 const errorOf = ({ result, failure }: Pick<LiveContext, "result" | "failure">): ErrorView | undefined => {
   const error: unknown = result?.metadata["error"] ?? failure

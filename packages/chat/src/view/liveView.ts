@@ -15,13 +15,15 @@
 import type { Clock, Pid, StateMachine } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import {
+  type BackgroundTask,
   type ChatResult,
   type ConversationStatus,
   type InboxEntry,
   type Mode,
   type PendingApproval,
   statusOf,
-  type StepResult
+  type StepResult,
+  type TaskStatus
 } from "../record/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { type Held, original } from "../values/index.ts"
@@ -81,7 +83,7 @@ export type ChatPhase =
 export type ChatStatus = ConversationStatus | "running"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
-export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
+export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "tasks"> {
   readonly engine: Engine
   /** The running turn. */
   readonly turn: Turn | undefined
@@ -101,6 +103,8 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox"> {
   readonly partial: PartialReply
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
+  /** The background tasks whose end the thread does not have. */
+  readonly tasks: ReadonlyArray<ShownTask>
   /** The calls that wait for a decision, in call order. */
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
   /** The permission mode of calls of the next batch. */
@@ -151,6 +155,20 @@ const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", 
 
 const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
 
+/**
+ * A background task, as a user interface shows it.
+ *
+ * - `status`: `running`, or how it ended, until the thread has its end
+ * - `progress`: the last `progress` value of its handler
+ *
+ * **Units**: `startedAt` is in milliseconds since the epoch.
+ */
+export interface ShownTask extends Pick<BackgroundTask, "id" | "toolCallId" | "tool" | "agent" | "startedAt"> {
+  readonly status: "running" | TaskStatus
+  readonly progress: unknown
+}
+
+const noTasks: ReadonlyArray<never> = []
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
 
@@ -167,6 +185,7 @@ export class LiveView implements StepWatcher {
   #env: ChatEnv | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
+  #tasks: ReadonlyArray<ShownTask> | undefined
   #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
@@ -220,6 +239,14 @@ export class LiveView implements StepWatcher {
     if (event.type === "message_started") return this.#replyStarted()
     if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
     this.changed()
+  }
+
+  /** These are the background tasks of the chat. */
+  tasksChanged(tasks: ReadonlyArray<ShownTask>): void {
+    this.#tasks = tasks.length === 0 ? undefined : tasks
+    this.#snapshot = undefined
+    this.changed()
+    this.#seen()
   }
 
   /** The reply of the running step has begun to stream. */
@@ -393,6 +420,7 @@ export class LiveView implements StepWatcher {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
+      tasks: this.#tasks ?? noTasks,
       permissionMode:
         context.standing?.mode ??
         (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),

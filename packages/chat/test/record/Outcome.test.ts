@@ -18,7 +18,8 @@ test("every reason of a tool error is one outcome, and everything else is a fail
     denied: "denied",
     cancelled: "cancelled",
     child_failed: "failed",
-    child_refused: "failed"
+    child_refused: "failed",
+    task_refused: "failed"
   })
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()

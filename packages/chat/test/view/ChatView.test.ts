@@ -57,6 +57,15 @@ const toolCall = Arbitrary.map(Arbitrary.all([bare, maybe(child)]), ([call, foun
   found === undefined ? call : { ...call, child: found }
 )
 
+const task = Arbitrary.map(Arbitrary.all([text, anything]), ([id, progress]) => ({
+  id,
+  toolCallId: "c0",
+  tool: "t",
+  startedAt: 1,
+  status: "running",
+  progress
+}))
+
 const partialOf = (written: string, isJson: boolean, thought: string) => {
   const reply = { text: written, ...(thought === "" ? {} : { reasoning: thought }) }
   return isJson ? withObject(undefined, reply) : reply
@@ -70,6 +79,7 @@ const context = Arbitrary.map(
     thought: text,
     isJson: oneOf(true, false),
     toolCalls: list(toolCall),
+    tasks: list(task),
     pendingQuestion: maybe(question),
     pendingApprovals: list(approval),
     pendingToolCalls: list(values.ToolCall),
@@ -183,6 +193,7 @@ const equalContext = (given: ChatSnapshot["context"]): ChatSnapshot["context"] =
   ...given,
   thread: { messages: given.thread.messages.map((message) => ({ ...message })) },
   toolCalls: given.toolCalls.map((call) => ({ ...call })),
+  tasks: given.tasks.map((one) => ({ ...one })),
   inbox: given.inbox.map((entry) => ({ ...entry })),
   usage: { ...given.usage }
 })
@@ -238,6 +249,7 @@ const snapshotOf = (parts: Partial<Record<keyof ChatSnapshot["context"], unknown
       phase: "idle",
       partial: { text: "" },
       toolCalls: [],
+      tasks: [],
       pendingApprovals: [],
       pendingToolCalls: [],
       inbox: [],

@@ -141,6 +141,27 @@ export class ClusterChatRef implements ChatRef {
     await this.#parts.client.ask("POST", `${this.#call("tools", toolCallId)}/restart`, {})
   }
 
+  async tasks(): ReturnType<ChatRef["tasks"]> {
+    return (await this.view()).tasks
+  }
+
+  async awaitTask(task: string): ReturnType<ChatRef["awaitTask"]> {
+    for (;;) {
+      const found = (await this.#ask("GET", this.#task(task))) as Found
+      if (found.status !== "running") return { status: found.status, text: found.text }
+      await pause(this.#parts.client, taskPauseMs, never)
+    }
+  }
+
+  async cancelTask(task: string): Promise<void> {
+    await this.#verb(`${this.#task(task)}/cancel`)
+  }
+
+  /** The path of a background task. */
+  #task(task: string): string {
+    return `${this.#chat}/tasks/${pathPart("task", this.#parts.checks.task(task))}`
+  }
+
   async setPermissionMode(...given: Parameters<ChatRef["setPermissionMode"]>): Promise<void> {
     await this.#verb(`${this.#host}/mode`, this.#parts.checks.mode(...given))
   }
@@ -184,6 +205,12 @@ export class ClusterChatRef implements ChatRef {
   }
 }
 
+/** A background task that runs, or its end. */
+type Found = { readonly status: "running" } | Awaited<ReturnType<ChatRef["awaitTask"]>>
+
 const pauseMs = 50
+
+/** How often the home of a chat is asked whether a background task has ended, in milliseconds. */
+const taskPauseMs = 500
 
 const never = new AbortController().signal

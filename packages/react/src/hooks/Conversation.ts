@@ -95,6 +95,7 @@ const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
       submitToolResults: chat.submitToolResults,
       cancelToolCall: chat.cancelToolCall,
       restartToolCall: chat.restartToolCall,
+      cancelTask: chat.cancelTask,
       setPermissionMode: chat.setPermissionMode,
       handoff: chat.handoff,
       history: chat.history,

@@ -254,6 +254,7 @@ export const chatDouble = (log: ReadonlyArray<Store.Commit> = commits) => {
     submitToolResults: refused,
     cancelToolCall: refused,
     restartToolCall: refused,
+    cancelTask: refused,
     setPermissionMode: refused,
     handoff: refused
   }

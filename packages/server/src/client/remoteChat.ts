@@ -106,6 +106,9 @@ export class RemoteChat implements ChatLink {
   readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
     void (await this.#say(`/tools/${pathPart("toolCallId", toolCallId)}/restart`))
 
+  readonly cancelTask: ChatLink["cancelTask"] = async (task) =>
+    void (await this.#say(`/tasks/${pathPart("task", task)}/cancel`))
+
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) => void (await this.#say("/mode", { mode }))
 
   readonly handoff: ChatLink["handoff"] = async (agent) => void (await this.#say("/handoff", { agent }))

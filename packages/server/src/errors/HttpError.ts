@@ -21,6 +21,7 @@ const statuses = {
   unknown_agent: 404,
   unknown_chat: 404,
   unknown_commit: 404,
+  unknown_task: 404,
   method_not_allowed: 405,
   not_acceptable: 406,
   request_timeout: 408,

@@ -28,6 +28,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   unpaired_tool_calls:
     "A tool call has no result right after it, or a result has no call; send each call with its result, or leave both out",
   unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
+  unknown_task: "The conversation has no such background task",
   tool_call_not_running: "No such call runs, or no longer",
   chat_stopped: "The conversation was stopped; ask again",
   moved: "The conversation goes on in another place, and its state is stored; ask again",

@@ -44,6 +44,8 @@ export interface ChatLink {
   readonly submitToolResults: (results: Readonly<Record<string, unknown>>) => Promise<void>
   readonly cancelToolCall: (toolCallId: string) => Promise<void>
   readonly restartToolCall: (toolCallId: string) => Promise<void>
+  /** Cancels a background task of the chat; `view.tasks` lists them. */
+  readonly cancelTask: (task: string) => Promise<void>
   readonly setPermissionMode: (mode: Permissions.Mode) => Promise<void>
   readonly handoff: (agent: string) => Promise<void>
   readonly history: (options?: {

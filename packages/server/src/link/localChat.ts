@@ -147,6 +147,8 @@ export class LocalChat implements ChatLink {
   readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
     (await this.#use()).restartToolCall(toolCallId)
 
+  readonly cancelTask: ChatLink["cancelTask"] = async (task) => (await this.#use()).cancelTask(task)
+
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) =>
     (await this.#use()).setPermissionMode(mode)
 

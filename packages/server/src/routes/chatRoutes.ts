@@ -38,6 +38,8 @@ const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf
 
 const idOf = ({ params }: Call): string => params["id"] ?? ""
 
+const taskOf = ({ params }: Call): string => params["task"] ?? ""
+
 const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
 
 /** Returns a message unchanged. Throws an `HttpError` (413) for one that is too long. */
@@ -118,6 +120,18 @@ const view = async (call: Call): Promise<Response> => {
   return Response.json(viewOf(call, chat.getSnapshot()))
 }
 
+const tasks = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  return Response.json({ tasks: viewOf(call, chat.getSnapshot()).tasks })
+}
+
+/** The task while it runs, and then its end. */
+const task = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  const found = viewOf(call, chat.getSnapshot()).tasks.find(({ id }) => id === taskOf(call))
+  return Response.json(found?.status === "running" ? found : await chat.awaitTask(taskOf(call)))
+}
+
 const own = (
   method: Route["method"],
   path: string,
@@ -169,6 +183,13 @@ export const chatRoutes: ReadonlyArray<Route> = [
       check(call.may, "approve")
       return chat.restartToolCall(toolCallIdOf(call))
     })
+  ),
+  own("GET", "/chats/:id/tasks", tasks),
+  own("GET", "/chats/:id/tasks/:task", task),
+  own(
+    "POST",
+    "/chats/:id/tasks/:task/cancel",
+    verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
   ),
   { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events] }
 ]

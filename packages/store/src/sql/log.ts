@@ -227,8 +227,8 @@ export class Log {
     const entry = { seq, at: now, kind, ...change }
     const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
     const newest = { ...withInbox(record, []), version: seq }
-    const { title, messages: count } = Store.Lists.summaryOf(newest, { createdAt: now, updatedAt: now })
-    const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
+    const { title, messages: count, running } = Store.Lists.summaryOf(newest, { createdAt: now, updatedAt: now })
+    const summary = [seq, writer ?? null, readable(title), count, running ? 1 : 0, now] as const
     const waits = writtenWaits(newest, now)
     const [row] =
       head === undefined
@@ -272,7 +272,7 @@ const entrySaveOf = (
   { now, knownKey }: Pick<EntrySave, "now" | "knownKey">
 ): EntrySave => {
   const change = Store.commitOf(undefined, record, keeps)
-  const { title, messages: count } = Store.Lists.summaryOf(record, { createdAt: now, updatedAt: now })
+  const { title, messages: count, running } = Store.Lists.summaryOf(record, { createdAt: now, updatedAt: now })
   return {
     ...written({ seq: after + 1, at: now, kind: "saved", ...change }),
     id: checkedId(record.id),
@@ -283,7 +283,7 @@ const entrySaveOf = (
     fence: fence === undefined ? undefined : { ...fence, key: storedKey(fence.key) },
     title: readable(title),
     count,
-    running: record.running ? 1 : 0,
+    running: running ? 1 : 0,
     now,
     isStep: change.isStep ? 1 : 0,
     kept: change.kept,

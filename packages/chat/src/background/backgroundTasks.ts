@@ -1,0 +1,366 @@
+/**
+ * The background tasks of the chats of a Troupe.
+ *
+ * Owns: the tasks that run in this program, and the ends that no stored thread has. Does not own the list of tasks in a record, which
+ * follows from the thread, nor the inputs that report ends, whose rows the store has. Calls the directory, which loads a chat to
+ * report an end.
+ *
+ * BG1. The end of a task that the store has is an input with the id `task/` and the id of the task. It is in the thread exactly
+ *      once, over crashes, restarts and unloading.
+ * BG2. A task of a tool with `background: true` starts after the store has the result of its call. No end is reported of a task
+ *      that the store does not have.
+ * BG3. A task goes on while its chat has no process. Its end loads the chat.
+ * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
+ *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`.
+ * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
+ * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`.
+ * BG7. A chat has at most `maxTasks` tasks. A call beyond the bound fails (`task_refused`); with `afterMs` it runs to its end.
+ * BG8. A deletion of its chat cancels a task, and so does a rewind to before its call; neither reports it. When the chat leaves,
+ *      or the Troupe stops, its tasks are interrupted, and their next start follows BG4.
+ *
+ * When a program ends at some moment:
+ *   1. before the entry with the result of the call: the call did not run, or follows `onUnknown` of a call.
+ *   2. after that entry, and before the row of the end: the next start follows BG4.
+ *   3. after the row, and before the entry that takes it: the next start releases the held input.
+ *   4. after that entry: the record has no task, and the thread has its end.
+ */
+import type { Clock, Pid } from "@troupe/otp"
+import { ignoreRejection, inBackground, outsideTurn } from "../async/index.ts"
+import { SessionError, ToolError } from "../errors/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import {
+  type BackgroundTask,
+  type Conversation,
+  endIn,
+  endInputOf,
+  endMessage,
+  type Receipt,
+  type TaskEnd,
+  tasksOf
+} from "../record/index.ts"
+import type { ChatContext } from "../loop/index.ts"
+import type { Message, UserMessage } from "../model/index.ts"
+import { type BackgroundCall, digest, type SubagentCall, taskHandle, type Tool } from "../tool/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { chatStopped, type ShownTask } from "../view/index.ts"
+import { endOf, interrupted } from "./taskEnd.ts"
+import { type RunParts, TaskRun } from "./taskRun.ts"
+
+/** A chat, as its tasks use it. */
+export interface TaskedChat {
+  readonly context: Pick<ChatContext, "thread" | "known" | "inbox"> | undefined
+  /** Gives the chat the message as an input of this id, once. */
+  readonly report: (message: UserMessage, input: string) => Promise<Receipt>
+  /** Shows its tasks. */
+  readonly changed: (tasks: ReadonlyArray<ShownTask>) => void
+}
+
+/** The functions that tasks need from the directory of chats. */
+export interface TasksHome {
+  readonly clock: Clock.Clock
+  readonly maxTasks: number
+  /** The supervisor of tasks. */
+  readonly supervisor: () => Promise<Pid>
+  readonly options: (chat: string, agent: string | undefined) => RunOptions
+  readonly subagent:
+    | ((chat: string, call: SubagentCall, under: Pid) => Promise<HandlerResult.HandlerResult>)
+    | undefined
+  /** Loads the chat. */
+  readonly called: (chat: string) => Promise<unknown>
+  /** The chat, if it is in memory. */
+  readonly living: (chat: string) => TaskedChat | undefined
+}
+
+/** How long after a report it is looked at whether the thread has the end, in milliseconds: at first, and at most. */
+const againMs = 1_000
+const mostAgainMs = 64_000
+
+export class BackgroundTasks {
+  readonly #home: TasksHome
+  readonly #chats = new Map<string, Map<string, TaskRun>>()
+  #isStopped = false
+
+  constructor(home: TasksHome) {
+    this.#home = home
+  }
+
+  /** Whether the chat must stay in memory: sub-agents run within the mode and the budget of their parent. */
+  needs(chat: string): boolean {
+    return this.#of(chat).some(({ children }) => children > 0)
+  }
+
+  list(chat: string): ReadonlyArray<ShownTask> {
+    return this.#tasks(chat).map(({ view }) => view)
+  }
+
+  /** Resolves with the end of a task. */
+  async result(chat: string, id: string): Promise<TaskEnd> {
+    const run = this.#chats.get(chat)?.get(id)
+    if (run !== undefined) return run.ended
+    const { thread } = this.#home.living(chat)?.context ?? {}
+    const end = thread?.messages.map((message) => endIn(message, id)).findLast((found) => found !== undefined)
+    if (end === undefined) throw unknownTask(chat, id)
+    return end
+  }
+
+  /** Cancels a task, and resolves when its work has ended. */
+  async cancel(chat: string, id: string): Promise<void> {
+    const run = this.#chats.get(chat)?.get(id)
+    if (run?.isTask !== true) return void (await this.result(chat, id))
+    if (run.end !== undefined) return
+    if (!run.began) this.#ended(chat, run, { status: "cancelled", text: "It was cancelled before it began." })
+    else await run.cancel()
+    await run.ended
+  }
+
+  /** Begins the work of a call; returns its result, or that it is a task. */
+  begin(
+    chat: string,
+    agent: string | undefined,
+    call: BackgroundCall
+  ): HandlerResult.HandlerResult | Promise<HandlerResult.HandlerResult> {
+    const { tool, toolCall, key } = call
+    const id = digest(key)
+    const task: BackgroundTask = {
+      id,
+      toolCallId: toolCall.id,
+      tool: toolCall.name,
+      arguments: toolCall.arguments ?? {},
+      ...(agent === undefined ? {} : { agent }),
+      key,
+      startedAt: this.#home.clock.now()
+    }
+    if (this.#chats.get(chat)?.get(id)?.isTask === true || this.#hasEnd(chat, id)) return taskHandle(task)
+    if (tool === undefined || (tool.background?.afterMs ?? 0) > 0) return this.#inTime(chat, task, call)
+    if (this.#isFull(chat)) return refused(call, this.#home.maxTasks)
+    this.#add(chat, new TaskRun(task, true))
+    return taskHandle(task)
+  }
+
+  /** Whether the chat has the end of a task, in its thread or its inbox. */
+  #hasEnd(chat: string, id: string): boolean {
+    const { known = [], inbox = [] } = this.#home.living(chat)?.context ?? {}
+    const input = endInputOf(id)
+    return known.includes(input) || inbox.some((waiting) => waiting.id === input)
+  }
+
+  /** The result of a call that ends in time; otherwise the call becomes a task. */
+  async #inTime(chat: string, task: BackgroundTask, call: BackgroundCall): Promise<HandlerResult.HandlerResult> {
+    const { clock } = this.#home
+    const { signal, tool, progress } = call
+    const run = this.#add(chat, new TaskRun(task, false))
+    const parts = this.#partsOf(chat, run, tool)
+    if (parts === undefined) return refused(call, 0)
+    const abort = () => void run.cancel()
+    signal.addEventListener("abort", abort, { once: true })
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const due = () => {
+      if (!this.#isFull(chat) && !signal.aborted) resolve(undefined)
+    }
+    const afterMs = tool?.background?.afterMs ?? 0
+    const timer = afterMs === Infinity ? undefined : clock.setTimeout(due, afterMs)
+    const passed = (value: unknown) => {
+      if (!run.isTask) progress(value)
+      parts.progressed(value)
+    }
+    try {
+      const result = run.result({ ...parts, progressed: passed })
+      const first = await Promise.race([result, late])
+      if (first !== undefined) return first
+      run.isTask = true
+      void this.#follow(chat, run, parts)
+      this.#changed(chat)
+      return taskHandle(task)
+    } finally {
+      clock.clearTimeout(timer)
+      signal.removeEventListener("abort", abort)
+      if (!run.isTask) this.#forget(chat, run)
+    }
+  }
+
+  /** The store has this record of the chat: its tasks start, and their ends are reported (BG2). */
+  recorded(chat: string, record: Conversation): void {
+    if (!this.#concerns(chat, record)) return
+    const tasks = new Set(tasksOf(record).map(({ id }) => id))
+    for (const run of this.#of(chat)) {
+      if (tasks.has(run.task.id)) this.#record(chat, run)
+      else if (run.isRecorded || (run.isTask && !record.running)) this.#drop(chat, run)
+    }
+  }
+
+  /** A process of the chat starts from a record, which may have more than the stored one (BG4, BG8). */
+  attached(chat: string, stored: Conversation | undefined, record: Conversation | undefined): void {
+    if (!this.#isStopped && this.#concerns(chat, stored)) void this.#attached(chat, stored, record)
+  }
+
+  /** Whether the record can have tasks, or the chat has some here. */
+  #concerns(chat: string, record: Conversation | undefined): boolean {
+    return record?.tasks !== undefined || record?.open !== undefined || this.#chats.has(chat)
+  }
+
+  async #attached(chat: string, stored: Conversation | undefined, record: Conversation | undefined): Promise<void> {
+    const known = new Set((record === undefined ? [] : tasksOf(record)).map(({ id }) => id))
+    for (const run of this.#of(chat)) if (run.isTask && !known.has(run.task.id)) this.#drop(chat, run)
+    const rows = new Map(stored?.inbox?.map(({ id, message }) => [id, message]))
+    const left = (stored === undefined ? [] : tasksOf(stored)).map((task) => {
+      const run = this.#chats.get(chat)?.get(task.id)
+      return { run: run ?? this.#add(chat, new TaskRun(task, true)), isNew: run === undefined }
+    })
+    this.#changed(chat)
+    await outsideTurn()
+    for (const { run, isNew } of left) {
+      if (!isNew) this.#record(chat, run)
+      else if (this.#isOf(chat, run)) this.#again(chat, run, rows.get(endInputOf(run.task.id)))
+    }
+  }
+
+  /** BG4 */
+  #again(chat: string, run: TaskRun, row: Message | undefined): void {
+    const { task } = run
+    run.isRecorded = true
+    const tool = this.#toolOf(chat, task)
+    const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
+    const end = row === undefined ? undefined : endIn(row, task.id)
+    if (end !== undefined || !isSafe) return this.#ended(chat, run, end ?? interrupted)
+    void this.#follow(chat, run, this.#partsOf(chat, run, tool))
+  }
+
+  #record(chat: string, run: TaskRun): void {
+    if (run.isRecorded) return
+    run.isRecorded = true
+    if (run.end !== undefined) void this.#report(chat, run)
+    else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run, undefined))
+  }
+
+  #toolOf(chat: string, { agent, tool }: BackgroundTask): Tool | undefined {
+    return this.#home.options(chat, agent).toolsByName.get(tool)
+  }
+
+  /** The parts of the process of a task; `undefined` if there is no such tool. */
+  #partsOf(chat: string, run: TaskRun, given: Tool | undefined): RunParts | undefined {
+    const { subagent, supervisor, options } = this.#home
+    const tool = given ?? this.#toolOf(chat, run.task)
+    if (tool === undefined) return undefined
+    return {
+      supervisor,
+      tool,
+      options: options(chat, run.task.agent),
+      subagent: subagent && ((call, under) => subagent(chat, call, under)),
+      progressed: () => this.#changed(chat)
+    }
+  }
+
+  /** Waits for the end of the process of a task, which is started if there is none. */
+  async #follow(chat: string, run: TaskRun, parts: RunParts | undefined): Promise<void> {
+    if (parts === undefined) return this.#ended(chat, run, { status: "failed", text: "There is no such tool." })
+    let end: TaskEnd
+    try {
+      const over = await run.start(parts)
+      end = endOf(over.call, over.end, over.reason)
+    } catch {
+      end = interrupted
+    }
+    if (this.#isOf(chat, run)) this.#ended(chat, run, end)
+  }
+
+  #ended(chat: string, run: TaskRun, end: TaskEnd): void {
+    if (this.#isStopped) return
+    run.finish(end)
+    this.#changed(chat)
+    if (run.isRecorded) void this.#report(chat, run)
+  }
+
+  /** BG1: the same id is the same input, so that a report which is tried again is not doubled. An input that waits is released. */
+  async #report(chat: string, run: TaskRun, afterMs = againMs): Promise<void> {
+    const { task, end } = run
+    if (end === undefined || this.#isStopped || !this.#isOf(chat, run)) return
+    const reported = this.#home.called(chat).then(() => {
+      const living = this.#home.living(chat)
+      if (living === undefined) throw chatStopped(chat)
+      return living.report(endMessage(task, end), endInputOf(task.id))
+    })
+    const isDone = await reported.then(
+      ({ status }) => status === "delivered",
+      (error: unknown) =>
+        error instanceof SessionError && (error.reason === "moved" || error.reason === "troupe_stopped")
+    )
+    if (isDone || this.#isStopped || !this.#isOf(chat, run)) return
+    const next = Math.min(2 * afterMs, mostAgainMs)
+    run.look = inBackground(this.#home.clock, () => void this.#report(chat, run, next), afterMs)
+  }
+
+  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). */
+  async drop(chat: string): Promise<void> {
+    const runs = this.#of(chat)
+    this.#chats.delete(chat)
+    await Promise.all(runs.map((run) => this.#abandon(chat, run)))
+  }
+
+  /** Interrupts all tasks; resolves when their work has ended (BG8). */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(Array.from(this.#chats.keys(), (chat) => this.drop(chat)))
+  }
+
+  #drop(chat: string, run: TaskRun): void {
+    this.#forget(chat, run)
+    if (run.end === undefined) ignoreRejection(this.#abandon(chat, run))
+    this.#changed(chat)
+  }
+
+  async #abandon(chat: string, run: TaskRun): Promise<void> {
+    this.#home.clock.clearTimeout(run.look)
+    run.abandon(chatStopped(chat))
+    await run.cancel()
+  }
+
+  #isFull(chat: string): boolean {
+    return this.#tasks(chat).filter(({ end }) => end === undefined).length >= this.#home.maxTasks
+  }
+
+  #of(chat: string): ReadonlyArray<TaskRun> {
+    return Array.from(this.#chats.get(chat)?.values() ?? [])
+  }
+
+  #tasks(chat: string): ReadonlyArray<TaskRun> {
+    return this.#of(chat).filter(({ isTask }) => isTask)
+  }
+
+  #isOf(chat: string, run: TaskRun): boolean {
+    return this.#chats.get(chat)?.get(run.task.id) === run
+  }
+
+  #add(chat: string, run: TaskRun): TaskRun {
+    const runs = this.#chats.get(chat) ?? new Map<string, TaskRun>()
+    this.#chats.set(chat, runs.set(run.task.id, run))
+    if (run.isTask) this.#changed(chat)
+    return run
+  }
+
+  #forget(chat: string, run: TaskRun): void {
+    if (!this.#isOf(chat, run)) return
+    const runs = this.#chats.get(chat)
+    runs?.delete(run.task.id)
+    this.#home.clock.clearTimeout(run.look)
+    if (runs?.size === 0) this.#chats.delete(chat)
+  }
+
+  #changed(chat: string): void {
+    this.#home.living(chat)?.changed(this.list(chat))
+  }
+}
+
+const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.Failed => {
+  const message = `${maxTasks} background tasks run for this chat, and no more may; call ${toolCall.name} again when one of them has ended`
+  const fields = { toolName: toolCall.name, toolCallId: toolCall.id, metadata: { maxTasks } }
+  return HandlerResult.error(new ToolError("task_refused", { message, ...fields }))
+}
+
+const unknownTask = (chat: string, task: string): SessionError =>
+  new SessionError(
+    "unknown_task",
+    `The chat ${chat} has no background task ${task}; chat.tasks() lists those that run`,
+    {
+      metadata: { task }
+    }
+  )

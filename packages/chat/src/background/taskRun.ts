@@ -1,0 +1,174 @@
+/** One task in this program: its process, its progress, and its end. */
+import { DynamicSupervisor, type Pid, Process, StateMachine } from "@troupe/otp"
+import { ignoreRejection } from "../async/index.ts"
+import { type CallEnd, type RunnableCall, toolCallMachine, type ToolCallEvent } from "../call/index.ts"
+import { ToolError } from "../errors/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { BackgroundTask, TaskEnd } from "../record/index.ts"
+import type { ChatHandle, SubagentCall, Tool } from "../tool/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { ShownTask } from "../view/index.ts"
+import { resultOf } from "./taskEnd.ts"
+
+/** The deadline of a task whose tool has none: an hour. */
+const usualTimeoutMs = 3_600_000
+
+/** The parts that a process of a task is started with. */
+export interface RunParts {
+  readonly supervisor: () => Promise<Pid>
+  readonly tool: Tool
+  readonly options: RunOptions
+  /** Runs a sub-agent below the process of the task. */
+  readonly subagent: ((call: SubagentCall, under: Pid) => Promise<HandlerResult.HandlerResult>) | undefined
+  readonly progressed: (value: unknown) => void
+}
+
+/** How the process of a task ended. */
+interface Over {
+  readonly end: CallEnd | undefined
+  readonly reason: unknown
+  readonly call: RunnableCall
+}
+
+export class TaskRun {
+  readonly task: BackgroundTask
+  /** Whether the call has the task as its result. */
+  isTask: boolean
+  /** Whether the store has the task (BG2). */
+  isRecorded = false
+  end: TaskEnd | undefined
+  progress: unknown = undefined
+  /** The timer of the next look at the report of the end. */
+  look: unknown = undefined
+  /** How many sub-agents run. */
+  children = 0
+  readonly #ended = Promise.withResolvers<TaskEnd>()
+  #over: Promise<Over> | undefined
+  #pid: Pid<ToolCallEvent> | undefined
+  #isCancelled = false
+
+  constructor(task: BackgroundTask, isTask: boolean) {
+    this.task = task
+    this.isTask = isTask
+    ignoreRejection(this.#ended.promise)
+  }
+
+  get view(): ShownTask {
+    const { id, toolCallId, tool, agent, startedAt } = this.task
+    const { progress } = this
+    return {
+      id,
+      toolCallId,
+      tool,
+      ...(agent === undefined ? {} : { agent }),
+      startedAt,
+      status: this.end?.status ?? "running",
+      progress
+    }
+  }
+
+  /** Whether a process of the task was started. */
+  get began(): boolean {
+    return this.#over !== undefined
+  }
+
+  /** Resolves with the end; rejects when the task leaves this program before. */
+  get ended(): Promise<TaskEnd> {
+    return this.#ended.promise
+  }
+
+  finish(end: TaskEnd): void {
+    this.end = end
+    this.#ended.resolve(end)
+  }
+
+  abandon(error: Error): void {
+    this.#ended.reject(error)
+  }
+
+  /** Starts the process, and resolves when it has ended. */
+  start(parts: RunParts): Promise<Over> {
+    this.#over ??= this.#run(parts)
+    return this.#over
+  }
+
+  /** Starts the process, and resolves with the result of its call. */
+  async result(parts: RunParts): Promise<HandlerResult.HandlerResult> {
+    const { call, end, reason } = await this.start(parts)
+    return resultOf(call.toolCall, end, reason)
+  }
+
+  /** Cancels the work; resolves when its process has ended. */
+  async cancel(): Promise<void> {
+    this.#isCancelled = true
+    if (this.#pid !== undefined) Process.send(this.#pid, { type: "call.cancel" })
+    await this.#over?.catch(() => undefined)
+  }
+
+  async #run(parts: RunParts): Promise<Over> {
+    const call = this.#callOf(parts)
+    const { id, tool } = this.task
+    const { drainMs } = parts.options
+    const pid = await DynamicSupervisor.startChild(await parts.supervisor(), {
+      id,
+      restart: "temporary",
+      start: (parent) =>
+        StateMachine.startLink(parent, toolCallMachine, {
+          input: { name: tool, drainMs },
+          env: { call: () => call },
+          label: `Task ${tool}`
+        })
+    })
+    this.#pid = pid
+    const { promise, resolve } = Promise.withResolvers<Over>()
+    Process.onExit(pid, (reason) => resolve({ call, reason, end: StateMachine.output(pid) }))
+    // A queued call that is cancelled never begins.
+    Process.send(pid, this.#isCancelled ? { type: "call.cancel" } : { type: "call.start" })
+    return promise
+  }
+
+  #callOf({ tool, options, subagent, progressed }: RunParts): RunnableCall {
+    const { toolCallId, key, arguments: args } = this.task
+    const { onToolError: _, onToolTimeout: __, ...rest } = options
+    return {
+      key,
+      tool: {
+        ...tool,
+        handler: tool.background?.handler ?? tool.handler,
+        timeoutMs: tool.timeoutMs ?? usualTimeoutMs
+      },
+      toolCall: { id: toolCallId, name: tool.name, arguments: args },
+      options: { ...rest, trace: undefined, chat: options.chat && this.#handle(options.chat, subagent) },
+      watcher: {
+        changed: () => {},
+        progressed: (value) => {
+          this.progress = value
+          progressed(value)
+        },
+        wants: () => {
+          const message = "a background task sets no permission mode"
+          throw new ToolError("denied", { message, toolName: tool.name, toolCallId })
+        }
+      }
+    }
+  }
+
+  /** The chat, as the handler of a task uses it: its calls begin no tasks. */
+  #handle({ id, send }: ChatHandle, subagent: RunParts["subagent"]): ChatHandle {
+    if (subagent === undefined) return { id, send }
+    return {
+      id,
+      send,
+      subagent: async (call) => {
+        const pid = this.#pid
+        if (pid === undefined) throw new Error("a task runs a sub-agent before its process")
+        this.children += 1
+        try {
+          return await subagent(call, pid)
+        } finally {
+          this.children -= 1
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The background tasks of a conversation: calls whose work goes on while the conversation does.
+ *
+ * TASKREC1. A task is in the record from the entry with the result of its call, which says that the task runs, until the entry
+ *           whose thread has its end. Both follow from the messages and the known ids, so that an entry which is not stored
+ *           changes neither.
+ */
+import * as z from "zod"
+import type { Message, UserMessage } from "../model/index.ts"
+import { openRecord } from "../values/index.ts"
+
+/**
+ * A background task that runs.
+ *
+ * - `id`: follows from the key of its call, so that each run of the call has the same task
+ * - `toolCallId`, `tool`, `arguments`: the call
+ * - `agent`: the agent whose tool it is; absent without agents
+ * - `key`: the idempotency key of every run
+ *
+ * **Units**: `startedAt` is in milliseconds since the epoch.
+ */
+export const BackgroundTask = z
+  .object({
+    id: z.string(),
+    toolCallId: z.string(),
+    tool: z.string(),
+    arguments: openRecord,
+    agent: z.string().optional(),
+    key: z.string(),
+    startedAt: z.number()
+  })
+  .readonly()
+export type BackgroundTask = z.infer<typeof BackgroundTask>
+
+/** How a task ended. `interrupted`: its program ended while it ran, and its effect is not known. */
+export type TaskStatus = "done" | "failed" | "interrupted" | "timed_out" | "cancelled"
+
+/** The end of a task; `text` is what the model reads. */
+export interface TaskEnd {
+  readonly status: TaskStatus
+  readonly text: string
+}
+
+const mark = "task/"
+
+/** The id of the input that reports the end of a task. */
+export const endInputOf = (task: string): string => `${mark}${task}`
+
+/** Whether an id of an input is that of the end of a task. */
+export const isEndInput = (id: string): boolean => id.startsWith(mark)
+
+/** The parts of a conversation that its tasks follow from. */
+interface Tasked {
+  readonly thread: { readonly messages: ReadonlyArray<Message> }
+  readonly open?: { readonly at: number } | undefined
+  readonly known?: ReadonlyArray<string> | undefined
+  readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
+}
+
+const none: ReadonlyArray<never> = []
+
+/** The tasks that the results of calls begin. */
+export const begunBy = (messages: ReadonlyArray<Message>): ReadonlyArray<BackgroundTask> =>
+  messages.flatMap((message): ReadonlyArray<BackgroundTask> => {
+    if (message.role !== "tool" || message.metadata?.["task"] === undefined) return none
+    const { data } = BackgroundTask.safeParse(message.metadata["task"])
+    return data === undefined ? none : [data]
+  })
+
+/** The tasks of a conversation that have not ended (TASKREC1). */
+export const tasksOf = ({ thread, open, known = none, tasks = none }: Tasked): ReadonlyArray<BackgroundTask> => {
+  const begun = open === undefined ? none : begunBy(thread.messages.slice(open.at + 1))
+  return begun.length === 0 && tasks.length === 0 ? none : unended([...tasks, ...begun], known)
+}
+
+/** The tasks that have not ended, each once. */
+export const unended = (
+  tasks: ReadonlyArray<BackgroundTask>,
+  known: ReadonlyArray<string>
+): ReadonlyArray<BackgroundTask> => {
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  return Array.from(byId.values()).filter(({ id }) => !known.includes(endInputOf(id)))
+}
+
+/** The message that reports the end of a task. */
+export const endMessage = ({ id, tool }: BackgroundTask, { status, text }: TaskEnd): UserMessage => ({
+  role: "user",
+  content: `The background task ${id} (${tool}) has ended: ${status}.${text === "" ? "" : `\n${text}`}`,
+  metadata: { task: { id, tool, status } }
+})
+
+/** The end of a task that a message reports. */
+export const endIn = ({ role, metadata, content }: Message, task: string): TaskEnd | undefined => {
+  if (role !== "user" || metadata?.["task"] === undefined) return undefined
+  const { data } = Reported.safeParse(metadata["task"])
+  if (data?.id !== task) return undefined
+  const said = typeof content === "string" ? content : ""
+  const at = said.indexOf("\n")
+  return { status: data.status, text: at === -1 ? "" : said.slice(at + 1) }
+}
+
+const Reported = z.object({
+  id: z.string(),
+  status: z.enum(["done", "failed", "interrupted", "timed_out", "cancelled"])
+})

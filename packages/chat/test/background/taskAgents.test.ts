@@ -1,0 +1,74 @@
+/** Sub-agents that work in the background. */
+import { expect, test } from "vitest"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, said, says } from "../double/scripts.ts"
+import { subagent } from "../../src/agents/subagentTool.ts"
+import { livingChatsOf } from "../../src/live/chatDirectory.ts"
+import { memory } from "../../src/store/Store.ts"
+import { tool } from "../../src/tool/functionTool.ts"
+import type { Request } from "../../src/model/Request.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
+import type { ToolContext } from "../../src/tool/toolContract.ts"
+
+const check = leakCheck()
+
+const boss = ({ messages }: Request): Script => {
+  const last = messages.at(-1)
+  return said(last) === "go" ? calls(["research", { input: "dig" }]) : says(`boss read ${said(last)}`)
+}
+
+const research = ({ messages }: Request): Script =>
+  said(messages.at(-1)) === "dig" ? calls("wait") : says(`found ${said(messages.at(-1))}`)
+
+const delegating = (wait: (context: ToolContext) => unknown, store = memory()) =>
+  check.troupe({
+    adapter: check.fake({ respond: boss }),
+    tools: [subagent("research", { background: true })],
+    agents: {
+      research: {
+        adapter: check.fake({ respond: research }),
+        tools: [tool({ name: "wait", effect: "read", execute: (_, context) => wait(context) })]
+      }
+    },
+    store,
+    passivateAfterMs: 1_000,
+    drainMs: 10
+  })
+
+const aborted = ({ signal }: ToolContext) =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+
+test("BG3 a sub-agent in the background works below its task, and its answer comes as a message", async () => {
+  const gold = Promise.withResolvers<string>()
+  const { troupe, clock } = await delegating(() => gold.promise)
+  const chat = await troupe.chat("c")
+  const result = await chat.send("go").result()
+  expect(result.haltedReason).toBe("completed")
+  await until(() => livingChatsOf(troupe).size === 2)
+  const [id = ""] = Array.from(livingChatsOf(troupe).keys()).filter((found) => found !== "c")
+  const child = livingChatsOf(troupe).get(id)?.chat
+  await until(() => child?.context?.turn !== undefined)
+  expect((await chat.tasks())[0]).toMatchObject({ tool: "research", progress: { chat: id, agent: "research" } })
+  for (let turn = 0; turn < 8; turn++) await clock.advance(500)
+  expect(troupe.isAlive("c")).toBe(true)
+  gold.resolve("gold")
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
+  expect(said(chat.thread.messages.at(-1))).toContain("has ended: done.\nfound gold")
+  await until(() => !troupe.isAlive(id))
+})
+
+test("BG4 the next program continues the conversation of a sub-agent in the background", async () => {
+  const store = memory()
+  let runs = 0
+  const first = await delegating((context) => ((runs += 1), aborted(context)), store)
+  await (await first.troupe.chat("c")).send("go").result()
+  await until(() => runs === 1)
+  await first.troupe.stop()
+  const second = await delegating(() => "silver", store)
+  await until(() => second.troupe.isAlive("c"))
+  const chat = await second.troupe.chat("c")
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
+  expect(said(chat.thread.messages.at(-1))).toContain("has ended: done.\nfound")
+  expect((await store.list({ prefix: "c/~/" })).chats).toHaveLength(1)
+})
