@@ -187,7 +187,8 @@ export class ChildChats {
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
       await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
-      return await this.#answer(id, run, call)
+      // The call of a background task is over when its child starts, so that the stream has no event of it (NEST1).
+      return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
       return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause })

@@ -22,7 +22,7 @@ import { type Conversation, isChildId } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
-import { chatMoved, chatStopped, LiveView } from "../view/index.ts"
+import { chatMoved, chatStopped, followChild, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
@@ -31,7 +31,7 @@ import { BackgroundTasks, type TaskedChat } from "../background/index.ts"
 import { reported } from "./heldInputs.ts"
 import { ChildChats, type FamilyChat, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
-import type { ChatHandle, SubagentCall } from "../tool/index.ts"
+import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import { type ChatPid, withDecision } from "./chatCommands.ts"
@@ -420,30 +420,9 @@ const childrenOf = ({ tree, agents, home, toolSlots }: ChatParts, chats: ChatDir
     load: (id) => chats.load(id),
     save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
     agentRef: (name) => agents.ref(name),
-    follow: (parent, child, call) => follow(chats.get(parent)?.chat, chats.get(child)?.chat, call),
+    follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })
-
-/** Passes the events of a child to its parent, and shows the child there. */
-const follow = (
-  parent: LiveChat | undefined,
-  child: LiveChat | undefined,
-  { agent, toolCall: { id: toolCallId } }: SubagentCall
-): void => {
-  if (parent === undefined || child === undefined) return
-  const { id: chat, view } = child
-  const isFollowed = parent.view.follow(toolCallId, { chat, agent, context: () => view.snapshot()?.context })
-  view.follower = {
-    event: (event) => {
-      if (!isFollowed()) return
-      parent.pass({ type: "child_event", toolCallId, chat, agent, event })
-      parent.view.childChanged()
-    },
-    changed: () => {
-      if (isFollowed()) parent.view.childChanged()
-    }
-  }
-}
 
 /** The background tasks of the chats of a directory. */
 const tasksOf = ({ system, tree, agents, maxTasks }: ChatParts, chats: ChatDirectory, children: ChildChats) =>

@@ -10,6 +10,7 @@
 import type { ChildView, ToolCallView } from "../call/index.ts"
 import type { Event } from "../events/index.ts"
 import type { PartialReply } from "../json/index.ts"
+import type { SubagentCall } from "../tool/index.ts"
 
 /** A child of a call. */
 export interface FollowedChild {
@@ -57,5 +58,44 @@ export class ChildViews {
     const { text, reasoning } = context.partial
     const said = reasoning === undefined ? { text } : { text, reasoning }
     return { ...call, child: { chat, agent, ...said, toolCalls: context.toolCalls } }
+  }
+}
+
+/** The functions of a parent that a child calls. */
+interface Parent {
+  readonly pass: (event: Event) => void
+  readonly view: {
+    readonly follow: (toolCallId: string, child: FollowedChild) => () => boolean
+    readonly childChanged: () => void
+  }
+}
+
+/** A child: its id, and its view. */
+interface Child {
+  readonly id: string
+  readonly view: {
+    readonly snapshot: () => { readonly context: ReturnType<FollowedChild["context"]> } | undefined
+    follower: Follower | undefined
+  }
+}
+
+/** Passes the events of a child to its parent, and shows the child there. */
+export const followChild = (
+  parent: Parent | undefined,
+  child: Child | undefined,
+  { agent, toolCall: { id: toolCallId } }: Pick<SubagentCall, "agent" | "toolCall">
+): void => {
+  if (parent === undefined || child === undefined) return
+  const { id: chat, view } = child
+  const isFollowed = parent.view.follow(toolCallId, { chat, agent, context: () => view.snapshot()?.context })
+  view.follower = {
+    event: (event) => {
+      if (!isFollowed()) return
+      parent.pass({ type: "child_event", toolCallId, chat, agent, event })
+      parent.view.childChanged()
+    },
+    changed: () => {
+      if (isFollowed()) parent.view.childChanged()
+    }
   }
 }

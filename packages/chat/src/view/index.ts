@@ -1,6 +1,7 @@
 /** The view of a chat for user interfaces, as plain data, and readers that attach to a chat. */
 export type { Attachment } from "./attachmentReader.ts"
 export type { AttachOptions, ChatItem } from "./attachOptions.ts"
+export { followChild } from "./childViews.ts"
 export { chatMoved, chatStopped, checkAttach, LiveFeed } from "./liveFeed.ts"
 export { LiveView } from "./liveView.ts"
 export type { ChatPhase, ChatSnapshot, LiveContext, ShownTask, SnapshotObserver } from "./liveView.ts"

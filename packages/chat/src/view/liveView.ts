@@ -219,7 +219,8 @@ export class LiveView implements StepWatcher {
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
     this.#drafts?.end()
-    this.#drafts = this.#draftsOf(collector)
+    const id = this.#machine?.context.id
+    this.#drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
     this.#stepsBefore = this.#machine?.context.steps.length ?? 0
     this.#forgetToolCalls()
     this.#snapshot = undefined
@@ -236,9 +237,11 @@ export class LiveView implements StepWatcher {
   /** Handles an event of the chat. */
   published(event: Event): void {
     this.follower?.event(event)
-    if (event.type === "message_started") return this.#replyStarted()
     if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
-    this.changed()
+    if (event.type !== "message_started") return this.changed()
+    this.#snapshot = undefined
+    this.#notify()
+    this.#seen()
   }
 
   /** These are the background tasks of the chat. */
@@ -246,13 +249,6 @@ export class LiveView implements StepWatcher {
     this.#tasks = tasks.length === 0 ? undefined : tasks
     this.#snapshot = undefined
     this.changed()
-    this.#seen()
-  }
-
-  /** The reply of the running step has begun to stream. */
-  #replyStarted(): void {
-    this.#snapshot = undefined
-    this.#notify()
     this.#seen()
   }
 
@@ -268,11 +264,6 @@ export class LiveView implements StepWatcher {
     this.#snapshot = undefined
     this.changed()
     this.follower?.changed()
-  }
-
-  #draftsOf(collector: StreamCollector): Drafts | undefined {
-    const id = this.#machine?.context.id
-    return this.#drafting === undefined || id === undefined ? undefined : new Drafts(id, this.#drafting, collector)
   }
 
   #endReply(): void {

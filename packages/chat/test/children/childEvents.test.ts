@@ -151,3 +151,12 @@ test("NEST1 unread fragments of one child are one event, and those of two stay a
   expect(joined(of("a", "one "), of("b", "two"))).toBeUndefined()
   expect(joined({ type: "text_delta", id: null, delta: "one " }, of("a", "two"))).toBeUndefined()
 })
+
+test("NEST1 the stream has no event of the child of a background task, whose call is over", async () => {
+  const { troupe, store } = await delegates(check, () => says("found"), { tool: { events: true, background: true } })
+  const events = await readAll((await troupe.chat("c")).send("please !dig"))
+  expect(tagsOf(events)).toContain("tool_execution_completed")
+  expect(childEvents(events)).toEqual([])
+  await until(() => Array.from(livingChatsOf(troupe).keys()).every((id) => id === "c"))
+  expect(await childrenIn(store)).toHaveLength(1)
+})
