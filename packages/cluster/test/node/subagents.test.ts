@@ -158,3 +158,39 @@ describe("a chat that waits for an approval", () => {
     expect((await c.troupe.waiting()).waits).toEqual([])
   })
 })
+
+describe("a chat with a sub-agent in the background", () => {
+  it("SUB5, CLUSTER8: gets the end of the work once at its next home, and no call that writes begins again", async () => {
+    const began: Array<string> = []
+    let read = 0
+    const write = tool({ name: "write", execute: (_, { idempotencyKey }) => (began.push(idempotencyKey), "written") })
+    const research = Fake.make({
+      respond: (request) => {
+        if (resultIn(request) === undefined) return calls("w1", "write")
+        read += 1
+        return read === 1 ? [{ text: "hm" }, { hang: true }] : says("I have written.")
+      }
+    })
+    const root = Fake.make({
+      respond: ({ messages }) => {
+        if (messages.length === 1) return calls("dig", "research", { input: "Dig" })
+        return says(`Heard: ${messages.slice(-1).map(Message.text).join("")}`)
+      }
+    })
+    const { node, placements, store } = nodes(root)
+    const troupe = {
+      agents: { research: { adapter: research, tools: [write] } },
+      tools: [Agents.subagent("research", { background: true })]
+    }
+    const [a, b, c] = [await node({ troupe }), await node({ troupe }), await node({ troupe })]
+    const chat = await c.troupe.chat("c")
+    expect((await chat.send("Hello", { id: "m1" }).result()).haltedReason).toBe("completed")
+    await until(() => read === 1)
+    await placements.move("c", b.troupe.address)
+    const heard = async () => (await chat.view()).messages.filter(({ role }) => role === "user").length
+    await until(async () => (await heard()) === 2 && (await chat.view()).phase === "idle")
+    expect([began.length, await heard(), a.troupe.isAlive("c")]).toEqual([1, 2, false])
+    expect((await store.list({ prefix: "c/~/" })).chats).toHaveLength(1)
+    expect((await chat.view()).messages.at(-1)?.content).toContain("I have written.")
+  })
+})
