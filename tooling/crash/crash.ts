@@ -14,7 +14,7 @@ import { chanceOf } from "../soak/chance.ts"
 import { audited, type Found, nothingPromised, type Promised, takeUp } from "./audit.ts"
 import { type Line, linesOf } from "./lines.ts"
 import { openStore } from "./stores.ts"
-import { wrongTrees } from "./treeAudit.ts"
+import { tasksOf, wrongTrees } from "./treeAudit.ts"
 
 /** The options of a run. `reported` is called after every life. */
 export interface CrashOptions {
@@ -32,6 +32,8 @@ export interface CrashOptions {
 export interface Crashed {
   readonly promised: Promised
   readonly calls: number
+  /** The background tasks that began. */
+  readonly tasks: number
   /** Lives that ended before the Troupe ran, and conversations that were interrupted in a turn. */
   readonly early: number
   readonly interrupted: number
@@ -69,7 +71,7 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
     wrong.push(...seen.map((what) => `life ${life}: ${what}`))
     if (seen.length > 0) break
   }
-  return { promised, calls: journalOf(journal).length, early, interrupted, wrong }
+  return { promised, calls: journalOf(journal).length, tasks: tasksOf(found), early, interrupted, wrong }
 }
 
 /** The maximum time without output, in milliseconds. */

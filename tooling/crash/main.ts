@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
 const run = async (name: string, database: string, lives: number, areTrees = false): Promise<boolean> => {
   if (lives === 0) return true
   console.log(`${name}: ${lives} lives, seed ${seed}`)
-  const { promised, calls, early, interrupted, wrong } = await crash({
+  const { promised, calls, tasks, early, interrupted, wrong } = await crash({
     database,
     journal: join(folder, `${name}.journal`),
     lives,
@@ -41,7 +41,7 @@ const run = async (name: string, database: string, lives: number, areTrees = fal
     }
   })
   const answers = Array.from(promised.answered.values()).reduce((sum, texts) => sum + texts.size, 0)
-  const counts = `${promised.accepted.size} inputs accepted, ${answers} answers given, ${promised.forked.size} forks, ${calls} calls that write, ${promised.allowed.size} approvals`
+  const counts = `${promised.accepted.size} inputs accepted, ${answers} answers given, ${promised.forked.size} forks, ${calls} calls that write, ${promised.allowed.size} approvals, ${tasks} background tasks`
   console.log(`${name}: ${counts}; ${interrupted} conversations interrupted, ${early} lives ended before they began`)
   for (const what of wrong) console.log(`✗ ${what}`)
   if (wrong.length === 0) console.log("✓ nothing lost, nothing doubled, nothing damaged")

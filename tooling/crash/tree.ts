@@ -2,10 +2,11 @@
  * `node tree.ts <database> <journal> <seed> <life> [last]`: trees of agents that run until the program is killed.
  *
  * A coordinator gives a task to two researchers, and each of them gives one to a digger. Researchers and diggers have a tool that writes:
- * it appends its idempotency keys to the journal. Some calls of diggers wait for a person, who decides at the root. With `last` the program
+ * it appends its idempotency keys to the journal. Coordinators also have a tool that works in the background. Some calls of diggers wait for a person, who decides at the root. With `last` the program
  * sends no inputs, and ends when every chat is over.
  */
 import { appendFileSync } from "node:fs"
+import { setTimeout } from "node:timers/promises"
 import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import { Message } from "@troupe/chat/messages"
@@ -31,7 +32,8 @@ const agentOf = (agent: string, callsFor: (input: string) => ReadonlyArray<Call>
       const asked = messages[at]
       const input = asked === undefined ? "nothing" : Message.text(asked)
       const wait = { delayMs: 1 + chance() * 6 }
-      if (at < messages.length - 1) return [wait, { text: `${answer} ${input}.` }, { finish: "stop" }]
+      if (at < messages.length - 1 || callsFor(input).length === 0)
+        return [wait, { text: `${answer} ${input}.` }, { finish: "stop" }]
       const calls = callsFor(input).map(([name, task]) => ({
         toolCall: { id: `${name} ${task ?? input}`, name, arguments: task === undefined ? {} : { input: task } }
       }))
@@ -47,14 +49,25 @@ const note = tool({
   }
 })
 
+/** Works in the background. Its end is an input of the coordinator. */
+const chore = tool({
+  name: "chore",
+  background: true,
+  onUnknown: "retry",
+  execute: async () => {
+    await setTimeout(1 + chance() * 60)
+    return "done"
+  }
+})
+
+/** The end of a task needs no calls. */
+const coordinated = (input: string): ReadonlyArray<Call> =>
+  input.startsWith("The background task") ? [] : [["research", `${input}.1`], ["research", `${input}.2`], ["chore"]]
+
 const agents: Agents = {
   coordinator: {
-    adapter: agentOf(
-      "coordinator",
-      (input) => ["1", "2"].map((one) => ["research", `${input}.${one}`]),
-      "The answer to"
-    ),
-    tools: [Agents.subagent("research")]
+    adapter: agentOf("coordinator", coordinated, "The answer to"),
+    tools: [Agents.subagent("research"), chore]
   },
   research: {
     adapter: agentOf("research", (input) => [["note"], ["dig", `${input}.d`]], "Found"),
@@ -97,9 +110,20 @@ const continued = async (troupe: RunningTroupe, id: string): Promise<LocalChatRe
   return chat
 }
 
+/** Waits until the end of each task is in the thread, and its turn is over. */
+const settled = async (chat: LocalChatRef): Promise<void> => {
+  for (;;) {
+    await decide(chat)
+    const tasks = await chat.tasks()
+    const { phase } = chat.getSnapshot()?.context ?? {}
+    if (tasks.length === 0 && phase === "idle") return
+    await setTimeout(10)
+  }
+}
+
 const converse = async (troupe: RunningTroupe, id: string): Promise<void> => {
   const chat = await continued(troupe, id)
-  if (last === "last") return
+  if (last === "last") return settled(chat)
   for (let count = 1; ; count++) {
     const input = `${id}-${life}-${count}`
     const turn = chat.send(input, { id: input })

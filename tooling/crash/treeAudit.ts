@@ -4,6 +4,7 @@
  * KILL7. Every child has an owner: its parent is stored with the call of the child.
  * KILL8. After the last life every chat is over: no turn runs, no call is open, and no input waits.
  * KILL9. A call that a person allowed has the result of its run.
+ * KILL10. The end of a background task is in the thread of its chat at most once, and once after the last life.
  */
 import { Message } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
@@ -24,7 +25,28 @@ export const wrongTrees = (found: Found, { allowed }: Promised, isLast: boolean)
   const wrong = orphans.map(
     ({ id, parent }) => `KILL7: ${id} has no owner: ${parent?.chat} has no call ${parent?.call}`
   )
+  wrong.push(...records.flatMap((record) => wrongReports(record, isLast)))
   return isLast ? [...wrong, ...records.flatMap(notOver), ...notRun(records, allowed)] : wrong
+}
+
+const textsOf = ({ thread }: Conversation, of: string): ReadonlyArray<string> =>
+  thread.messages.filter(({ role }) => role === of).map(Message.text)
+
+const tasksIn = (record: Conversation): ReadonlyArray<string> =>
+  textsOf(record, "tool").flatMap((text) => /"task":"([^"]+)"/.exec(text)?.slice(1) ?? [])
+
+/** The number of background tasks that began. */
+export const tasksOf = (found: Found): number =>
+  Array.from(found.values()).flatMap(({ record }) => tasksIn(record)).length
+
+/** KILL10: a call whose result names a task has one message about the end of that task. */
+const wrongReports = (record: Conversation, isLast: boolean): ReadonlyArray<string> => {
+  const reports = textsOf(record, "user").filter((text) => text.startsWith("The background task"))
+  return tasksIn(record).flatMap((task) => {
+    const times = reports.filter((text) => text.includes(task)).length
+    const isRight = times === 1 || (times === 0 && !isLast)
+    return isRight ? [] : [`KILL10: the end of the task ${task} is ${times} times in ${record.id}`]
+  })
 }
 
 /** KILL8 */

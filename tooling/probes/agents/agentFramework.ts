@@ -13,6 +13,8 @@ import type { AgentModel } from "./agentModel.ts"
 export interface AgentTool extends ProbeTool {
   /** Whether a person must allow each call. */
   readonly isApproved?: boolean
+  /** Whether a call returns at once, and the end of its work is reported later. */
+  readonly isBackground?: boolean
 }
 
 /** One agent: its model, its tools, and the names of the agents that it may call with `{ input }`. */
@@ -29,6 +31,8 @@ export interface Cast {
   readonly deadlineMs?: number
   /** The tokens that a turn of the root and of all agents below it may use. */
   readonly budget?: number
+  /** The time after which an idle root is unloaded, in milliseconds. */
+  readonly unloadMs?: number
 }
 
 /** How a turn of the root ended. */
@@ -52,6 +56,8 @@ export interface Company {
   readonly allow: (address: string) => Promise<Ended>
   /** Kills the process of the root, or that of its child. Absent when agents have no process of their own. */
   readonly kill?: (which: "root" | "child") => void
+  /** What the thread of the root has, as it is stored: inputs and answers. */
+  readonly said?: () => Promise<ReadonlyArray<string>>
   /** The number of live agents below the root; absent when the framework cannot list them. */
   readonly alive?: () => number
   readonly close: () => Promise<void>

@@ -34,11 +34,12 @@ const adapterOf = (name: string, model: AgentModel): Adapter.Adapter => ({
   stream: (request, { signal }) => spending(events(model.reply(askedOf(request), signal)))
 })
 
-const toolOf = ({ name, schema, effect, run }: AgentTool) =>
+const toolOf = ({ name, schema, effect, run, isBackground }: AgentTool) =>
   tool({
     name,
     parameters: schema,
     effect,
+    ...(isBackground === true ? { background: true } : {}),
     execute: (args, { toolCall, signal }) => run(args, { id: toolCall.id, signal })
   })
 
@@ -77,6 +78,7 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
     store,
     agents: Object.fromEntries(Object.entries(cast.roles).map(([name, role]) => [name, agentOf(cast, name, role)])),
     agent: "boss",
+    ...(cast.unloadMs === undefined ? {} : { passivateAfterMs: cast.unloadMs }),
     maxUnproductive: 0,
     maxTurns: 50
   })
@@ -97,6 +99,7 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
       const pid = which === "root" ? chat.pid : children()[0]
       if (pid !== undefined) Process.exit(pid, "killed")
     },
+    said: async () => ((await store.load(root))?.thread.messages ?? []).map(Message.text),
     alive: () => children().length,
     close: async () => {
       await troupe.stop()

@@ -94,7 +94,7 @@ test("the audit finds what is lost, doubled, without its intent, and revived as 
   ])
 })
 
-test("the audit of trees finds a child without an owner, a chat that is not over, and an allowed call that did not run", () => {
+test("the audit of trees finds a child without an owner, a chat that is not over, a task without an end, and an allowed call that did not run", () => {
   const promised = nothingPromised()
   promised.allowed.add("note a").add("note b")
   const ran = { role: "tool", toolCallId: "note a", content: "noted" } as const
@@ -103,11 +103,14 @@ test("the audit of trees finds a child without an owner, a chat that is not over
     { ...recordOf("a", "one"), running: true },
     { ...child, thread: { messages: [ran] } }
   ]
+  const handle = { role: "tool", toolCallId: "chore a", content: '{"task":"t1","status":"running"}' } as const
+  records.push({ ...recordOf("b"), running: false, thread: { messages: [handle] } })
   const found = new Map(records.map((record) => [record.id, { record, audited: 0 }]))
   const orphan = "KILL7: a/~/1 has no owner: a has no call research a"
   expect(wrongTrees(found, promised, false)).toEqual([orphan])
   expect(wrongTrees(found, promised, true)).toEqual([
     orphan,
+    "KILL10: the end of the task t1 is 0 times in b",
     "KILL8: the turn of a is not over",
     "KILL9: the allowed call note b has the result nothing"
   ])
