@@ -185,7 +185,8 @@ export class LiveView implements StepWatcher {
   #env: ChatEnv | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
-  #tasks: ReadonlyArray<ShownTask> | undefined
+  /** The background tasks of the chat; `childChanged` follows each change. */
+  tasks: ReadonlyArray<ShownTask> | undefined
   #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
@@ -239,14 +240,6 @@ export class LiveView implements StepWatcher {
     if (event.type === "message_started") return this.#replyStarted()
     if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
     this.changed()
-  }
-
-  /** These are the background tasks of the chat. */
-  tasksChanged(tasks: ReadonlyArray<ShownTask>): void {
-    this.#tasks = tasks.length === 0 ? undefined : tasks
-    this.#snapshot = undefined
-    this.changed()
-    this.#seen()
   }
 
   /** The reply of the running step has begun to stream. */
@@ -420,7 +413,7 @@ export class LiveView implements StepWatcher {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
-      tasks: this.#tasks ?? noTasks,
+      tasks: this.tasks ?? noTasks,
       permissionMode:
         context.standing?.mode ??
         (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),
