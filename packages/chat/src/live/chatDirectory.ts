@@ -26,9 +26,8 @@ import { chatMoved, chatStopped, followChild, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
-import { ChatLife } from "./chatLife.ts"
-import { BackgroundTasks, type TaskedChat } from "../background/index.ts"
-import { reported } from "./heldInputs.ts"
+import { ChatLife, tasksOf } from "./chatLife.ts"
+import type { BackgroundTasks } from "../background/index.ts"
 import { ChildChats, type FamilyChat, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle } from "../tool/index.ts"
@@ -423,26 +422,6 @@ const childrenOf = ({ tree, agents, home, toolSlots }: ChatParts, chats: ChatDir
     follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })
-
-/** The background tasks of the chats of a directory. */
-const tasksOf = ({ system, tree, agents, maxTasks }: ChatParts, chats: ChatDirectory, children: ChildChats) =>
-  new BackgroundTasks({
-    clock: system.clock,
-    maxTasks,
-    supervisor: () => tree.tasks(),
-    options: (id, agent) => chats.home.options(id, undefined, agent),
-    subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
-    called: (id) => chats.called(id),
-    living: (id) => taskedChat(chats.get(id)?.chat)
-  })
-
-/** A chat, as its background tasks use it. */
-const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
-  chat && {
-    context: chat.context,
-    report: (message, id) => reported(chat, message, id).receipt,
-    changed: (tasks) => chat.view.tasksChanged(tasks)
-  }
 
 /** A chat, as its parent and its children use it. */
 const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {

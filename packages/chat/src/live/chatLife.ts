@@ -1,16 +1,18 @@
-/** The parts of the environment of one process of a chat: its saves, one after the other. */
+/** The parts of the environment of one process of a chat, its saves, one after the other, and what its background tasks need of it. */
 import type { Clock, System } from "@troupe/otp"
 import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
 import { CommitChain, type Home, type Place, type Saved } from "../store/index.ts"
-import type { BackgroundTasks } from "../background/index.ts"
+import type { AgentTable } from "../agents/index.ts"
+import { BackgroundTasks, type TaskedChat } from "../background/index.ts"
+import type { ChildChats } from "../children/index.ts"
 import { ignoreRejection } from "../async/index.ts"
-import type { Turn } from "../inbox/index.ts"
+import { Delivery, type Turn } from "../inbox/index.ts"
 import type { Serving } from "../agents/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { LiveView } from "../view/index.ts"
 import type { ChatPid } from "./chatCommands.ts"
-import type { LiveChat } from "./liveChat.ts"
+import type { ChatHome, LiveChat } from "./liveChat.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { Engine } from "../tool/index.ts"
 import * as Store from "../store/Store.ts"
@@ -82,6 +84,49 @@ export class ChatLife extends CommitChain {
     return error
   }
 }
+
+/** The parts of a directory that background tasks need. */
+interface TasksParts extends Pick<LifeParts, "system" | "tree"> {
+  readonly agents: AgentTable
+  readonly maxTasks: number
+}
+
+/** The chats of a directory. */
+interface Chats {
+  readonly home: Pick<ChatHome, "options">
+  readonly get: (id: string) => { readonly chat: LiveChat } | undefined
+  readonly called: (id: string) => Promise<unknown>
+}
+
+/** The background tasks of the chats of a directory. */
+export const tasksOf = (
+  { system, tree, agents, maxTasks }: TasksParts,
+  chats: Chats,
+  children: ChildChats
+): BackgroundTasks =>
+  new BackgroundTasks({
+    clock: system.clock,
+    maxTasks,
+    supervisor: () => tree.tasks(),
+    options: (id, agent) => chats.home.options(id, undefined, agent),
+    subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
+    called: (id) => chats.called(id),
+    living: (id) => taskedChat(chats.get(id)?.chat)
+  })
+
+/** A chat, as its background tasks use it. An input that is known is not sent again; one that is held is released (BG1). */
+const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
+  chat && {
+    context: chat.context,
+    report: (message, id) => {
+      const turn = chat.known(id) ?? chat.start([message], { delivery: new Delivery("steer", id) })
+      return turn.receipt
+    },
+    changed: (tasks) => {
+      chat.view.tasks = tasks
+      chat.view.childChanged()
+    }
+  }
 
 /** Throws a `ValidationError` for a home over a store that has no fences. */
 export const checkHome = (home: Home | undefined, store: Store.Store): void => {

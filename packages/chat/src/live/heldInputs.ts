@@ -66,13 +66,6 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
 
-/** Gives a chat the end of a background task, once; an input that is held is released (BG1). */
-export const reported = (
-  chat: Starter & { readonly known: (id: string) => LiveTurn | undefined },
-  message: Message,
-  id: string
-): LiveTurn => chat.known(id) ?? chat.start([message], { delivery: new Delivery("steer", id) })
-
 /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
 export const retried = (chat: Starter, turns: TurnTable, options?: TurnOptions): LiveTurn => {
   const failed = heldInputs(chat).find(({ status }) => status === "failed")

@@ -185,7 +185,8 @@ export class LiveView implements StepWatcher {
   #env: ChatEnv | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
-  #tasks: ReadonlyArray<ShownTask> | undefined
+  /** The background tasks of the chat; `childChanged` follows each change. */
+  tasks: ReadonlyArray<ShownTask> | undefined
   #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
@@ -241,14 +242,6 @@ export class LiveView implements StepWatcher {
     if (event.type !== "message_started") return this.changed()
     this.#snapshot = undefined
     this.#notify()
-    this.#seen()
-  }
-
-  /** These are the background tasks of the chat. */
-  tasksChanged(tasks: ReadonlyArray<ShownTask>): void {
-    this.#tasks = tasks.length === 0 ? undefined : tasks
-    this.#snapshot = undefined
-    this.changed()
     this.#seen()
   }
 
@@ -411,7 +404,7 @@ export class LiveView implements StepWatcher {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
-      tasks: this.#tasks ?? noTasks,
+      tasks: this.tasks ?? noTasks,
       permissionMode:
         context.standing?.mode ??
         (serving === undefined ? this.#mode : (serving.chatOptions.permissions?.mode ?? "default")),

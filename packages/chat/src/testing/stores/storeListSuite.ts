@@ -91,6 +91,10 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("what waits", (await store.list({ prefix: "a/ran" })).chats[0]?.waiting, 1)
       await store.save(said("a/ran", "Hello"), { writer: "w1", after: 3, takes: ["i2"] })
       same("those of a prefix", await idsOf(store, { ...running, prefix: "a/" }), ["a/runs"])
+      const task = { id: "t", toolCallId: "c1", tool: "dig", arguments: {}, key: "k", startedAt: 1 }
+      await store.save({ ...said("a/ran", "Hello"), tasks: [task] }, { writer: "w1", after: 4 })
+      same("with a task", await idsOf(store, { ...running, prefix: "a/" }), ["a/ran", "a/runs"])
+      same("the task", (await store.load("a/ran"))?.tasks, [task])
     }
   ),
   storeLaw(
