@@ -65,7 +65,6 @@ import { outputOf, type StepEnd } from "./endTurn.ts"
 
 const begin = {
   "turn.start": [
-    { guard: "waitsForAnswer", actions: enqueue },
     { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
     { target: "running", actions: "beginTurn" }
   ]
@@ -204,7 +203,10 @@ const machine = chatSetup.createMachine({
     interrupted: { on: begin },
     awaitingUser: {
       exit: ["forgetExpiry", "markAnswered"],
-      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": "withdrawing" }
+      on: {
+        "turn.start": [tooLate, { guard: "waitsForAnswer", actions: enqueue }, ...begin["turn.start"]],
+        "suspension.expired": "withdrawing"
+      }
     },
     awaitingTools: suspended,
     awaitingApproval: suspended,

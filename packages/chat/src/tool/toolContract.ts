@@ -125,7 +125,7 @@ export interface Tool {
 }
 
 /** The work of a tool whose calls can become background tasks, and the milliseconds after which a call does. */
-export interface BackgroundWork {
+interface BackgroundWork {
   readonly afterMs: number
   readonly handler: Handler
 }

@@ -111,6 +111,7 @@ const allows = (
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
+  if (kind === "task") return value === "awaitingUser" && Inbox.next(inbox) === undefined
   if (type === "turn.start") return Inbox.next(inbox) === undefined
   if (type === "hooks.answered") {
     return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
@@ -159,6 +160,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     late: { ...start("late", [user("a")]), now: 3 },
     steer: start("steer", [user("s")], { whenBusy: "steer", followed: true }),
     interrupt: start("interrupt", [user("i")], { whenBusy: "interrupt", followed: true }),
+    task: { ...start("task/1", [user("t")], { whenBusy: "steer", followed: true }) },
     pending: start("pending", [user("p")], { followed: true }),
     doubted: { type: "input.doubted", turn: { id: "doubted", messages: [user("d")], followed: true } },
     results: start("results", [answer]),
@@ -371,6 +373,7 @@ const walks = (): ReadonlyArray<Walk> => [
     "taken",
     "committed"
   ),
+  walk("the end of a task while a question is open", {}, "said", "asks", "task", "taken"),
   walk("a chat that waits no time", { stores, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
   walk(
     "a chat that was interrupted",
