@@ -1,6 +1,6 @@
 /** The gate before tool calls: permissions, permission modes and hooks. */
 export { calledWith, gateBatch, isGated, refuse } from "./gate.ts"
-export type { Gate, GateVerdict, Halted, Refused, Suspended } from "./gate.ts"
+export type { Gate, GateVerdict, Halted, Refused } from "./gate.ts"
 export { hooks, permissions } from "./gateChecks.ts"
 export { haltProblem } from "./haltReason.ts"
 export { has, lifecycle } from "./Hooks.ts"

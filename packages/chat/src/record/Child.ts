@@ -30,7 +30,7 @@ export const rootOf = (id: string): string => {
 export const addressOf = (toolCallId: string, id: string): string => `${toolCallId}${mark}${id}`
 
 /** The id of the call in an address; the id itself for a call of the chat's own. */
-export const callOf = rootOf
+export const callOf = (address: string): string => rootOf(address)
 
 /** The id of a child of this chat. */
 export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`
