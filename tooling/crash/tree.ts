@@ -50,8 +50,8 @@ const note = tool({
 })
 
 /** Works in the background. Its end is an input of the coordinator. */
-const chore = tool({
-  name: "chore",
+const survey = tool({
+  name: "survey",
   background: true,
   onUnknown: "retry",
   execute: async () => {
@@ -62,12 +62,12 @@ const chore = tool({
 
 /** The end of a task needs no calls. */
 const coordinated = (input: string): ReadonlyArray<Call> =>
-  input.startsWith("The background task") ? [] : [["research", `${input}.1`], ["research", `${input}.2`], ["chore"]]
+  input.startsWith("The background task") ? [] : [["research", `${input}.1`], ["research", `${input}.2`], ["survey"]]
 
 const agents: Agents = {
   coordinator: {
     adapter: agentOf("coordinator", coordinated, "The answer to"),
-    tools: [Agents.subagent("research"), chore]
+    tools: [Agents.subagent("research"), survey]
   },
   research: {
     adapter: agentOf("research", (input) => [["note"], ["dig", `${input}.d`]], "Found"),
