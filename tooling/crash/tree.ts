@@ -62,7 +62,7 @@ const survey = tool({
 
 /** The end of a task needs no calls. */
 const coordinated = (input: string): ReadonlyArray<Call> =>
-  input.startsWith("The background task") ? [] : [["research", `${input}.1`], ["research", `${input}.2`], ["survey"]]
+  input.startsWith("The background task") ? [] : [["survey"], ["research", `${input}.1`], ["research", `${input}.2`]]
 
 const agents: Agents = {
   coordinator: {
