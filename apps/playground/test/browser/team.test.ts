@@ -23,8 +23,10 @@ describe("a team in the page", inBrowser, () => {
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/team`)
     await say(page, "Research Oslo with the team")
     await work(page).filter({ hasText: "what I know of the season" }).waitFor()
-    await researcher(page).waitFor()
+    // The other researcher has asked its question, and its rows go.
+    await expect.poll(() => researcher(page).count(), { timeout: 10_000 }).toBe(1)
     const call = page.getByRole("treeitem", { name: /^ToolCall research/u })
+    await expect.poll(() => call.count(), { timeout: 10_000 }).toBe(1)
     const levels = await Promise.all([call, researcher(page)].map((item) => item.getAttribute("aria-level")))
     expect(Number(levels[1])).toBe(Number(levels[0]) + 1)
     expect(await problems(page)).toEqual([])
