@@ -1,9 +1,14 @@
 /** The background tasks of a chat whose home is another node. */
 import { Fake, tool } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
+import { Store } from "@troupe/chat/store"
 import type { Tool } from "@troupe/chat/tools"
+import { Clock } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
+import { TestCluster } from "../../src/testing/TestPlacement.ts"
 import { nodes, until } from "../double/clusterNodes.ts"
+
+const leaseMs = 5_000
 
 /** Calls `crawl` for "Go", and repeats anything else. */
 const adapter = () =>
@@ -31,18 +36,32 @@ const crawling = async (options: Partial<Parameters<typeof tool>[0]> = {}) => {
           context.signal.addEventListener("abort", () => reject(context.signal.reason as Error))
         })
     })
-  const { node, placements } = nodes(adapter())
-  const [home, b, c] = [
-    await node({ troupe: { tools: [crawl()] } }),
-    await node({ troupe: { tools: [crawl()] } }),
-    await node({ troupe: { tools: [crawl()] } })
-  ]
-  const chat = await c.troupe.chat("c")
+  const clock = Clock.test()
+  const cluster = new TestCluster({ clock, leaseMs })
+  const { node } = nodes(adapter())
+  const joined = async () => {
+    const placement = (address: string) => cluster.node(address)
+    const { troupe } = await node({ troupe: { tools: [crawl()] }, cluster: { leaseMs, placement } })
+    await clock.advance(1_000)
+    return troupe
+  }
+  const home = await joined()
+  await until(() => home.isHome("c"))
+  const [b, c] = [await joined(), await joined()]
+  /** Moves the chat to `b`. */
+  const move = async () => {
+    cluster.move(Store.bucketOf("c"), b.address)
+    await until(async () => {
+      await clock.advance(100)
+      return b.isHome("c")
+    })
+  }
+  const chat = await c.chat("c")
   await chat.send("Go").result()
   await until(() => runs.length === 1)
-  expect([home.troupe.isAlive("c"), c.troupe.isAlive("c")]).toEqual([true, false])
+  expect([home.isAlive("c"), c.isAlive("c")]).toEqual([true, false])
   const [task] = await chat.tasks()
-  return { placements, home, b, chat, runs, id: task?.id ?? "" }
+  return { home, b, move, chat, runs, id: task?.id ?? "" }
 }
 
 describe("a background task of a chat at another node", () => {
@@ -67,7 +86,7 @@ describe("a background task of a chat at another node", () => {
 
   it("CLREF1: that is unknown has the typed error of a local chat", async () => {
     const { chat, home, runs } = await crawling()
-    const local = await home.troupe.local.chat("c")
+    const local = await home.local.chat("c")
     const refusals = [chat, local].flatMap((ref) => [ref.awaitTask("none"), ref.cancelTask("none")])
     const errors = (await Promise.allSettled(refusals)).map(
       (settled) => settled.status === "rejected" && settled.reason
@@ -86,19 +105,19 @@ describe("a background task of a chat at another node", () => {
   ])(
     "BG4, CLUSTER8: that moves with its chat while it is awaited: its effect is %s, it ends %s",
     async (effect, status, times) => {
-      const { placements, b, chat, runs, id } = await crawling({ effect })
+      const { move, b, chat, runs, id } = await crawling({ effect })
       const end = chat.awaitTask(id)
-      await placements.move("c", b.troupe.address)
+      await move()
       expect(runs[0]?.signal.aborted).toBe(true)
       await until(() => runs.length === times)
       runs[1]?.end("42 pages")
       expect((await end).status).toBe(status)
       await until(async () => (await chat.view()).messages.length === 6)
-      expect([
-        b.troupe.isAlive("c"),
-        runs.length,
-        new Set(runs.map(({ idempotencyKey }) => idempotencyKey)).size
-      ]).toEqual([true, times, 1])
+      expect([b.isAlive("c"), runs.length, new Set(runs.map(({ idempotencyKey }) => idempotencyKey)).size]).toEqual([
+        true,
+        times,
+        1
+      ])
     }
   )
 })
