@@ -3,7 +3,8 @@ import { ExitReason } from "@troupe/otp"
 import { type CallEnd, outcomeOf, type RunnableCall, toolFailure } from "../call/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { TaskEnd } from "../record/index.ts"
+import type { Ask, TaskEnd } from "../record/index.ts"
+import { childWaitIn } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import { original } from "../values/index.ts"
@@ -22,6 +23,12 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
       text: `It asked: ${asked.question}\nA background task gets no answer; ask the user instead.`
     }
   }
+  const waits = asked === undefined ? undefined : childWaitIn(asked)
+  if (waits !== undefined) {
+    const whats = waits.asks.map(whatOf).join("\n")
+    const advice = `A background task gets no answer; call ${call.toolCall.name} without \`background\`.`
+    return { status: "failed", text: `Its agent waited for a person:\n${whats}\n${advice}` }
+  }
   const { outcome, message } = outcomeOf(call, end)
   const text = Messages.text(message)
   switch (outcome) {
@@ -36,6 +43,9 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
       return { status: "failed", text }
   }
 }
+
+/** What the agent of a task waited for. */
+const whatOf = ({ toolCall, reason }: Ask): string => (reason === "" ? toolCall.name : `${toolCall.name}: ${reason}`)
 
 /** The end of a task whose program ended, and which must not run again. */
 export const interrupted: TaskEnd = {

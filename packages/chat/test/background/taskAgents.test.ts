@@ -7,6 +7,7 @@ import { subagent } from "../../src/agents/subagentTool.ts"
 import { livingChatsOf } from "../../src/live/chatDirectory.ts"
 import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 import type { ToolContext } from "../../src/tool/toolContract.ts"
@@ -71,4 +72,15 @@ test("BG4 the next program continues the conversation of a sub-agent in the back
   await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
   expect(said(chat.thread.messages.at(-1))).toContain("has ended: done.\nfound")
   expect((await store.list({ prefix: "c/~/" })).chats).toHaveLength(1)
+})
+
+test("BG6 a sub-agent in the background that waits for a person ends failed, and its end states what to do", async () => {
+  const { troupe } = await delegating(() => askUser("Which metal?"))
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
+  const end = said(chat.thread.messages.at(-1))
+  expect(end).toContain("has ended: failed.\nIts agent waited for a person:\nwait: Which metal?\n")
+  expect(end).toContain("call research without `background`")
+  expect(await chat.tasks()).toEqual([])
 })

@@ -136,12 +136,12 @@ describe("the tree", () => {
 })
 
 /** A Troupe whose chat has a sub-agent that works. */
-const family = () => {
+const family = (options: Parameters<typeof subagent>[1] = {}) => {
   const research = Fake.make({
     scripts: [calls(["slow", { ms: 1_000 }]), [{ text: "hm" }, { delayMs: 1_000 }, ...says("found")]]
   })
   return started([calls(["research", { input: "dig" }]), says("done")], {
-    tools: [subagent("research")],
+    tools: [subagent("research", options)],
     agents: { research: { adapter: research, tools: [{ ...slow, effect: "read" }] } }
   })
 }
@@ -171,6 +171,30 @@ describe("a sub-agent", () => {
     expect(again?.id).not.toBe(found?.id)
     await chat.cancel()
     await turn.result()
+  })
+
+  test("in the background works below its task, which is below the Troupe, and whose process is shown", async () => {
+    troupe = await family({ background: true })
+    const chat = await troupe.chat("c1")
+    const { tree, process } = Observation.make(troupe)
+    tree.subscribe(() => {})
+    await chat.send("go").result()
+    await hop()
+    await clock.advance(200)
+    const root = tree.getState()?.tree.find(({ label }) => label === "Troupe")
+    const [task, ...others] = root?.children.find(({ label }) => label === "TaskSupervisor")?.children ?? []
+    expect([task?.label, others]).toEqual(["Task research", []])
+    const child = all(task?.children).find(({ label }) => label.startsWith("Chat c1/~/"))
+    expect(all(child?.children).map(({ label }) => label)).toContain("ToolCall slow")
+    process(task?.id ?? "").subscribe(() => {})
+    expect(process(task?.id ?? "").getState()).toMatchObject({ alive: true, kind: "machine", label: "Task research" })
+    const [running] = await chat.tasks()
+    const cancelled = chat.cancelTask(running?.id ?? "")
+    await hop()
+    await clock.advance(200)
+    await cancelled
+    await clock.advance(200)
+    expect(idOf(tree.getState()?.tree, "Task research")).toBe("none")
   })
 
   test("SPAN4 its spans are below those of its call, and end with it", async () => {
