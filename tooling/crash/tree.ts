@@ -9,6 +9,7 @@ import { appendFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { type LocalChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
+import { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import { chanceOf } from "../soak/chance.ts"
@@ -96,12 +97,21 @@ const decide = async (chat: LocalChatRef): Promise<void> => {
   }
 }
 
+/** Retries a turn. The end of a background task may have continued it before, and its calls then wait. */
+const retried = async (chat: LocalChatRef): Promise<void> => {
+  try {
+    await answered(chat, chat.retry())
+  } catch (error) {
+    if (!(error instanceof SessionError && error.reason === "awaiting_approval")) throw error
+  }
+}
+
 /** Continues the tree of an earlier life. */
 const continued = async (troupe: RunningTroupe, id: string): Promise<LocalChatRef> => {
   const chat = await troupe.chat(id)
   const phase = chat.getSnapshot()?.context.phase ?? "none"
   say({ type: "continued", chat: id, phase })
-  if (phase === "interrupted") await answered(chat, chat.retry())
+  if (phase === "interrupted") await retried(chat)
   await decide(chat)
   for (const turn of chat.resume()) {
     await answered(chat, turn)
