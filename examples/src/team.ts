@@ -63,3 +63,8 @@ export const runTeam = async (
     )
   }
 }
+
+if (import.meta.main) {
+  const answer = await runTeam(() => "two of us", console.log)
+  console.log(`coordinator: ${answer}`)
+}

@@ -31,12 +31,15 @@ export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> =>
   return { reason, denial: isDenial(denial) ? denial : undefined }
 }
 
+/** What the model reads of a call at which a person or a hook ended the turn. */
+export const haltedText = (reason: string): string => shortened(`not run, because the turn was ended: ${reason}`)
+
 /**
  * The outcome of a call at which the gate ended the turn. The exception of a hook is in the halt and the cause; the model
  * reads only the reason.
  */
 export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): ToolOutcome => {
-  const content = shortened(`not run, because the turn was ended: ${reason}`)
+  const content = haltedText(reason)
   const error = HandlerResult.error(
     new ToolError("denied", { message: content, toolName: toolCall.name, toolCallId: toolCall.id, cause })
   )

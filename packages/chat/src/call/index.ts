@@ -3,6 +3,7 @@ export {
   augmented,
   haltedAfter,
   haltedOutcome,
+  haltedText,
   refusalIn,
   refusedOutcome,
   resultOf,

@@ -26,6 +26,8 @@ import {
   type ParentRef
 } from "../record/index.ts"
 import { blank } from "../store/index.ts"
+import { haltedText } from "../call/index.ts"
+import { haltIn } from "../step/index.ts"
 import { digest, type SubagentCall, suspending } from "../tool/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { describe } from "../toolResult/index.ts"
@@ -34,7 +36,7 @@ import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
-import { type Answering, answering, asksOf, decisionsFor, haltIn, mostAsks, type Turn } from "./childWaits.ts"
+import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
 interface ChildRef extends Answering {
@@ -240,7 +242,7 @@ export class ChildChats {
     if (wait === undefined) return
     for (let reason = ""; reason !== "error";) {
       const context = this.#home.living(id)?.context
-      const turn = context === undefined ? undefined : answering(context, wait.asks, ref)
+      const turn = context === undefined ? undefined : answering({ id, context }, wait.asks, ref)
       if (turn === undefined) return
       reason = (await turn.result()).haltedReason
     }
@@ -310,15 +312,15 @@ const resultOf = (
   if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
   const { lastHaltedReason: haltedReason, thread, usage: counted } = context
   const said = lastSaid(thread)
+  const text = said === "" ? "" : `; its last text: ${said}`
   const halt = haltIn(wait)
-  if (halt !== undefined) return HandlerResult.halt(halt, said)
+  if (halt !== undefined) return HandlerResult.halt(halt, `${haltedText(halt)}${text}`)
   const asks = asksOf({ id: chat.id, context })
   if (asks.length > mostAsks) {
     return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
   }
   if (asks.length > 0) return suspending(call.toolCall, { chat: chat.id, asks, counted })
   if (haltedReason === "completed") return HandlerResult.ok(said)
-  const text = said === "" ? "" : `; its last text: ${said}`
   const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`
   return failed(call, "child_failed", message, { metadata: { haltedReason } })
 }

@@ -14,7 +14,7 @@ import { shown } from "../json/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
 import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting } from "../record/index.ts"
-import { openToolCalls, pendingApprovalsOf } from "../step/index.ts"
+import { asksIn, isAbout, openToolCalls } from "../step/index.ts"
 import { digest } from "../tool/index.ts"
 
 /** A turn of a child. */
@@ -51,14 +51,11 @@ const mostArguments = 16_000
 export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
   const { thread, open, pendingQuestion, pendingToolCalls, now: askedAt } = context
   const own = { agent: context.agent?.name ?? "", chat }
-  const approvals = pendingApprovalsOf(thread, open).map(({ toolCall, agent, chat: below, ...wait }): Ask => ({
-    ...wait,
-    reason: shortened(wait.reason),
-    agent: agent ?? own.agent,
-    chat: below ?? chat,
-    id: toolCall.id,
-    at: open?.at ?? 0,
-    toolCall: bounded(toolCall)
+  const waits = open === undefined ? [] : asksIn({ thread, open }, own)
+  const approvals = waits.map((ask) => ({
+    ...ask,
+    reason: shortened(ask.reason),
+    toolCall: bounded(ask.toolCall)
   }))
   const others = [
     ...pendingToolCalls.map((toolCall) => ({ kind: "tool_result" as const, id: toolCall.id, reason: "" })),
@@ -90,13 +87,17 @@ const bounded = ({ id, name, arguments: args, rawArguments }: ToolCall): ToolCal
 }
 
 /** The turn that gives the child the answers it waits for; `undefined` if there are none (SUB11). */
-export const answering = (context: ChatContext, asks: ReadonlyArray<Ask>, child: Answering): Turn | undefined => {
+export const answering = (
+  { id: chat, context }: WaitingChild,
+  asks: ReadonlyArray<Ask>,
+  child: Answering
+): Turn | undefined => {
   const { thread, open, pendingQuestion, pendingToolCalls } = context
   const decidedFor = (id: string, at: number) => asks.filter((ask) => ask.id === id && ask.at === at)
   if (open !== undefined && isWaiting(open)) {
-    const turns = pendingApprovalsOf(thread, open).flatMap(({ toolCall: { id }, kind, askedAt }) => {
-      const ask = decidedFor(id, open.at).find((one) => one.kind === kind && one.askedAt === askedAt)
-      return ask?.decision === undefined ? [] : [child.approve(id, ask.decision)]
+    const turns = asksIn({ thread, open }, { agent: "", chat }).flatMap((asked) => {
+      const { decision } = asks.find((one) => one.id === asked.id && isAbout(one, asked)) ?? {}
+      return decision === undefined ? [] : [child.approve(asked.id, decision)]
     })
     return turns.at(-1)
   }
@@ -119,13 +120,9 @@ export const answering = (context: ChatContext, asks: ReadonlyArray<Ask>, child:
 const valueOf = (ask: Ask | undefined): unknown => {
   const decision = ask?.decision
   if (decision?.type === "result") return decision.value
-  return decision?.type === "deny" ? (decision.reason ?? "Nobody answers. Go on without an answer.") : undefined
-}
-
-/** The reason with which a person ended the turn, if one did (SUB12). */
-export const haltIn = (wait: ChildWait | undefined): string | undefined => {
-  const halt = wait?.asks.find(({ decision }) => decision?.type === "halt")?.decision
-  return halt?.type === "halt" ? (halt.reason ?? "halt") : undefined
+  if (decision?.type !== "deny") return undefined
+  const { reason = "" } = decision
+  return reason.trim() === "" ? "Nobody answers. Go on without an answer." : reason
 }
 
 /** The record of a child whose wait has no limit of its own: the call of its parent expires, not the child. */

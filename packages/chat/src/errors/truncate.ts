@@ -1,11 +1,20 @@
 /** Truncates foreign values in the text of errors; the values themselves are not changed. */
 
-/** The text, truncated to `characters` with the number of omitted characters appended. */
+/** The end of a truncated text. */
+const omission = /… \((?<omitted>\d{1,15}) characters more\)$/u
+
+/**
+ * The text, truncated to `characters` with the number of omitted characters appended. A text that is truncated already keeps one such
+ * number, which counts the characters of the whole text.
+ */
 export const shortened = (text: string, characters = 2_000): string => {
   if (text.length <= characters) return text
+  const [end = "", omitted = 0] = omission.exec(text.slice(-40)) ?? []
+  const length = text.length - end.length
+  if (length <= characters) return text
   const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(characters - 1))
   const kept = text.slice(0, isSplit ? characters - 1 : characters)
-  return `${kept}… (${text.length - kept.length} characters more)`
+  return `${kept}… (${length - kept.length + Number(omitted)} characters more)`
 }
 
 /** A text of the model, truncated for an error message. */

@@ -6,8 +6,8 @@
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
-import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf } from "../step/index.ts"
-import { isEndInput, isWaiting, type PendingQuestion } from "../record/index.ts"
+import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
+import { isChildId, isEndInput, isWaiting, type PendingQuestion } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import type { TurnData } from "./turnData.ts"
 
@@ -71,8 +71,7 @@ const undecided = (
   { thread, open }: Pick<InboxState, "thread" | "open">,
   decisions: ReadonlyArray<Decided> | undefined
 ): SessionError | undefined => {
-  const waiting = new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id))
-  const toolCallIds = [...waiting]
+  const toolCallIds = [...new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id))]
   if (decisions === undefined) {
     return new SessionError(
       "awaiting_approval",
@@ -80,10 +79,9 @@ const undecided = (
       { metadata: { toolCallIds } }
     )
   }
-  const unknown = decisions.find(({ toolCallId }) => !waiting.has(toolCallId))
+  const unknown = decisions.find((decided) => open === undefined || !waitsFor({ thread, open }, decided))
   if (unknown === undefined) return undefined
-  const { toolCallId } = unknown
-  return undecidedCall(toolCallId, toolCallIds, decidedBefore({ thread, open }, toolCallId))
+  return undecidedCall(unknown.toolCallId, toolCallIds, decidedBefore({ thread, open }, unknown))
 }
 
 /** The error for a decision about a call that does not wait for one; `before` is what was decided about it. */
@@ -92,9 +90,12 @@ export const undecidedCall = (
   waiting: ReadonlyArray<string>,
   before: DecidedBefore | undefined
 ): SessionError => {
+  const unknown = waiting.includes(toolCallId)
+    ? `The call ${toolCallId} does not wait for this decision any more, and another one has its id`
+    : `No call ${toolCallId} waits for a decision`
   const why =
     before === undefined
-      ? `No call ${toolCallId} waits for a decision`
+      ? unknown
       : `The call ${toolCallId} does not wait any more: ${before.decision === undefined ? `it is ${before.outcome}` : `decided, ${before.decision.type}`}`
   return new SessionError("unknown_tool_call_id", `${why}; the chat waits for ${waiting.join(", ") || "none"}`, {
     metadata: { toolCallId, ...before }
@@ -105,6 +106,8 @@ export const undecidedCall = (
 export const unknownToolCall = (id: string, pending: ReadonlySet<string>): SessionError =>
   new SessionError(
     "unknown_tool_call_id",
-    `The chat does not wait for a call ${id}; it waits for ${[...pending].join(", ") || "none"}`,
+    isChildId(id)
+      ? `The call ${id} is one of a sub-agent; give its result with approve(${JSON.stringify(id)}, { type: "result", value })`
+      : `The chat does not wait for a call ${id}; it waits for ${[...pending].join(", ") || "none"}`,
     { metadata: { toolCallId: id } }
   )

@@ -207,11 +207,12 @@ export interface ChatRef {
    * the calls that wait. Each decision is a turn. The turn of the last decision has the events of the calls and of what
    * follows; the others end at once, with `awaiting_approval` again. A decision is stored, and survives restarts, once its
    * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits. What a
-   * sub-agent waits for has an address in place of the id. A `result` answers its question.
+   * sub-agent waits for has an address in place of the id. A `result` answers its question. The decision is for the wait that has the
+   * address at this call, and for no later one.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
-   * without a `value` that has a JSON form, or arguments that do not fit the tool; a `SessionError` (`unknown_tool`) to allow a
-   * call whose tool there is not. The call still waits then. Reading, and
+   * without a `value` that has a JSON form, a blank answer to a question, or arguments that do not fit the tool; a `SessionError`
+   * (`unknown_tool`) to allow a call whose tool there is not, or whose sub-agent has no tool above. The call still waits then. Reading, and
    * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
    * or no longer waits. Of two people who decide about one call, one decision is applied. The error of the other has it as
    * `metadata.decision`, and the `metadata.outcome` of a call that is over. The decision is missing in a store without a log, and when

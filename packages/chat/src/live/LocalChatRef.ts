@@ -21,7 +21,7 @@ import {
 } from "../record/index.ts"
 import { isRecord, SessionError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
-import { checkedDecision } from "../step/index.ts"
+import { boundDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
@@ -165,7 +165,7 @@ export class LocalChatRef implements ChatRef {
     const state = context && { ...context, given: options?.tools, engineOf }
     return this.#chat.start([], {
       options,
-      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, state) }]
+      decisions: [boundDecision(decision, toolCallId, state)]
     })
   }
 

@@ -7,7 +7,7 @@ import type { LiveView } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
 import type { AgentRef, Mode } from "../record/index.ts"
 import type { StoreCall, StoreValues } from "../store/index.ts"
-import { type DecidedBefore, decidedBefore, pendingApprovalsOf } from "../step/index.ts"
+import { type Asked, type DecidedBefore, decidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
 
 /** Cancels or restarts calls of the running batch: those with the id or, without an id, all. */
@@ -76,34 +76,47 @@ interface Log {
  */
 export const withDecision = (
   refusal: unknown,
-  { id, toolCallId }: { readonly id: string; readonly toolCallId: string },
+  { id, asked }: { readonly id: string; readonly asked: Asked },
   log: Log
 ): Promise<unknown> | undefined =>
-  isLateDecision(refusal)
-    ? decisionIn(log, id, toolCallId).then(
-        (before) => (before === undefined ? undefined : undecidedCall(toolCallId, [], before)),
+  isLateDecision(refusal, asked)
+    ? decisionIn(log, id, asked).then(
+        (found) => found && undecidedCall(asked.toolCallId, found.waiting, found.before),
         () => undefined
       )
     : undefined
 
-/** Whether the call is over, so that its record has the outcome only, or another program has written. */
-const isLateDecision = (error: unknown): boolean =>
+/**
+ * Whether the record has no decision about the call: it is over, another wait of a sub-agent has its address, or another program has
+ * written.
+ */
+const isLateDecision = (error: unknown, { about }: Asked): boolean =>
   isConflict(error) ||
-  (error instanceof SessionError && error.reason === "unknown_tool_call_id" && "outcome" in error.metadata)
+  (error instanceof SessionError &&
+    error.reason === "unknown_tool_call_id" &&
+    ("outcome" in error.metadata || (about !== undefined && !("decision" in error.metadata))))
+
+/** What was decided, and the calls that wait. */
+interface Found {
+  readonly before: DecidedBefore
+  readonly waiting: ReadonlyArray<string>
+}
 
 /** The newest decision about the call in the log, unless the call waits. */
-const decisionIn = async (log: Log, id: string, toolCallId: string): Promise<DecidedBefore | undefined> => {
+const decisionIn = async (log: Log, id: string, asked: Asked): Promise<Found | undefined> => {
   const newest = await log.ask({ type: "load", id })
   if (newest === undefined) return undefined
   const { thread, open, version = 0 } = newest
-  if (pendingApprovalsOf(thread, open).some(({ toolCall }) => toolCall.id === toolCallId)) return undefined
+  if (open !== undefined && waitsFor({ thread, open }, { ...asked, decision: { type: "halt" } })) return undefined
   const options = { after: Math.max(0, version - searched), limit: searched }
   const commits = await log.ask({ type: "history", id, options })
   for (const { seq, state } of commits.toReversed()) {
     if (state.open?.calls.some((call) => call.state === "decided") !== true) continue
     const record = await log.ask({ type: "at", id, seq })
-    const { decision } = (record && decidedBefore(record, toolCallId)) ?? {}
-    if (decision !== undefined) return { ...decidedBefore(newest, toolCallId), decision }
+    const { decision } = (record && decidedBefore(record, asked)) ?? {}
+    if (decision === undefined) continue
+    const waiting = pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)
+    return { before: { ...decidedBefore(newest, asked), decision }, waiting }
   }
   return undefined
 }

@@ -43,7 +43,7 @@ import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts
 import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "../passivation/index.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
-import type { Decided } from "../step/index.ts"
+import type { Asked, Decided } from "../step/index.ts"
 import type { RunOptions, TurnOptions } from "../options/index.ts"
 import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
@@ -71,7 +71,7 @@ export interface ChatHome {
   readonly accept: (id: string, input: InboxEntry, fence: Fence | undefined) => Promise<Accepted>
   /** The error of a decision that came too late, with what was decided; `undefined` for another error. */
   readonly completed?: (
-    call: { readonly id: string; readonly toolCallId: string },
+    call: { readonly id: string; readonly asked: Asked },
     error: unknown
   ) => Promise<unknown> | undefined
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
@@ -123,9 +123,7 @@ const completionOf = (
   id: string,
   { decisions }: TurnStart
 ): ConstructorParameters<typeof LiveTurn>[4] =>
-  decisions === undefined
-    ? undefined
-    : (error) => home.completed?.({ id, toolCallId: decisions[0]?.toolCallId ?? "" }, error)
+  decisions === undefined ? undefined : (error) => decisions[0] && home.completed?.({ id, asked: decisions[0] }, error)
 
 export class LiveChat implements TurnsHome {
   readonly id: string

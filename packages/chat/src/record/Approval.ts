@@ -60,12 +60,16 @@ export const Decision = z.discriminatedUnion("type", [
 ])
 export type Decision = z.infer<typeof Decision>
 
+/** A call that a wait is below: the agent of its chat, and its tool. */
+const CallAbove = z.object({ agent: z.string(), tool: z.string() }).readonly()
+
 /**
  * One wait of a sub-agent's chat.
  *
  * - `id`: the call in that chat; for a wait of its own sub-agent an address
- * - `at`: the index of that call's message in that chat's thread, because a later call can have the same id
+ * - `at`: the index of that call's message in the thread of the `chat` that asks, because a later call can have the same id
  * - `chat`, `agent`: the conversation that asks, and its agent
+ * - `above`: the agents of the chats between, from the top down, each with its tool that the wait is below
  * - `decision`: what a person decided
  */
 export const Ask = z
@@ -77,6 +81,7 @@ export const Ask = z
     reason: z.string(),
     agent: z.string(),
     chat: z.string(),
+    above: z.array(CallAbove).readonly().optional(),
     askedAt: z.number(),
     expiresAt: z.number().optional(),
     decision: Decision.optional()

@@ -9,7 +9,7 @@ import * as Validate from "../model/Validate.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import type { Conversation, ChatResult, OpenStep, StepResult } from "../record/index.ts"
 import { preflight } from "../request/index.ts"
-import { checkedDecision, type Decided, withResults } from "../step/index.ts"
+import { boundDecision, type Decided, withResults } from "../step/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
 import { changed, type Session, sessionFrom } from "./sessionState.ts"
 import { requireSession } from "./sessionStatus.ts"
@@ -77,10 +77,8 @@ const withoutConditions = {
 /** The turn with decisions that can be carried out, about calls that wait for one. */
 const checkedTurn = (engine: Engine, session: Session, turn: TurnToRun): TurnToRun => {
   if (turn.decisions === undefined) return turn
-  const decisions = turn.decisions.map(({ toolCallId, decision }) => ({
-    toolCallId,
-    decision: checkedDecision(decision, toolCallId, { engine, thread: session.thread, open: session.open })
-  }))
+  const state = { engine, thread: session.thread, open: session.open }
+  const decisions = turn.decisions.map(({ toolCallId, decision }) => boundDecision(decision, toolCallId, state))
   const { thread, open: step, pendingToolCalls } = session
   const refusal = refusalOf({ thread, open: step, pendingToolCalls }, { messages: [], decisions })
   if (refusal !== undefined) throw refusal

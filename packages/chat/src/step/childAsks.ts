@@ -3,6 +3,8 @@
  *
  * OPEN4. What the sub-agent of a call waits for is listed beside the waits of the chat's own calls, each under an address. Each
  *        is decided once, as a call is. The call is decided when all of them are.
+ * OPEN5. A decision about such a wait is for the wait that has its address when the decision is given. Another wait that has the
+ *        address later does not get it.
  */
 import {
   addressOf,
@@ -40,43 +42,100 @@ export const waitingBelow = (toolCallId: string, approvals: ReadonlyArray<Pendin
   return first === undefined ? undefined : waitingForChild({ chat: first.chat, asks, counted: {} }, first.askedAt)
 }
 
+/** The waits of the sub-agent of a call that are left, as the chat of the call names them; `agent` is the one of that chat. */
+const left = (toolCall: ToolCall, { child, expiresAt }: Waiting, agent: string): ReadonlyArray<Ask> =>
+  (child?.asks ?? []).flatMap((ask): ReadonlyArray<Ask> => {
+    if (ask.decision !== undefined) return []
+    const { expiresAt: _, above = [], ...rest } = ask
+    const id = addressOf(toolCall.id, ask.id)
+    const limit = expiresAt === undefined ? {} : { expiresAt }
+    const below = [{ agent, tool: toolCall.name }, ...above]
+    return [{ ...rest, id, toolCall: { ...ask.toolCall, id }, above: below, ...limit }]
+  })
+
 /** What a waiting call waits for: a decision about itself, or those of its sub-agent that are left. */
 export const approvalsOf = (toolCall: ToolCall, call: Waiting): ReadonlyArray<PendingApproval> => {
   const { kind, reason, askedAt, expiresAt, child } = call
   const limit = expiresAt === undefined ? {} : { expiresAt }
   if (child === undefined) return kind === "subagent" ? [] : [{ toolCall, kind, reason, askedAt, ...limit }]
-  return child.asks.flatMap((ask): ReadonlyArray<PendingApproval> => {
-    if (ask.decision !== undefined) return []
-    const shown = { kind: ask.kind, reason: ask.reason, agent: ask.agent, chat: ask.chat, askedAt: ask.askedAt }
-    return [{ toolCall: { ...ask.toolCall, id: addressOf(toolCall.id, ask.id) }, ...shown, ...limit }]
-  })
+  return left(toolCall, call, "").map(({ id: _id, at: _at, above: _above, ...approval }) => approval)
 }
 
-/** The call after a decision about this id; `undefined` if it does not wait for that. */
+/** The waits of a call of a sub-agent's chat, for the chat above; `at` is the index of its message. */
+export const asksOfCall = (
+  toolCall: ToolCall,
+  call: Waiting,
+  { agent, chat, at }: Pick<Ask, "agent" | "chat" | "at">
+): ReadonlyArray<Ask> =>
+  call.child === undefined
+    ? approvalsOf(toolCall, call).map((approval) => ({ ...approval, id: toolCall.id, agent, chat, at }))
+    : left(toolCall, call, agent)
+
+/** What identifies a wait of a sub-agent, beside its address (OPEN5). */
+export type About = Pick<Ask, "chat" | "at" | "kind" | "askedAt">
+
+/** Whether this is the wait of a decision. */
+export const isAbout = (ask: About, about: About | undefined): boolean =>
+  about === undefined ||
+  (ask.chat === about.chat && ask.at === about.at && ask.kind === about.kind && ask.askedAt === about.askedAt)
+
+/** A decision about the call of this id; `about` is the wait of a sub-agent that it is for. */
+export interface Decided {
+  readonly toolCallId: string
+  readonly decision: Decision
+  readonly about?: About | undefined
+}
+
+/** What a decision is about. */
+export type Asked = Pick<Decided, "toolCallId" | "about">
+
+/** The wait with this address below a call, decided or not: of two that have it the one that is left. */
+export const askBelow = (call: OpenCall, toolCall: ToolCall | undefined, id: string): Ask | undefined => {
+  if (toolCall === undefined || (call.state !== "waiting" && call.state !== "decided")) return undefined
+  const asks = call.child?.asks.filter((ask) => addressOf(toolCall.id, ask.id) === id)
+  return asks?.find(({ decision }) => decision === undefined) ?? asks?.[0]
+}
+
+/** The call after a decision; `undefined` if it does not wait for that. */
 export const decidedCall = (
   call: OpenCall,
   toolCall: ToolCall | undefined,
-  id: string,
-  decision: Decision
+  { toolCallId: id, decision, about }: Decided
 ): OpenCall | undefined => {
   if (call.state !== "waiting" || toolCall === undefined) return undefined
   const { kind, child } = call
-  if (child === undefined) return toolCall.id === id ? { state: "decided", kind, decision } : undefined
-  const at = child.asks.findIndex((ask) => ask.decision === undefined && addressOf(toolCall.id, ask.id) === id)
+  if (child === undefined) {
+    return toolCall.id === id && about === undefined ? { state: "decided", kind, decision } : undefined
+  }
+  const at = child.asks.findIndex(
+    (ask) => ask.decision === undefined && addressOf(toolCall.id, ask.id) === id && isAbout(ask, about)
+  )
   const ask = child.asks[at]
   if (ask === undefined) return undefined
   const asks = child.asks.with(at, { ...ask, decision })
-  const left = { ...child, asks }
+  const after = { ...child, asks }
   return asks.every((one) => one.decision !== undefined)
-    ? { state: "decided", kind, decision: { type: "allow" }, child: left }
-    : { ...call, child: left }
+    ? { state: "decided", kind, decision: { type: "allow" }, child: after }
+    : { ...call, child: after }
 }
 
 /** What was decided about this id, in the state of its call. */
-export const decisionFor = (call: OpenCall, toolCall: ToolCall | undefined, id: string): Decision | undefined => {
+export const decisionFor = (
+  call: OpenCall,
+  toolCall: ToolCall | undefined,
+  { toolCallId: id, about }: Asked
+): Decision | undefined => {
   if (toolCall === undefined || (call.state !== "waiting" && call.state !== "decided")) return undefined
-  if (call.child !== undefined) return call.child.asks.find((ask) => addressOf(toolCall.id, ask.id) === id)?.decision
-  return call.state === "decided" && toolCall.id === id ? call.decision : undefined
+  if (call.child !== undefined) {
+    return call.child.asks.find((ask) => addressOf(toolCall.id, ask.id) === id && isAbout(ask, about))?.decision
+  }
+  return call.state === "decided" && toolCall.id === id && about === undefined ? call.decision : undefined
+}
+
+/** The reason with which a person ended the turn of a sub-agent, if one did. */
+export const haltIn = (wait: ChildWait | undefined): string | undefined => {
+  const halt = wait?.asks.find(halts)?.decision
+  return halt?.type === "halt" ? (halt.reason ?? "halt") : undefined
 }
 
 const halts = ({ decision }: Pick<Ask, "decision">): boolean => decision?.type === "halt"

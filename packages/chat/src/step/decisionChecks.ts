@@ -1,8 +1,10 @@
 /**
  * Checks decisions: a decision that cannot work is refused before it takes effect, so that the call still waits.
  *
- * DEC3. A call is not allowed to run when neither the agent, or the Troupe, nor the turn of the decision has its tool.
- * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it.
+ * DEC3. A call is not allowed to run when neither the agent, or the Troupe, nor the turn of the decision has its tool. A decision to
+ *       allow a call of a sub-agent, or to give it a result, needs the tool of the sub-agent in each chat above too.
+ * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it, and a
+ *       question with a text that is not blank.
  */
 import { Decision, type OpenStep, type PendingApproval } from "../record/index.ts"
 import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
@@ -10,7 +12,8 @@ import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
-import { pendingApprovalsOf } from "./openCalls.ts"
+import { askAt, pendingApprovalsOf } from "./openCalls.ts"
+import type { Decided } from "./childAsks.ts"
 import type { Engine, ParsedArguments } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels } from "../json/index.ts"
@@ -33,6 +36,19 @@ const members = {
   result: ["type", "value"]
 } satisfies Readonly<Record<Decision["type"], ReadonlyArray<string>>>
 
+/** The checked decision, for the wait that has its id in this state (OPEN5). */
+export const boundDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decided => {
+  const decision = checkedDecision(given, toolCallId, context)
+  const below = belowOf(toolCallId, context)
+  if (below === undefined) return { toolCallId, decision }
+  const { chat, at, kind, askedAt } = below.ask
+  return { toolCallId, decision, about: { chat, at, kind, askedAt } }
+}
+
+/** The wait of a sub-agent with this address. */
+const belowOf = (toolCallId: string, context: DecisionState | undefined): ReturnType<typeof askAt> =>
+  context?.open === undefined ? undefined : askAt({ thread: context.thread, open: context.open }, toolCallId)
+
 /**
  * Returns a decision that can be stored and carried out; throws a `ValidationError` for anything else, and a `SessionError`
  * (`unknown_tool`) when a call is to run whose tool there is not.
@@ -44,23 +60,40 @@ export const checkedDecision = (given: unknown, toolCallId: string, context: Dec
   )
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, waits, context))]
   if (found.length > 0) throw invalid(found)
-  if (context !== undefined && waits !== undefined && decision.type === "allow") checkTool(waits, context)
+  if (context !== undefined && waits !== undefined) checkTools(decision, waits, context)
   return decision
 }
 
 /** The tools of the agent that made a call. */
-const toolsOf = ({ agent }: PendingApproval, { engine, engineOf }: DecisionState): Engine["tools"] =>
+const toolsOf = ({ agent }: Pick<PendingApproval, "agent">, { engine, engineOf }: DecisionState): Engine["tools"] =>
   (agent === undefined ? engine : (engineOf?.(agent) ?? engine)).tools
 
 /** DEC3 */
-const checkTool = (waits: PendingApproval, state: DecisionState): void => {
+const checkTools = ({ type }: Decision, waits: PendingApproval, state: DecisionState): void => {
+  if (type !== "allow" && type !== "result") return
+  const { id, name } = waits.toolCall
+  const below = waits.agent === undefined ? undefined : belowOf(id, state)
+  if (below !== undefined) {
+    for (const { agent, tool } of [{ agent: undefined, tool: below.tool }, ...(below.ask.above ?? [])]) {
+      checkTool(tool, id, agent, state, "deny or halt")
+    }
+  }
+  if (type === "allow") checkTool(name, id, waits.agent, state, "deny, halt or result")
+}
+
+const checkTool = (
+  toolName: string,
+  toolCallId: string,
+  agent: string | undefined,
+  state: DecisionState,
+  others: string
+): void => {
   const { open, given = [] } = state
-  const { id: toolCallId, name: toolName } = waits.toolCall
-  const names = [...toolsOf(waits, state), ...given].map(({ name }) => name)
+  const names = [...toolsOf({ agent }, state), ...given].map(({ name }) => name)
   if (names.includes(toolName)) return
-  const agent = waits.agent ?? open?.agent
-  const of = agent === undefined ? "Troupe" : `agent ${agent}`
-  const message = `The ${of} has no tool ${quoted(toolName)}, so the call still waits; start with this tool, or decide deny, halt or result`
+  const of = agent ?? open?.agent
+  const owner = of === undefined ? "Troupe" : `agent ${of}`
+  const message = `The ${owner} has no tool ${quoted(toolName)}, so the call still waits; start with this tool, or decide ${others}`
   throw new SessionError("unknown_tool", message, { metadata: { toolName, toolCallId } })
 }
 
@@ -131,6 +164,10 @@ const misfits = (
   waits: PendingApproval | undefined,
   state: DecisionState
 ): ReadonlyArray<Finding> => {
+  if (decision.type === "result" && waits?.kind === "question") {
+    const isBlank = typeof decision.value === "string" && decision.value.trim() === ""
+    return isBlank ? [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }] : []
+  }
   if (decision.type !== "allow" || waits === undefined) return []
   if (waits.kind === "question" || waits.kind === "tool_result") {
     return [

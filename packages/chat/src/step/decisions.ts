@@ -1,14 +1,15 @@
 /**
  * The outcomes of decided calls that do not run.
  *
- * DEC1. A decision to halt prevents the start of every call that was allowed beside it. A sub-agent gets the halt that is for it.
+ * DEC1. A decision to halt prevents the start of every call that was allowed beside it. A sub-agent gets the halt that is for it. Without
+ *       its tool, the halt ends the turn all the same.
  * DEC2. A call that may have run stays `unknown`, whatever prevents it from running again; its text names both.
  */
 import type { Decision, OpenCall } from "../record/index.ts"
 import { ok } from "../values/index.ts"
 import { calledWith, denial } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import { isHalting } from "./childAsks.ts"
+import { haltIn, isHalting } from "./childAsks.ts"
 import { type Opened, openToolCalls } from "./openCalls.ts"
 import {
   endedEarly,
@@ -19,6 +20,8 @@ import {
   toolOutcome
 } from "../call/index.ts"
 import { notAgain } from "../batch/index.ts"
+
+type Decided = Extract<OpenCall, { readonly state: "decided" }>
 
 /** The calls that run, with their positions, and the outcomes of those that do not run. */
 export interface GoingOn {
@@ -33,7 +36,10 @@ export interface GoingOn {
 }
 
 /** The calls that an open step continues with. */
-export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
+export const goingOnWith = (
+  opened: Opened,
+  rules: OutcomeRules & { readonly toolsByName: { readonly has: (name: string) => boolean } }
+): GoingOn => {
   const { calls } = opened.open
   const halts = calls.some(isHalting)
   const toolCalls: Array<ToolCall> = []
@@ -44,7 +50,8 @@ export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
   openToolCalls(opened).forEach((toolCall, position) => {
     const call = calls[position]
     if (call?.state !== "decided") return
-    const outcome = outcomeOf(toolCall, call, halts, rules)
+    const isKnown = rules.toolsByName.has(toolCall.name)
+    const outcome = outcomeOf(toolCall, call, halts, rules) ?? (isKnown ? undefined : haltedBelow(toolCall, call))
     if (outcome !== undefined) settled.set(toolCalls.length, outcome)
     if (outcome === undefined && call.kind === "unknown_outcome") again.add(toolCalls.length)
     if (call.decision.type === "allow" && call.decision.arguments !== undefined) edited.add(toolCalls.length)
@@ -54,12 +61,20 @@ export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
   return { toolCalls, positions, settled, edited, again }
 }
 
+/** The outcome of a call whose sub-agent cannot get the halt that is for it (DEC1). */
+const haltedBelow = (toolCall: ToolCall, { child }: Decided): ToolOutcome | undefined => {
+  const reason = haltIn(child)
+  return reason === undefined
+    ? undefined
+    : haltedOutcome({ type: "halt", toolCall, reason, message: undefined, cause: undefined })
+}
+
 const asDecided = (toolCall: ToolCall, decision: Decision): ToolCall =>
   decision.type === "allow" && decision.arguments !== undefined ? calledWith(toolCall, decision.arguments) : toolCall
 
 const outcomeOf = (
   toolCall: ToolCall,
-  call: Extract<OpenCall, { readonly state: "decided" }>,
+  call: Decided,
   halts: boolean,
   { toolResultEncoder, maxToolResultCharacters }: OutcomeRules
 ): ToolOutcome | undefined => {

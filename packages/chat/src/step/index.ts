@@ -1,18 +1,21 @@
 /** One step: a model request and the tool calls it asked for, the journal of calls, and recovery after a crash. */
-export { waitingBelow } from "./childAsks.ts"
-export { checkedDecision } from "./decisionChecks.ts"
+export { haltIn, isAbout, waitingBelow } from "./childAsks.ts"
+export type { Asked, Decided } from "./childAsks.ts"
+export { boundDecision, checkedDecision } from "./decisionChecks.ts"
 export { leftOut } from "./decisions.ts"
 export { Journal } from "./journal.ts"
 export {
+  asksIn,
   decide,
   decidedBefore,
   firstExpiry,
   openToolCalls,
   pendingApprovalsOf,
+  waitsFor,
   withCallersResults,
   withResults
 } from "./openCalls.ts"
-export type { Decided, DecidedBefore, Opened } from "./openCalls.ts"
+export type { DecidedBefore, Opened } from "./openCalls.ts"
 export { closed, goingOn, manualOf, revived } from "./recovery.ts"
 export { stepEnv } from "./stepEnv.ts"
 export type { StepEnv } from "./stepEnv.ts"

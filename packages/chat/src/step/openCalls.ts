@@ -8,6 +8,7 @@
  * OPEN3. A call is decided once. A later decision is refused with what was decided (`decidedBefore`).
  */
 import {
+  type Ask,
   callOf,
   type Decision,
   isWaiting,
@@ -18,18 +19,12 @@ import {
 } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
-import { approvalsOf, decidedCall, decisionFor } from "./childAsks.ts"
+import { approvalsOf, askBelow, type Asked, asksOfCall, type Decided, decidedCall, decisionFor } from "./childAsks.ts"
 
 /** A thread and its open step. */
 export interface Opened {
   readonly thread: Thread
   readonly open: OpenStep
-}
-
-/** A decision about the call of this id. */
-export interface Decided {
-  readonly toolCallId: string
-  readonly decision: Decision
 }
 
 const done: OpenCall = { state: "done" }
@@ -80,11 +75,32 @@ const noApprovals: ReadonlyArray<PendingApproval> = []
 /** The calls that wait for a decision, in call order; in place of a call whose sub-agent waits, what that waits for (OPEN4). */
 export const pendingApprovalsOf = (thread: Thread, open: OpenStep | undefined): ReadonlyArray<PendingApproval> => {
   if (open === undefined || !isWaiting(open)) return noApprovals
-  const toolCalls = openToolCalls({ thread, open })
-  return open.calls.flatMap((call, position) => {
+  return eachWaiting({ thread, open }, approvalsOf)
+}
+
+/** What an open step of a sub-agent's chat waits for, in call order. */
+export const asksIn = (opened: Opened, own: Pick<Ask, "agent" | "chat">): ReadonlyArray<Ask> =>
+  eachWaiting(opened, (toolCall, call) => asksOfCall(toolCall, call, { ...own, at: opened.open.at }))
+
+const eachWaiting = <A>(
+  opened: Opened,
+  found: (toolCall: ToolCall, call: Extract<OpenCall, { readonly state: "waiting" }>) => ReadonlyArray<A>
+): ReadonlyArray<A> => {
+  const toolCalls = openToolCalls(opened)
+  return opened.open.calls.flatMap((call, position) => {
     const toolCall = toolCalls[position]
-    return call.state === "waiting" && toolCall !== undefined ? approvalsOf(toolCall, call) : []
+    return call.state === "waiting" && toolCall !== undefined ? found(toolCall, call) : []
   })
+}
+
+/** The wait of a sub-agent that has this address, and the tool of the call above; `undefined` for the id of a call. */
+export const askAt = (opened: Opened, id: string): { readonly ask: Ask; readonly tool: string } | undefined => {
+  for (const [position, toolCall] of openToolCalls(opened).entries()) {
+    const call = opened.open.calls[position]
+    const ask = call === undefined ? undefined : askBelow(call, toolCall, id)
+    if (ask !== undefined) return { ask, tool: toolCall.name }
+  }
+  return undefined
 }
 
 /** When the first waiting call expires; `undefined` for never. */
@@ -99,15 +115,21 @@ export const firstExpiry = ({ calls }: OpenStep): number | undefined => {
 export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenStep => {
   const toolCalls = openToolCalls(opened)
   const calls = [...opened.open.calls]
-  for (const { toolCallId, decision } of decisions) {
+  for (const decision of decisions) {
     for (const [position, call] of calls.entries()) {
-      const decided = decidedCall(call, toolCalls[position], toolCallId, decision)
+      const decided = decidedCall(call, toolCalls[position], decision)
       if (decided === undefined) continue
       calls[position] = decided
       break
     }
   }
   return { ...opened.open, calls }
+}
+
+/** Whether the step waits for this decision (OPEN5). */
+export const waitsFor = (opened: Opened, decided: Decided): boolean => {
+  const toolCalls = openToolCalls(opened)
+  return opened.open.calls.some((call, position) => decidedCall(call, toolCalls[position], decided) !== undefined)
 }
 
 /** What is known of a call that waits for no decision: the decision, while its step is open, and its outcome afterwards. */
@@ -119,19 +141,21 @@ export interface DecidedBefore {
 /** What was decided about a call, as far as a record says so; `undefined` for a call that the record does not have. */
 export const decidedBefore = (
   { thread, open }: { readonly thread: Thread; readonly open?: OpenStep | undefined },
-  toolCallId: string
+  asked: Asked
 ): DecidedBefore | undefined => {
-  const decision = open === undefined ? undefined : decisionIn({ thread, open }, toolCallId)
+  const { toolCallId } = asked
+  const decision = open === undefined ? undefined : decisionIn({ thread, open }, asked)
   if (decision !== undefined) return { decision }
+  if (open !== undefined && askAt({ thread, open }, toolCallId) !== undefined) return undefined
   const ids = [toolCallId, callOf(toolCallId)]
   const result = thread.messages.findLast((message) => message.role === "tool" && ids.includes(message.toolCallId))
   return result?.role === "tool" ? { outcome: result.outcome ?? "completed" } : undefined
 }
 
-const decisionIn = (opened: Opened, toolCallId: string): Decision | undefined => {
+const decisionIn = (opened: Opened, asked: Asked): Decision | undefined => {
   const toolCalls = openToolCalls(opened)
   for (const [position, call] of opened.open.calls.entries()) {
-    const decision = decisionFor(call, toolCalls[position], toolCallId)
+    const decision = decisionFor(call, toolCalls[position], asked)
     if (decision !== undefined) return decision
   }
   return undefined

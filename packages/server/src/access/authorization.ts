@@ -93,7 +93,8 @@ export const withAgent = async <A>(may: Permitted, agent: string | undefined, ru
 
 /**
  * Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). An answer to a question of a sub-agent, and the result of
- * its manual call, need no permission, as those of the chat itself.
+ * its manual call, need no permission, as those of the chat itself. Call `approve` in the same tick: it binds the decision to these
+ * `waits`, so that no other wait gets it (OPEN5).
  */
 export const checkDecision = (may: Permitted, { type }: Decision, waits: PendingApproval | undefined): void => {
   const isAnswer = waits?.kind === "question" || waits?.kind === "tool_result"

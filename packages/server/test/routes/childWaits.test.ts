@@ -11,14 +11,18 @@ const call = (id: string, name: string, args: object = {}): Fake.Script => [
 const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
 
 /** A chat whose call asks a sub-agent, which asks a question, or writes with an approval. */
-const family = (name: "which" | "write", may = { approve: true }) =>
+const family = (
+  name: "which" | "write",
+  may = { approve: true },
+  adapter = Fake.make({ scripts: [call("k0", name), says("Found it.")] })
+) =>
   served(
     {
       adapter: Fake.make({ scripts: [call("c0", "guide", { input: "Dig" }), says("Done.")] }),
       tools: [Agents.subagent("guide")],
       agents: {
         guide: {
-          adapter: Fake.make({ scripts: [call("k0", name), says("Found it.")] }),
+          adapter,
           tools: [
             tool({ name: "which", execute: () => askUser("Which one?") }),
             tool({ name: "write", execute: () => "written" })
@@ -60,6 +64,19 @@ describe("a wait of a sub-agent", () => {
     const { ask } = await family("write", { approve: false })
     await (await ask("POST", "/chats/c/messages", { input: "Go" }, stream)).text()
     expect((await ask("POST", approvals, { type: "result", value: "that" })).status).toBe(403)
+  })
+
+  test("MAY2 the second answer to a question is not the result of a call of the same id that needs a decision", async () => {
+    const research = ({ messages }: { readonly messages: ReadonlyArray<unknown> }): Fake.Script =>
+      messages.length === 1 ? call("k0", "which") : call("k0", "write")
+    const { ask } = await family("which", { approve: false }, Fake.make({ respond: research }))
+    await (await ask("POST", "/chats/c/messages", { input: "Go" }, stream)).text()
+    const answers = ["this", "that"].map((value) => ask("POST", `${approvals}?wait`, { type: "result", value }))
+    const [first, second] = await Promise.all(answers)
+    expect(await first?.json()).toMatchObject({ result: { pendingApprovals: [{ kind: "permission" }] } })
+    expect([403, 409]).toContain(second?.status)
+    const { waits } = (await (await ask("GET", "/waiting")).json()) as { readonly waits: ReadonlyArray<unknown> }
+    expect(waits).toMatchObject([{ kind: "approval", toolCallId: address, tool: "write" }])
   })
 
   test("is a call of its own for the AI SDK, whose output is the answer to a question", async () => {
