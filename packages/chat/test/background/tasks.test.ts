@@ -266,6 +266,26 @@ test("BG8 the deletion of its chat, and a rewind to before its call, cancel a ta
   for (const { done } of works) done.resolve("late")
 })
 
+test.each([{}, { onUnknown: "retry" as const }])(
+  "TASKREC2 a task whose end was reported does not run again after a rewind to before its end: $onUnknown",
+  async (options) => {
+    const work = working(options)
+    const store = memory()
+    const { troupe } = await starts([work.tool], { store })
+    const chat = await troupe.chat("c")
+    await chat.send("!crawl").result()
+    const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+    work.done.resolve("done")
+    await until(() => textsOf(chat).at(-1) === "read done" && chat.getSnapshot()?.context.phase === "idle")
+    for (const seq of [entry, 0, entry]) await troupe.rewind("c", seq)
+    expect(await chat.tasks()).toEqual([])
+    expect((await chat.send("next").result()).finalResponse?.outputText).toBe("read next")
+    expect(endsOf(chat)).toEqual([])
+    expect(work.contexts).toHaveLength(1)
+    expect((await troupe.list()).chats).toMatchObject([{ running: false }])
+  }
+)
+
 test("an id that belongs to the end of a task is refused, and so is an unknown task", async () => {
   const { troupe } = await starts([])
   const chat = await troupe.chat("c")
