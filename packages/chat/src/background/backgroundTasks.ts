@@ -13,7 +13,8 @@
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
  *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`.
  * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
- * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`.
+ * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
+ *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
  * BG7. A chat has at most `maxTasks` tasks. A call beyond the bound fails (`task_refused`); with `afterMs` it runs to its end.
  * BG8. A deletion of its chat cancels a task, and so does a rewind to before its call; neither reports it. When the chat leaves,
  *      or the Troupe stops, its tasks are interrupted, and their next start follows BG4.
