@@ -290,11 +290,16 @@ export class BackgroundTasks {
     run.look = inBackground(this.#home.clock, () => void this.#report(chat, run, next), afterMs)
   }
 
-  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). */
-  async drop(chat: string): Promise<void> {
+  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). Who awaits one gets the error. */
+  async drop(chat: string, error: SessionError = chatStopped(chat)): Promise<void> {
     const runs = this.#of(chat)
     this.#chats.delete(chat)
-    await Promise.all(runs.map((run) => this.#abandon(chat, run)))
+    await Promise.all(runs.map((run) => this.#abandon(run, error)))
+  }
+
+  /** Cancels the tasks of a chat that is deleted (BG8). */
+  async deleted(chat: string): Promise<void> {
+    await this.drop(chat, chatDeleted(chat))
   }
 
   /** Interrupts all tasks; resolves when their work has ended (BG8). */
@@ -305,13 +310,13 @@ export class BackgroundTasks {
 
   #drop(chat: string, run: TaskRun): void {
     this.#forget(chat, run)
-    if (run.end === undefined) ignoreRejection(this.#abandon(chat, run))
+    if (run.end === undefined) ignoreRejection(this.#abandon(run, chatStopped(chat)))
     this.#changed(chat)
   }
 
-  async #abandon(chat: string, run: TaskRun): Promise<void> {
+  async #abandon(run: TaskRun, error: SessionError): Promise<void> {
     this.#home.clock.clearTimeout(run.look)
-    run.abandon(chatStopped(chat))
+    run.abandon(error)
     await run.cancel()
   }
 
@@ -356,6 +361,9 @@ const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.
   const fields = { toolName: toolCall.name, toolCallId: toolCall.id, metadata: { maxTasks } }
   return HandlerResult.error(new ToolError("task_refused", { message, ...fields }))
 }
+
+const chatDeleted = (chat: string): SessionError =>
+  new SessionError("chat_stopped", `The chat ${chat} was deleted, and its background tasks were cancelled`)
 
 const unknownTask = (chat: string, task: string): SessionError =>
   new SessionError(
