@@ -229,6 +229,7 @@ export const answerRows: ReadonlyArray<AnswerRow> = [
   { title: "the events of a sub-agent", mark: /Digging deep/, reply: calling("dig", { input: "Dig" }) },
   { title: "a call of a tool of the client", mark: /very exact/, reply: calling("where", { how: "very exact" }) },
   { title: "a question of a tool", mark: /Which colour\?/, reply: calling("ask") },
+  { title: "a question of a sub-agent", mark: /Which peak\?/, reply: calling("guide", { input: "Guide" }) },
   { title: "a call that waits for approval", mark: /ninety crowns/, reply: calling("pay", { price: "ninety crowns" }) },
   { title: "usage", mark: /1234/, reply: saying("Hi") },
   {

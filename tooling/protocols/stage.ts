@@ -60,6 +60,7 @@ const clock = tool({ name: "clock", execute: () => "half past nine" })
 const tools = [
   clock,
   Agents.subagent("dig", { events: true }),
+  Agents.subagent("guide"),
   tool({ name: "where", manual: true }),
   tool({ name: "ask", execute: () => askUser("Which colour?") }),
   tool({ name: "pay", execute: () => "the bill is paid" })
@@ -74,6 +75,14 @@ const dig = (): { readonly adapter: Fake.Fake; readonly tools: ReadonlyArray<typ
     ]
   }),
   tools: [clock]
+})
+
+const peak = tool({ name: "peak", execute: () => askUser("Which peak?") })
+
+/** A sub-agent that asks a person. */
+const guide = (): { readonly adapter: Fake.Fake; readonly tools: ReadonlyArray<typeof peak> } => ({
+  adapter: Fake.make({ script: [{ toolCall: { id: "k0", name: "peak" } }, { finish: "tool_calls" }] }),
+  tools: [peak]
 })
 
 const unused = (): never => {
@@ -114,7 +123,7 @@ export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply
   const troupe = await Troupe.start({
     adapter: aiSdk(model),
     tools,
-    agents: { dig: dig() },
+    agents: { dig: dig(), guide: guide() },
     retry: false,
     permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
   })

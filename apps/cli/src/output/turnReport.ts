@@ -22,8 +22,8 @@ export interface TurnSurroundings {
   readonly now: () => number
 }
 
-/** How a turn ended: complete, with a question to the user, cancelled, or failed. */
-export type TurnEnd = "completed" | "question" | "cancelled" | "failed"
+/** How a turn ended: complete, with a question to the user, cancelled, or failed; or refused, because there is nothing to retry. */
+export type TurnEnd = "completed" | "question" | "cancelled" | "failed" | "refused"
 
 /** Shows a turn to its end, also one that fails: this never rejects. */
 export const reportTurn = async (
@@ -81,7 +81,7 @@ export const reportTurn = async (
     }
   } catch (error) {
     fail(error)
-    return "failed"
+    return error instanceof SessionError && error.reason === "nothing_to_retry" ? "refused" : "failed"
   }
   if (result === undefined) return "failed"
   const end = endOf(result)

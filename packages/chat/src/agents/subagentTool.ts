@@ -20,7 +20,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
  * - `maxChildren`: how many children of one chat may run at once
  * - `timeoutMs`: the deadline of one call, in milliseconds
  * - `events`: whether the stream of the parent has the events of the child, and its view the child's text and calls
- * - `background`: whether a call becomes a background task, as for any tool
+ * - `background`: whether a call becomes a background task, as for any tool; the child of a task sends no `events`
  *
  * **Units and defaults**: `name` is the name of the agent. `maxDepth` is 3, `maxChildren` is 8. `timeoutMs` is 600,000, ten minutes;
  * `Infinity` is no deadline. `events` is `false`.

@@ -13,7 +13,8 @@
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
  *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`.
  * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
- * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`.
+ * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
+ *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
  * BG7. A chat has at most `maxTasks` tasks. A call beyond the bound fails (`task_refused`); with `afterMs` it runs to its end.
  * BG8. A deletion of its chat cancels a task, and so does a rewind to before its call; neither reports it. When the chat leaves,
  *      or the Troupe stops, its tasks are interrupted, and their next start follows BG4.
@@ -289,11 +290,16 @@ export class BackgroundTasks {
     run.look = inBackground(this.#home.clock, () => void this.#report(chat, run, next), afterMs)
   }
 
-  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). */
-  async drop(chat: string): Promise<void> {
+  /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). Who awaits one gets the error. */
+  async drop(chat: string, error: SessionError = chatStopped(chat)): Promise<void> {
     const runs = this.#of(chat)
     this.#chats.delete(chat)
-    await Promise.all(runs.map((run) => this.#abandon(chat, run)))
+    await Promise.all(runs.map((run) => this.#abandon(run, error)))
+  }
+
+  /** Cancels the tasks of a chat that is deleted (BG8). */
+  async deleted(chat: string): Promise<void> {
+    await this.drop(chat, chatDeleted(chat))
   }
 
   /** Interrupts all tasks; resolves when their work has ended (BG8). */
@@ -304,13 +310,13 @@ export class BackgroundTasks {
 
   #drop(chat: string, run: TaskRun): void {
     this.#forget(chat, run)
-    if (run.end === undefined) ignoreRejection(this.#abandon(chat, run))
+    if (run.end === undefined) ignoreRejection(this.#abandon(run, chatStopped(chat)))
     this.#changed(chat)
   }
 
-  async #abandon(chat: string, run: TaskRun): Promise<void> {
+  async #abandon(run: TaskRun, error: SessionError): Promise<void> {
     this.#home.clock.clearTimeout(run.look)
-    run.abandon(chatStopped(chat))
+    run.abandon(error)
     await run.cancel()
   }
 
@@ -355,6 +361,9 @@ const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.
   const fields = { toolName: toolCall.name, toolCallId: toolCall.id, metadata: { maxTasks } }
   return HandlerResult.error(new ToolError("task_refused", { message, ...fields }))
 }
+
+const chatDeleted = (chat: string): SessionError =>
+  new SessionError("chat_stopped", `The chat ${chat} was deleted, and its background tasks were cancelled`)
 
 const unknownTask = (chat: string, task: string): SessionError =>
   new SessionError(

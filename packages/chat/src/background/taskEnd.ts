@@ -3,7 +3,7 @@ import { ExitReason } from "@troupe/otp"
 import { type CallEnd, outcomeOf, type RunnableCall, toolFailure } from "../call/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { Ask, TaskEnd } from "../record/index.ts"
+import type { Ask, ChildWait, TaskEnd } from "../record/index.ts"
 import { childWaitIn } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
@@ -24,11 +24,7 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
     }
   }
   const waits = asked === undefined ? undefined : childWaitIn(asked)
-  if (waits !== undefined) {
-    const whats = waits.asks.map(whatOf).join("\n")
-    const advice = `A background task gets no answer; call ${call.toolCall.name} without \`background\`.`
-    return { status: "failed", text: `Its agent waited for a person:\n${whats}\n${advice}` }
-  }
+  if (waits !== undefined) return waitingEnd(call.toolCall.name, waits)
   const { outcome, message } = outcomeOf(call, end)
   const text = Messages.text(message)
   switch (outcome) {
@@ -42,6 +38,16 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
     default:
       return { status: "failed", text }
   }
+}
+
+/** The end of a task whose agent waits for a person; `interrupted` if a call of the agent may have run. */
+const waitingEnd = (tool: string, { asks }: ChildWait): TaskEnd => {
+  const advice = `A background task gets no answer; call ${tool} without \`background\`.`
+  const text = `Its agent waited for a person:\n${asks.map(whatOf).join("\n")}\n${advice}`
+  const unknown = asks.filter(({ kind }) => kind === "unknown_outcome").map(({ toolCall }) => toolCall.name)
+  if (unknown.length === 0) return { status: "failed", text }
+  const effect = `Its program ended during a call of ${unknown.join(", ")}, which may have taken effect.`
+  return { status: "interrupted", text: `${effect}\n${text}` }
 }
 
 /** What the agent of a task waited for. */

@@ -270,8 +270,8 @@ export interface ChatRef {
    * Resolves with the end of a background task: its status, and the text that the model reads. A message of the chat reports it too.
    *
    * **Errors**: rejects with a `SessionError`: `unknown_task` when neither a task nor a message of the thread has this id;
-   * `chat_stopped` when the task leaves this program before its end. Rejects with a `ValidationError` (`invalid_options`) for an
-   * invalid id.
+   * `chat_stopped` when the task leaves this program before its end, or its chat is deleted. Rejects with a `ValidationError`
+   * (`invalid_options`) for an invalid id.
    */
   awaitTask(task: string): Promise<TaskEnd>
 
@@ -338,6 +338,9 @@ export interface ChatRef {
    */
   handoff(agent: string): Promise<void>
 
-  /** Ends the chat's process. Committed data and waiting inputs stay stored; `troupe.chat(id)` starts the chat again. */
+  /**
+   * Ends the chat's process. Committed data and waiting inputs stay stored; `troupe.chat(id)` starts the chat again. Its background tasks go
+   * on, and their end starts the chat again.
+   */
   stop(): Promise<void>
 }

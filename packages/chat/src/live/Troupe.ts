@@ -298,7 +298,7 @@ export class RunningTroupe {
     for (let living = this.#living.get(id); living !== undefined; living = this.#living.get(id)) {
       await living.chat.stop()
     }
-    await this.#living.tasks.drop(id)
+    await this.#living.tasks.deleted(id)
     await this.#conversations.delete(id)
   }
 

@@ -4,6 +4,7 @@
  * TASKREC1. A task is in the record from the entry with the result of its call, which says that the task runs, until the entry
  *           whose thread has its end. Both follow from the messages and the known ids, so that an entry which is not stored
  *           changes neither.
+ * TASKREC2. A rewind keeps the ids of the ends that the record knew. So a task whose end was reported does not run again.
  */
 import * as z from "zod"
 import type { Message, UserMessage } from "../model/index.ts"
@@ -80,6 +81,17 @@ export const unended = (
 ): ReadonlyArray<BackgroundTask> => {
   const byId = new Map(tasks.map((task) => [task.id, task]))
   return Array.from(byId.values()).filter(({ id }) => !known.includes(endInputOf(id)))
+}
+
+/** The tasks and the known ids of a record after a rewind to it, from a record that knows `now` (TASKREC2). */
+export const tasksAfterRewind = (
+  { known = none, tasks = none }: Pick<Tasked, "known" | "tasks">,
+  now: ReadonlyArray<string> = none
+): Pick<Tasked, "known" | "tasks"> => {
+  const ends = now.filter((id) => isEndInput(id) && !known.includes(id))
+  const all = ends.length === 0 ? known : [...known, ...ends]
+  const left = unended(tasks, all)
+  return { ...(all.length === 0 ? {} : { known: all }), ...(left.length === 0 ? {} : { tasks: left }) }
 }
 
 /** The message that reports the end of a task. */

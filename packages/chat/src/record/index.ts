@@ -9,6 +9,7 @@ export {
   endInputOf,
   endMessage,
   isEndInput,
+  tasksAfterRewind,
   tasksOf,
   unended
 } from "./BackgroundTask.ts"

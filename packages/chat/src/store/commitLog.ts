@@ -8,7 +8,7 @@
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { Conversation, type InboxEntry, type Keeps } from "../record/index.ts"
+import { Conversation, type InboxEntry, type Keeps, tasksAfterRewind } from "../record/index.ts"
 import { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
@@ -189,18 +189,19 @@ export const blank = (id: string): Conversation => ({
  *
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode. The agent is that of
  * the earlier record; an empty conversation keeps the agent of `now`. The fork of a child has no parent. A fork has no background tasks.
+ * After a rewind a task whose end `now` knows is over (TASKREC2).
  */
 export const forked = (
   record: Conversation,
   id: string,
-  { permissionMode, agent }: Pick<Conversation, "permissionMode" | "agent">
+  { permissionMode, agent, known }: Pick<Conversation, "permissionMode" | "agent" | "known">
 ): Conversation => {
-  const { inbox: _, version: __, permissionMode: ___, parent, tasks, ...other } = record
+  const { inbox: _, version: __, permissionMode: ___, tasks: ____, parent, ...other } = record
   const isRewind = id === record.id
   const earlier = {
     ...other,
     ...(parent === undefined || !isRewind ? {} : { parent }),
-    ...(tasks === undefined || !isRewind ? {} : { tasks })
+    ...(isRewind ? tasksAfterRewind(record, known) : {})
   }
   const isOfNone = record.agent === undefined && record.thread.messages.length === 0
   const kept = isOfNone && agent !== undefined ? { ...earlier, agent } : earlier

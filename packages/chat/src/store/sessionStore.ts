@@ -105,8 +105,8 @@ export interface Accepted {
  * - `at` returns the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
  *   inputs that waited there. The two conversations are independent afterwards.
- * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay. Its
- *   precondition may be a fence alone.
+ * - `rewind` adds an entry with the record of an earlier one; entry 0 is the empty beginning. The waiting inputs stay, and the known ids of
+ *   the ends of background tasks. Its precondition may be a fence alone.
  * - `keepDraft` stores the text of a streaming reply so far, and replaces its earlier draft; the next entry removes it. A
  *   draft is not an entry. When `after` is not the number of the newest entry, the draft is late and dropped: it may arrive
  *   while an entry is written, or after it.

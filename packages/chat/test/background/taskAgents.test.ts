@@ -1,5 +1,6 @@
 /** Sub-agents that work in the background. */
 import { expect, test } from "vitest"
+import { Process } from "@troupe/otp"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, said, says } from "../double/scripts.ts"
@@ -22,14 +23,18 @@ const boss = ({ messages }: Request): Script => {
 const research = ({ messages }: Request): Script =>
   said(messages.at(-1)) === "dig" ? calls("wait") : says(`found ${said(messages.at(-1))}`)
 
-const delegating = (wait: (context: ToolContext) => unknown, store = memory()) =>
+const delegating = (
+  wait: (context: ToolContext) => unknown,
+  store = memory(),
+  options: Partial<Parameters<typeof tool>[0]> = { effect: "read" }
+) =>
   check.troupe({
     adapter: check.fake({ respond: boss }),
     tools: [subagent("research", { background: true })],
     agents: {
       research: {
         adapter: check.fake({ respond: research }),
-        tools: [tool({ name: "wait", effect: "read", execute: (_, context) => wait(context) })]
+        tools: [tool({ name: "wait", ...options, execute: (_, context) => wait(context) })]
       }
     },
     store,
@@ -83,4 +88,23 @@ test("BG6 a sub-agent in the background that waits for a person ends failed, and
   expect(end).toContain("has ended: failed.\nIts agent waited for a person:\nwait: Which metal?\n")
   expect(end).toContain("call research without `background`")
   expect(await chat.tasks()).toEqual([])
+})
+
+test("BG4 a sub-agent whose call may have taken effect when its program ended makes its task interrupted", async () => {
+  const store = memory()
+  let runs = 0
+  const never = () => ((runs += 1), new Promise(() => {}))
+  const first = await delegating(never, store, { onUnknown: "ask" })
+  await (await first.troupe.chat("c")).send("go").result()
+  await until(() => runs === 1)
+  const chats = Array.from(livingChatsOf(first.troupe).values(), ({ chat }) => chat.pid)
+  for (const pid of chats) if (pid !== undefined) Process.kill(pid)
+  const chat = await first.troupe.chat("c")
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
+  const end = said(chat.thread.messages.at(-1))
+  expect(end).toContain(
+    "has ended: interrupted.\nIts program ended during a call of wait, which may have taken effect.\n"
+  )
+  expect(end).toContain("call research without `background`")
+  expect(runs).toBe(1)
 })

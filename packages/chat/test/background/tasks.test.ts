@@ -101,6 +101,21 @@ test("BG3 a task goes on while its chat is unloaded, and its end loads the chat"
   expect(endsOf(chat)).toHaveLength(1)
 })
 
+test("BG3 a task goes on when its chat is stopped, and its end starts the chat again", async () => {
+  const work = working()
+  const { troupe } = await starts([work.tool])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  const waiting = chat.awaitTask(await firstTask(chat))
+  await chat.stop()
+  expect(troupe.isAlive("c")).toBe(false)
+  work.done.resolve("late")
+  expect(await waiting).toEqual({ status: "done", text: "late" })
+  await until(() => troupe.isAlive("c"))
+  const again = await troupe.chat("c")
+  await until(() => textsOf(again).at(-1) === "read late")
+})
+
 test.each([
   { effect: "read" as const, status: "done", runs: 2 },
   { onUnknown: "retry" as const, status: "done", runs: 2 },
@@ -257,14 +272,40 @@ test("BG8 the deletion of its chat, and a rewind to before its call, cancel a ta
   await (await troupe.chat("d")).send("!dig").result()
   await until(() => works.every(({ contexts }) => contexts.length === 1))
   const rewound = troupe.rewind("d", 0)
+  const chat = await troupe.chat("c")
+  const waiting = chat.awaitTask(await firstTask(chat)).catch((error: unknown) => error)
   const deleted = troupe.delete("c")
   await until(() => works.every(({ contexts }) => contexts[0]?.signal.aborted === true))
   await clock.advance(10)
   await Promise.all([rewound, deleted])
+  expect(await waiting).toMatchObject({
+    reason: "chat_stopped",
+    message: "The chat c was deleted, and its background tasks were cancelled"
+  })
   expect(await (await troupe.chat("d")).tasks()).toEqual([])
   expect(await troupe.has("c")).toBe(false)
   for (const { done } of works) done.resolve("late")
 })
+
+test.each([{}, { onUnknown: "retry" as const }])(
+  "TASKREC2 a task whose end was reported does not run again after a rewind to before its end: $onUnknown",
+  async (options) => {
+    const work = working(options)
+    const store = memory()
+    const { troupe } = await starts([work.tool], { store })
+    const chat = await troupe.chat("c")
+    await chat.send("!crawl").result()
+    const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+    work.done.resolve("done")
+    await until(() => textsOf(chat).at(-1) === "read done" && chat.getSnapshot()?.context.phase === "idle")
+    for (const seq of [entry, 0, entry]) await troupe.rewind("c", seq)
+    expect(await chat.tasks()).toEqual([])
+    expect((await chat.send("next").result()).finalResponse?.outputText).toBe("read next")
+    expect(endsOf(chat)).toEqual([])
+    expect(work.contexts).toHaveLength(1)
+    expect((await troupe.list()).chats).toMatchObject([{ running: false }])
+  }
+)
 
 test("an id that belongs to the end of a task is refused, and so is an unknown task", async () => {
   const { troupe } = await starts([])

@@ -116,6 +116,17 @@ export const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("the record", await store.rewind("a", 1), { ...began, version: 3 })
     same("the beginning", await store.rewind("a", 0), { ...blank("a"), permissionMode: strict, version: 4 })
   }),
+  storeLaw(make, "a rewind to before the end of a background task keeps that it has ended", async (store) => {
+    const task = (id: string) => ({ id, toolCallId: id, tool: "dig", arguments: {}, key: id, startedAt: 1 })
+    const begun = { ...said("a", "one"), known: ["i1"], tasks: [task("t1"), task("t2")] }
+    await store.save(begun)
+    await store.save({ ...said("a", "one", "two"), known: ["i1", "task/t1", "i2"], tasks: [task("t2")] })
+    const over = { ...begun, known: ["i1", "task/t1"], tasks: [task("t2")] }
+    same("the record", await store.rewind("a", 1), { ...over, version: 3 })
+    same("the beginning", await store.rewind("a", 0), { ...blank("a"), known: ["task/t1"], version: 4 })
+    same("the record again", await store.rewind("a", 1), { ...over, version: 5 })
+    same("a fork", await store.fork("a", "b", 1), { ...said("b", "one"), known: ["i1"], version: 1 })
+  }),
   storeLaw(
     make,
     "a rewind is refused where a step is open and of what is not there, and changes nothing",
