@@ -81,8 +81,20 @@ const agents: Agents = {
   }
 }
 
-/** Decides about everything that waits. Of a call whose outcome is unknown a person knows what it did. */
-const decide = async (chat: LocalChatRef): Promise<void> => {
+/** The decisions of each chat that are being made. */
+const deciding = new Map<string, Promise<void>>()
+
+/** Decides about everything that waits. */
+const decide = (chat: LocalChatRef): Promise<void> => {
+  const known = deciding.get(chat.id)
+  if (known !== undefined) return known
+  const made = decideAll(chat).finally(() => deciding.delete(chat.id))
+  deciding.set(chat.id, made)
+  return made
+}
+
+/** Of a call whose outcome is unknown a person knows what it did. */
+const decideAll = async (chat: LocalChatRef): Promise<void> => {
   for (;;) {
     const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
     if (phase !== "awaitingApproval") return
@@ -109,6 +121,8 @@ const retried = async (chat: LocalChatRef): Promise<void> => {
 /** Continues the tree of an earlier life. */
 const continued = async (troupe: RunningTroupe, id: string): Promise<LocalChatRef> => {
   const chat = await troupe.chat(id)
+  // A waiting turn may need the decisions about the one before it.
+  chat.subscribe(() => void decide(chat).catch((error: unknown) => say({ type: "wrong", what: String(error) })))
   const phase = chat.getSnapshot()?.context.phase ?? "none"
   say({ type: "continued", chat: id, phase })
   if (phase === "interrupted") await retried(chat)
