@@ -4,6 +4,8 @@
  * ARR1. From taking an input until the store answers, the chat keeps the state before. When the store fails, the chat
  *       restores that state: the thread does not contain the input, which waits again. Its row is still in the store.
  * ARR3. When the store does not answer in time, the chat accepts the input again, because the late commit may remove the row.
+ * ARR4. The commit that takes an input also removes the rows of the inputs of the turn before, which its record has in the thread:
+ *       such a row may have been accepted again after the chat was loaded.
  *
  * A commit that exceeds its timeout:
  *   1. the turn ends with the error of the store; its input waits for its release, and is pending.

@@ -42,10 +42,16 @@ export const savingOf = ({ context }: { readonly context: ChatContext }): Saving
   keeps: context.keeps
 })
 
+/** ARR4 */
+const takesOf = ({ inbox, before }: ChatContext): ReadonlyArray<string> => {
+  const takes = Inbox.takes(inbox)
+  return before === undefined || before.inputs.length === 0 ? takes : [...takes, ...before.inputs]
+}
+
 /** The record to commit: the rows of the inputs that it has in its thread leave with it. */
 export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   ...savingOf({ context }),
-  takes: Inbox.takes(context.inbox),
+  takes: takesOf(context),
   turn: context.turn?.id
 })
 

@@ -8,6 +8,7 @@ import { moodyStore, userLines } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, said, says } from "../double/scripts.ts"
+import { memory } from "../../src/store/Store.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
@@ -278,6 +279,19 @@ describe("ARR1 the store fails", () => {
       expect(userLines(chat.thread.messages)).toEqual(["pay 900", "next"])
       expect((await inner.load("c"))?.inbox).toBeUndefined()
     }
+  })
+
+  test("ARR4 by accepting an input again after the chat was loaded: its row leaves with the next input", async () => {
+    const store = memory()
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+    const before = await troupe.chat("c")
+    await before.send("go").result()
+    await before.stop()
+    const chat = await troupe.chat("c")
+    const [id = ""] = (await store.load("c"))?.inputs ?? []
+    await store.accept("c", { id, whenBusy: "queue", message: { role: "user", content: "go" } })
+    await chat.send("next").result()
+    expect((await store.load("c"))?.inbox).toBeUndefined()
   })
 
   test("by hanging: a cancel ends the turn within the drain deadline, and its input is held", async () => {
