@@ -28,7 +28,7 @@ export const tolerance = 0.15
  *
  * Of `Chat.stream` by turns, five sixths are the fixed cost of a chat: two steps, two tool calls in fibers, and their processes.
  * A delta takes 2.6 µs beside some 3 µs of the plain program: one promise for its reader, and the checks of its size. The
- * agents of pi have neither processes nor fibers, and check nothing.
+ * agents of pi have no process for each call, and no fibers.
  */
 export const limits = {
   turnsStream: { bound: 3.7, aim: 2 },

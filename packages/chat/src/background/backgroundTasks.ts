@@ -149,9 +149,9 @@ export class BackgroundTasks {
   async #inTime(chat: string, task: BackgroundTask, call: BackgroundCall): Promise<HandlerResult.HandlerResult> {
     const { clock } = this.#home
     const { signal, tool, progress } = call
+    const parts = this.#partsOf(chat, task, tool)
+    if (parts === undefined) return missing(call)
     const run = this.#add(chat, new TaskRun(task, false))
-    const parts = this.#partsOf(chat, run, tool)
-    if (parts === undefined) return refused(call, 0)
     const abort = () => void run.cancel()
     signal.addEventListener("abort", abort, { once: true })
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
@@ -223,14 +223,14 @@ export class BackgroundTasks {
     const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
     const end = row === undefined ? undefined : endIn(row, task.id)
     if (end !== undefined || !isSafe) return this.#ended(chat, run, end ?? interrupted)
-    void this.#follow(chat, run, this.#partsOf(chat, run, tool))
+    void this.#follow(chat, run, this.#partsOf(chat, run.task, tool))
   }
 
   #record(chat: string, run: TaskRun): void {
     if (run.isRecorded) return
     run.isRecorded = true
     if (run.end !== undefined) void this.#report(chat, run)
-    else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run, undefined))
+    else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run.task, undefined))
   }
 
   #toolOf(chat: string, { agent, tool }: BackgroundTask): Tool | undefined {
@@ -238,14 +238,14 @@ export class BackgroundTasks {
   }
 
   /** The parts of the process of a task; `undefined` if there is no such tool. */
-  #partsOf(chat: string, run: TaskRun, given: Tool | undefined): RunParts | undefined {
+  #partsOf(chat: string, task: BackgroundTask, given: Tool | undefined): RunParts | undefined {
     const { subagent, supervisor, options } = this.#home
-    const tool = given ?? this.#toolOf(chat, run.task)
+    const tool = given ?? this.#toolOf(chat, task)
     if (tool === undefined) return undefined
     return {
       supervisor,
       tool,
-      options: options(chat, run.task.agent),
+      options: options(chat, task.agent),
       subagent: subagent && ((call, under) => subagent(chat, call, under)),
       progressed: () => this.#changed(chat)
     }
@@ -360,6 +360,11 @@ const refused = ({ toolCall }: BackgroundCall, maxTasks: number): HandlerResult.
   const message = `${maxTasks} background tasks run for this chat, and no more may; call ${toolCall.name} again when one of them has ended`
   const fields = { toolName: toolCall.name, toolCallId: toolCall.id, metadata: { maxTasks } }
   return HandlerResult.error(new ToolError("task_refused", { message, ...fields }))
+}
+
+const missing = ({ toolCall }: BackgroundCall): HandlerResult.Failed => {
+  const fields = { toolName: toolCall.name, toolCallId: toolCall.id }
+  return HandlerResult.error(new ToolError("not_found", { message: `there is no tool ${toolCall.name}`, ...fields }))
 }
 
 const chatDeleted = (chat: string): SessionError =>

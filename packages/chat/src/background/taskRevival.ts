@@ -3,8 +3,8 @@
  *
  * Owns: nothing. Does not own the chats, which continue or end their tasks when they start (BG4).
  *
- * TASKREVIVE1. A Troupe whose store lists conversations starts each chat that has background tasks, a few at a time, though nobody
- *              asks for it. It asks the store only if one of its tools can have tasks.
+ * TASKREVIVE1. A Troupe whose store lists conversations starts each chat that has background tasks, a few at a time, without
+ *              a request for it. It asks the store only if one of its tools can have tasks.
  */
 import { type Conversation, tasksOf } from "../record/index.ts"
 import type { ChatList, ListOptions } from "../store/index.ts"
