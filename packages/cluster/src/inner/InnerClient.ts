@@ -12,9 +12,11 @@
  * @module
  */
 import type { Clock } from "@troupe/otp"
+import { responseOf } from "@troupe/server/Node"
 import * as http from "node:http"
 import * as https from "node:https"
 import { ClusterError } from "../placement/index.ts"
+import { AnswerBody, type Reading } from "./AnswerBody.ts"
 import { hashOf, seal } from "./signature.ts"
 import { marks } from "./marks.ts"
 
@@ -75,7 +77,7 @@ export class InnerClient {
     const incoming = await this.#head(to, request)
     const mark = incoming.headers[marks.header]
     if (mark === undefined) {
-      return responseOf(incoming, { clock: this.#options.clock, quietMs: this.#quietMs, onCut: request.onCut })
+      return responseOfNode(incoming, { clock: this.#options.clock, quietMs: this.#quietMs, onCut: request.onCut })
     }
     incoming.resume()
     if (mark === marks.misdirected) {
@@ -155,14 +157,7 @@ const ofConnection: ReadonlySet<string> = new Set([
   "upgrade"
 ])
 
-/** How the body of an answer is read. */
-interface Reading {
-  readonly clock: Clock.Clock
-  readonly quietMs: number
-  readonly onCut: InnerRequest["onCut"]
-}
-
-const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response => {
+const responseOfNode = (incoming: http.IncomingMessage, reading: Reading): Response => {
   const headers = new Headers()
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
     if (!ofConnection.has(name)) for (const value of values ?? []) headers.append(name, value)
@@ -172,67 +167,5 @@ const responseOf = (incoming: http.IncomingMessage, reading: Reading): Response 
     incoming.resume()
     return new Response(null, { status, headers })
   }
-  return new Response(bodyOf(incoming, reading), { status, headers })
-}
-
-/** How many pieces of a body wait for their reader before the connection is paused. A piece has at most 64 kB. */
-const mostPieces = 16
-
-/**
- * The body, read a few pieces ahead. The time of INNER2 counts only while a read waits. One timer serves many reads: when it
- * fires, it is set again for the rest of the time of the read that waits.
- */
-const bodyOf = (incoming: http.IncomingMessage, { clock, quietMs, onCut }: Reading): ReadableStream<Uint8Array> => {
-  let waitingSince: number | undefined
-  let timer: unknown
-  let isLeft = false
-  const look = (): void => {
-    timer = undefined
-    if (waitingSince === undefined) return
-    const leftMs = waitingSince + quietMs - clock.now()
-    if (leftMs > 0) timer = clock.setTimeout(look, leftMs)
-    else incoming.destroy(new Error("the node is silent"))
-  }
-  const over = (): void => {
-    clock.clearTimeout(timer)
-    waitingSince = undefined
-  }
-  return new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => {
-        incoming.pause()
-        incoming.on("data", (chunk: Buffer) => {
-          waitingSince = undefined
-          if (isLeft) return
-          controller.enqueue(chunk)
-          // The next read resumes it.
-          if ((controller.desiredSize ?? 0) <= -mostPieces) incoming.pause()
-        })
-        incoming.once("end", () => {
-          over()
-          // The reader may have left before the end was read.
-          if (!isLeft) controller.close()
-        })
-        incoming.once("error", (cause) => {
-          over()
-          if (isLeft) return
-          onCut?.()
-          controller.error(new ClusterError("silent", "The answer of another node was cut", { cause }))
-        })
-      },
-      pull: () => {
-        if (!incoming.readableEnded && !incoming.destroyed) {
-          waitingSince ??= clock.now()
-          timer ??= clock.setTimeout(look, quietMs)
-        }
-        if (incoming.isPaused()) incoming.resume()
-      },
-      cancel: () => {
-        isLeft = true
-        over()
-        incoming.destroy()
-      }
-    },
-    { highWaterMark: 0 }
-  )
+  return responseOf(new AnswerBody(incoming, reading), { status, headers })
 }

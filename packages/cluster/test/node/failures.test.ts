@@ -148,6 +148,21 @@ describe("the limits of owners", () => {
     expect(code).toBe("429 too_many_conversations")
     await streams[1]?.body?.cancel()
   })
+
+  it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
+    const { node } = nodes()
+    const more = { server: { limits: { streams: 2 } }, cluster }
+    await node(more)
+    const gateway = await node({ ...more, cluster: { ...cluster, role: "gateway" } })
+    const open = () => fetch(`${gateway.url}/chats/a/view`)
+    const streams = [await open(), await open()]
+    expect(streams.map(({ status }) => status)).toEqual([200, 200])
+    // A wrong release would have been sent after 100 ms.
+    const from = performance.now()
+    await until(() => performance.now() > from + 200)
+    expect(await codeOf(await open())).toBe("429 too_many_streams")
+    for (const { body } of streams) await body?.cancel()
+  })
 })
 
 describe("a node", () => {

@@ -7,6 +7,7 @@ export { nodeBodyOf, refusalOf, responseOfRefusal, retryAfter } from "./failure.
 export { responseOf, streamOf } from "./frameStream.ts"
 export type { Pieces, Question } from "./frameStream.ts"
 export { PassedStream } from "./passedStream.ts"
+export type { PassedOptions } from "./passedStream.ts"
 export { queryOf } from "./jsonBody.ts"
 export { nodeBeatMs, OpenStreams } from "./openStreams.ts"
 export type { Call, Frames, Route, TurnOptions } from "./route.ts"

@@ -1,11 +1,12 @@
 /**
  * The stream of another node on its way to a client of this one.
  *
- * Owns: the reader of the other node's body. Does not own the socket, which asks for each piece.
+ * Owns: the pending question of the socket. Does not own the socket, which asks for each piece, nor the other node's stream,
+ * which it cancels.
  *
- * PASSED1. The stream is over once: at its end, with its failure, when the client leaves, or when the server closes. The body is
- *          then read no more.
- * PASSED2. When the server closes, the reader ends, and the client's stream fails.
+ * PASSED1. The stream is over once: at its end, with its failure, when the client leaves, or when the server closes. The other
+ *          node's stream is then read no more.
+ * PASSED2. When the server closes, the client's stream fails.
  */
 import { HttpError } from "../errors/index.ts"
 import type { Pieces, Question } from "./frameStream.ts"
@@ -18,52 +19,66 @@ export interface PassedOptions {
 }
 
 export class PassedStream implements Pieces {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #stream: Pieces
   readonly #options: PassedOptions
+  /** The callbacks for the other node's stream. They are reused for each piece. */
+  readonly #own: Question
   #question: Question | undefined
+  #failure: { readonly error: unknown } | undefined
   #isOver = false
 
-  constructor(body: ReadableStream<Uint8Array>, options: PassedOptions) {
-    this.#reader = body.getReader()
+  constructor(stream: Pieces, options: PassedOptions) {
+    this.#stream = stream
     this.#options = options
+    this.#own = {
+      resolve: (piece) => {
+        if (piece === undefined) this.#finish()
+        else this.#take()?.resolve(piece)
+      },
+      reject: (error) => this.#finish({ error })
+    }
     const { left, closing } = options
     left.addEventListener("abort", this.cancel, { once: true })
-    closing.addEventListener("abort", this.#cut, { once: true })
+    closing.addEventListener("abort", this.#close, { once: true })
     if (left.aborted) this.cancel()
-    if (closing.aborted) this.#cut()
+    if (closing.aborted) this.#close()
   }
 
   ask(question: Question): void {
     this.#question = question
-    this.#reader.read().then(this.#came, this.#failed)
+    if (this.#isOver) this.#answerEnd()
+    else this.#stream.ask(this.#own)
   }
 
   readonly cancel = (): void => {
-    this.#over()
-    this.#cut()
+    if (!this.#isOver) this.#stream.cancel()
+    this.#finish()
   }
 
-  readonly #cut = (): void => void this.#reader.cancel().catch(() => {})
-
-  readonly #came = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
-    if (!done) return this.#question?.resolve(value)
-    const isCut = !this.#isOver && this.#options.closing.aborted
-    this.#over()
-    if (isCut) this.#question?.reject(new HttpError("closing", "The server is closing; ask again"))
-    else this.#question?.resolve(undefined)
+  readonly #close = (): void => {
+    if (!this.#isOver) this.#stream.cancel()
+    this.#finish({ error: new HttpError("closing", "The server is closing; ask again") })
   }
 
-  readonly #failed = (error: unknown): void => {
-    this.#over()
-    this.#question?.reject(error)
+  #take(): Question | undefined {
+    const question = this.#question
+    this.#question = undefined
+    return question
   }
 
-  #over(): void {
+  #finish(failure?: { readonly error: unknown }): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#failure = failure
     const { left, closing, ended } = this.#options
     left.removeEventListener("abort", this.cancel)
-    closing.removeEventListener("abort", this.#cut)
+    closing.removeEventListener("abort", this.#close)
+    this.#answerEnd()
     ended()
+  }
+
+  #answerEnd(): void {
+    if (this.#failure === undefined) this.#take()?.resolve(undefined)
+    else this.#take()?.reject(this.#failure.error)
   }
 }

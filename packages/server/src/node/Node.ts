@@ -29,6 +29,7 @@ import type { Server } from "../server/index.ts"
 export const socketBytes = pieceBytes
 
 export type { ListenOptions } from "./listenOptions.ts"
+export { responseOf, type Pieces, type Question } from "../http/index.ts"
 export { toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */

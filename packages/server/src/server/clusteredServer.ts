@@ -27,6 +27,7 @@ import {
   makeCall,
   nodeBeatMs,
   OpenStreams,
+  type PassedOptions,
   PassedStream,
   responseOf,
   type Route,
@@ -92,9 +93,9 @@ export class ClusteredServer {
     try {
       const by = { ...caller, via: [], streams: seat?.streams ?? true }
       const response = await this.#run(asked, by, home, seat)
-      // A stream of this node ends the seat itself.
-      if (streamOf(response) !== undefined) return response
-      return passedOn(response, { left: asked.request.signal, closing: home.closing, seat })
+      // A stream ends the seat when it is over.
+      if (streamOf(response) === undefined) seat?.end()
+      return response
     } catch (error) {
       seat?.end()
       throw error
@@ -149,12 +150,16 @@ export class ClusteredServer {
     const { owner, may, via, streams } = by
     const kept = new KeptBody(request.body, home.limits.historyBytes)
     const { admit, admitChat, isHome } = clustered
+    let isHere = true
     const usage =
       admit === undefined || admitChat === undefined
         ? usageHere(owners, owner)
         : usageElsewhere(owners, owner, (id) => home.troupe.isAlive(id), {
             streams,
-            closed: () => seat?.end(),
+            // The stream of another node ends the seat itself.
+            closed: () => {
+              if (isHere) seat?.end()
+            },
             chat: (id) => admitChat(owner, id, limits)
           })
     const { call, counted, settle } = makeCall(
@@ -173,7 +178,8 @@ export class ClusteredServer {
       if (!isElsewhere && !(error instanceof AtNode)) throw error
       if (isElsewhere && error.id === via.at(-1)) throw misdirected()
       if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
-      return await clustered.forward({
+      isHere = false
+      const response = await clustered.forward({
         ...by,
         ...(isElsewhere ? { via: [...via, error.id] } : { node: error.address }),
         server: name,
@@ -184,6 +190,7 @@ export class ClusteredServer {
         signal: request.signal,
         closing: home.closing
       })
+      return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
     } finally {
       settle()
       kept.release()
@@ -210,19 +217,12 @@ const notForwarded: ReadonlySet<string> = new Set([
 const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
   [...headers].filter(([name]) => !notForwarded.has(name))
 
-/** A stream of another node, which ends the seat of its request when it is over, and fails when the server closes. */
-const passedOn = (
-  { body, status, headers }: Response,
-  {
-    left,
-    closing,
-    seat
-  }: { readonly left: AbortSignal; readonly closing: AbortSignal; readonly seat: Seat | undefined }
-): Response => {
-  if (body === null || headers.get("content-type")?.startsWith("text/event-stream") !== true) {
-    seat?.end()
+/** A stream of another node, which ends when it is over, and fails when the server closes. Any other answer is not cut. */
+const passedOn = (response: Response, options: PassedOptions): Response => {
+  const { body, status, headers } = response
+  const stream = streamOf(response)
+  if (stream === undefined) return response
+  if (headers.get("content-type")?.startsWith("text/event-stream") !== true)
     return new Response(body, { status, headers })
-  }
-  const passed = new PassedStream(body, { left, closing, ended: () => seat?.end() })
-  return responseOf(passed, { status, headers })
+  return responseOf(new PassedStream(stream, options), { status, headers })
 }
