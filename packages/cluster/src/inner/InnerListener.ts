@@ -3,8 +3,8 @@
  *
  * Owns: its socket, and the connections of other nodes. Does not own the handler.
  *
- * INNER4. From the moment a request is accepted until the head of its answer is sent, its sender gets the status 102 at
- *         once and then each second.
+ * INNER4. Until the head of the answer is sent, the sender of an accepted request gets the status 102 after `firstMs`, and
+ *         then each `everyMs`.
  * INNER5. A request without a valid signature (SEAL1, SEAL2) is refused with 401 before its body is read, and reaches no
  *         handler. So is a request whose body does not have the signed hash.
  *
@@ -12,7 +12,7 @@
  */
 import type { Clock } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
-import { toNode } from "@troupe/server/Node"
+import { respond } from "@troupe/server/Node"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo } from "node:net"
@@ -55,7 +55,12 @@ export interface InnerListening {
 /** The most bytes of a body: those of a posted history, and its envelope. */
 const mostBytes = 36_700_160
 
+/** Most requests are answered before. */
+const firstMs = 250
 const everyMs = 1_000
+
+/** How long another node may take nothing of an answer. */
+const stallMs = 60_000
 
 /** Listens. Rejects with a `ClusterError` (`invalid_options`) when it cannot, such as on an address that is in use. */
 export const listenInner = async (options: InnerListenOptions): Promise<InnerListening> => {
@@ -75,11 +80,11 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
   const host = hostname.replaceAll(/[[\]]/gu, "")
   const settings = { noDelay: true, keepAliveTimeout: 60_000, maxHeaderSize: 131_072, headersTimeout: 10_000 }
   let own = options.listen
-  const respond = (incoming: http.IncomingMessage, outgoing: http.ServerResponse): void =>
-    void toNode((request) => answer(options, own, request, outgoing), { clock, stallMs: 60_000 })(incoming, outgoing)
+  const handle = (incoming: http.IncomingMessage, outgoing: http.ServerResponse): void =>
+    void respond(outgoing, () => answer(options, own, incoming, outgoing), { clock, stallMs })
   const server =
     tls === undefined
-      ? http.createServer(settings, respond)
+      ? http.createServer(settings, handle)
       : https.createServer(
           {
             ...settings,
@@ -87,7 +92,7 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
             cert: tls.cert,
             ...(tls.ca === undefined ? {} : { ca: tls.ca, requestCert: true, rejectUnauthorized: true })
           },
-          respond
+          handle
         )
   server.maxConnections = 10_000
   await new Promise<void>((resolve, reject) => {
@@ -118,30 +123,49 @@ const refused = (why: string): Response =>
 const answer = async (
   { check, clock, handle }: InnerListenOptions,
   own: string,
-  request: Request,
+  incoming: http.IncomingMessage,
   outgoing: http.ServerResponse
 ): Promise<Response> => {
-  const { pathname, search } = new URL(request.url)
-  const { method, signal } = request
-  const path = pathname + search
-  const checked = check.check({ method, path, to: own }, request.headers)
+  const { method = "GET", url: path = "/", headers } = incoming
+  const checked = check.check({ method, path, to: own }, headers)
   if ("refused" in checked) return refused(checked.refused)
   const { note, bodyHash } = checked
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge()
-  const body = new Uint8Array(await request.arrayBuffer())
+  const body = await bodyOf(incoming)
   if (hashOf(body) !== bodyHash) return refused("signature")
-  let timer: unknown
   const works = (): void => {
     if (outgoing.headersSent || outgoing.destroyed) return
     outgoing.writeProcessing()
     timer = clock.setTimeout(works, everyMs)
   }
-  works()
+  let timer = clock.setTimeout(works, firstMs)
   try {
-    return await handle({ method, path, note, body, signal })
+    return await handle({ method, path, note, body, signal: whenCut(outgoing) })
   } finally {
     clock.clearTimeout(timer)
   }
+}
+
+/** The body of a request. Rejects when it is too large, or cut. */
+const bodyOf = (incoming: http.IncomingMessage): Promise<Uint8Array<ArrayBuffer>> =>
+  new Promise((resolve, reject) => {
+    const pieces: Array<Buffer> = []
+    let bytes = 0
+    incoming.on("data", (piece: Buffer) => {
+      bytes += piece.byteLength
+      if (bytes <= mostBytes) pieces.push(piece)
+      else reject(tooLarge())
+    })
+    incoming.once("end", () => resolve(Buffer.concat(pieces)))
+    incoming.once("error", reject)
+  })
+
+/** A signal that is aborted when the other node cuts the connection. */
+const whenCut = (outgoing: http.ServerResponse): AbortSignal => {
+  const cut = new AbortController()
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) cut.abort()
+  })
+  return cut.signal
 }
 
 const tooLarge = (): HttpError =>

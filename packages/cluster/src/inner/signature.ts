@@ -10,7 +10,8 @@
  *        before, is refused.
  * SEAL3. The number of kept nonces is bounded. A node whose table is full refuses requests until the oldest are too old.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, hash, randomUUID, timingSafeEqual } from "node:crypto"
+import type { IncomingHttpHeaders } from "node:http"
 
 /** The number of the protocol between nodes. Nodes with different numbers refuse each other's requests. */
 const protocol = 1
@@ -42,10 +43,7 @@ const names = {
 } as const
 
 /** The hash of a body, as it is signed. */
-export const hashOf = (body: Uint8Array | undefined): string =>
-  createHash("sha256")
-    .update(body ?? "")
-    .digest("hex")
+export const hashOf = (body: Uint8Array | undefined): string => hash("sha256", body ?? "")
 
 const signatureOf = (secret: string, { method, path, to, note, bodyHash }: Signed, time: string, nonce: string) =>
   createHmac("sha256", secret).update([protocol, method, path, to, time, nonce, note, bodyHash].join("\n")).digest()
@@ -53,7 +51,7 @@ const signatureOf = (secret: string, { method, path, to, note, bodyHash }: Signe
 /** The headers of a signed request. `now` is the present time in milliseconds of the epoch. */
 export const seal = (secret: string, signed: Signed, now: number): Readonly<Record<string, string>> => {
   const time = String(Math.floor(now))
-  const nonce = randomBytes(16).toString("hex")
+  const nonce = randomUUID()
   return {
     [names.protocol]: String(protocol),
     [names.time]: time,
@@ -89,13 +87,14 @@ export class SignatureCheck {
   }
 
   /** Checks the head of a request (SEAL1, SEAL2). */
-  check(request: Pick<Signed, "method" | "path" | "to">, headers: Headers): Checked {
-    if (headers.get(names.protocol) !== String(protocol)) return { refused: "protocol" }
-    const time = headers.get(names.time) ?? ""
-    const nonce = headers.get(names.nonce) ?? ""
-    const note = headers.get(names.note) ?? ""
-    const bodyHash = headers.get(names.body) ?? ""
-    const given = Buffer.from(headers.get(names.signature) ?? "", "hex")
+  check(request: Pick<Signed, "method" | "path" | "to">, headers: IncomingHttpHeaders): Checked {
+    const valueOf = (name: string): string => headers[name]?.toString() ?? ""
+    if (valueOf(names.protocol) !== String(protocol)) return { refused: "protocol" }
+    const time = valueOf(names.time)
+    const nonce = valueOf(names.nonce)
+    const note = valueOf(names.note)
+    const bodyHash = valueOf(names.body)
+    const given = Buffer.from(valueOf(names.signature), "hex")
     const own = signatureOf(this.#secret, { ...request, note, bodyHash }, time, nonce)
     if (given.length !== own.length || !timingSafeEqual(given, own)) return { refused: "signature" }
     const now = this.#now()

@@ -76,8 +76,8 @@ describe("signed requests", () => {
     ] as const
     for (const change of changes) {
       const check = new SignatureCheck(secret, () => 1_000)
-      const headers = new Headers(seal(secret, signed, 1_000))
-      if ("header" in change) headers.set(change.header[0], change.header[1])
+      const headers = { ...seal(secret, signed, 1_000) }
+      if ("header" in change) headers[change.header[0]] = change.header[1]
       expect(check.check({ ...signed, ...change }, headers)).toEqual({ refused: "signature" })
     }
   })
@@ -86,8 +86,8 @@ describe("signed requests", () => {
     let now = 100_000
     const check = new SignatureCheck(secret, () => now)
     const signed = { method: "GET", path: "/", to: "n:1", note: "", bodyHash: hashOf(undefined) }
-    const headers = new Headers(seal(secret, signed, now))
-    const late = new Headers(seal(secret, signed, now))
+    const headers = seal(secret, signed, now)
+    const late = seal(secret, signed, now)
     expect(check.check(signed, headers)).toMatchObject({ note: "" })
     expect(check.check(signed, headers)).toEqual({ refused: "signature" })
     now += freshMs + 1
@@ -99,7 +99,7 @@ describe("signed requests", () => {
     let now = 0
     const check = new SignatureCheck(secret, () => now, 2)
     const signed = { method: "GET", path: "/", to: "n:1", note: "", bodyHash: hashOf(undefined) }
-    const next = () => check.check(signed, new Headers(seal(secret, signed, now)))
+    const next = () => check.check(signed, seal(secret, signed, now))
     expect([next(), next(), next()].map((one) => "refused" in one)).toEqual([false, false, true])
     now += 2 * freshMs + 1
     expect("refused" in next()).toBe(false)

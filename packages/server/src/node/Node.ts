@@ -30,7 +30,7 @@ export const socketBytes = pieceBytes
 
 export type { ListenOptions } from "./listenOptions.ts"
 export { responseOf, type Pieces, type Question } from "../http/index.ts"
-export { toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
+export { respond, toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */
 export interface Listening {

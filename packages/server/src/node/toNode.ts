@@ -50,31 +50,39 @@ export interface ToNodeOptions {
  * await troupe.stop()
  * ```
  */
-export const toNode = (
-  fetch: (request: Request) => Response | Promise<Response>,
-  { stallMs = 120_000, clock = Clock.live, closing = () => false }: ToNodeOptions = {}
-): NodeHandler => {
-  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
-    try {
-      return await fetch(toRequest(incoming, outgoing))
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal === undefined) throw error
-      return responseOfRefusal(refusal)
-    }
-  }
+export const toNode =
+  (fetch: (request: Request) => Response | Promise<Response>, options: ToNodeOptions = {}): NodeHandler =>
+  (incoming, outgoing) =>
+    respond(outgoing, () => fetch(toRequest(incoming, outgoing)), options)
 
-  return async (incoming, outgoing) => {
-    try {
-      const response = await answer(incoming, outgoing)
-      if (closing()) response.headers.set("connection", "close")
-      await write(outgoing, response, { stallMs, clock })
-      detachRequest(clock, outgoing)
-    } catch {
-      // The stream failed, and the server has reported the error. Cutting the connection shows the client that it is
-      // incomplete.
-      outgoing.destroy()
-    }
+/**
+ * Writes the answer of a request of Node's HTTP, as {@link toNode} writes it. An `HttpError` of `answer` is written as its
+ * refusal. Resolves when the client has the answer, or has disconnected. Never rejects.
+ */
+export const respond = async (
+  outgoing: ServerResponse,
+  answer: () => Response | Promise<Response>,
+  { stallMs = 120_000, clock = Clock.live, closing = () => false }: ToNodeOptions = {}
+): Promise<void> => {
+  try {
+    const response = await answered(answer)
+    if (closing()) response.headers.set("connection", "close")
+    await write(outgoing, response, { stallMs, clock })
+    detachRequest(clock, outgoing)
+  } catch {
+    // The stream failed, and the server has reported the error. Cutting the connection shows the client that it is
+    // incomplete.
+    outgoing.destroy()
+  }
+}
+
+const answered = async (answer: () => Response | Promise<Response>): Promise<Response> => {
+  try {
+    return await answer()
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === undefined) throw error
+    return responseOfRefusal(refusal)
   }
 }
 
