@@ -60,21 +60,29 @@ const measureCosts = async (nodes: Nodes, samples: Samples, rounds: number, repo
   await turnMs(one, warmConversations)
   await turnMs(two, warmConversations)
   await aloneTurnMs(alone, warmConversations)
-  for (const way of [direct, forwarded, single]) await tokenUs(way)
+  // Turns are measured first: until then, each home has done the same work.
   for (let round = 1; round <= rounds; round++) {
-    const [directMs = NaN, forwardedMs = NaN, singleMs = NaN] = await firstTokenMs([direct, forwarded, single])
-    samples.add("first token", forwardedMs / directMs)
-    samples.add("alone first token", singleMs / directMs)
-    report(`round ${round}: first token ${list(directMs, forwardedMs, singleMs)} ms (direct, forwarded, one process)`)
-    const tokens = { direct: await tokenUs(direct), forwarded: await tokenUs(forwarded), single: await tokenUs(single) }
-    samples.add("token", tokens.forwarded / tokens.direct)
-    samples.add("alone token", tokens.single / tokens.direct)
-    report(`round ${round}: a token ${list(...Object.values(tokens))} µs (direct, forwarded, one process)`)
-    const turns = await inParts([() => turnMs(one), () => turnMs(two), () => aloneTurnMs(alone)])
+    const turns = await inParts(8, [() => turnMs(one), () => turnMs(two), () => aloneTurnMs(alone)])
     const [oneMs = NaN, twoMs = NaN, aloneMs = NaN] = turns
     samples.add("turn", twoMs / oneMs)
     samples.add("alone turn", aloneMs / oneMs)
     report(`round ${round}: a turn ${list(...turns)} ms (one home, two, one process)`)
+  }
+  const ways = [direct, forwarded, single]
+  for (const way of ways) await tokenUs(way)
+  for (let round = 1; round <= rounds; round++) {
+    const [directMs = NaN, forwardedMs = NaN, singleMs = NaN] = await firstTokenMs(ways)
+    samples.add("first token", forwardedMs / directMs)
+    samples.add("alone first token", singleMs / directMs)
+    report(`round ${round}: first token ${list(directMs, forwardedMs, singleMs)} ms (direct, forwarded, one process)`)
+    const tokens = await inParts(
+      3,
+      ways.map((way) => () => tokenUs(way))
+    )
+    const [directUs = NaN, forwardedUs = NaN, singleUs = NaN] = tokens
+    samples.add("token", forwardedUs / directUs)
+    samples.add("alone token", singleUs / directUs)
+    report(`round ${round}: a token ${list(...tokens)} µs (direct, forwarded, one process)`)
     const idle = await idleKb(one)
     samples.add("idle", idle)
     report(`round ${round}: an idle chat ${show(idle)} kB`)

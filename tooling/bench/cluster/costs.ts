@@ -19,7 +19,6 @@ const streamed: Asked = { words: 300, pauseMs: 10 }
 /** Of the turns that are counted, this many at once are sent for each home, each time in one conversation. */
 const atOnceEach = 8
 const turnsInChat = 10
-const parts = 8
 const idle = 2_000
 
 /** The processor time of the nodes during the work, in milliseconds. */
@@ -89,7 +88,10 @@ export const aloneTurnMs = async (alone: NodeProcess, conversations?: number): P
 }
 
 /** The means of measurements that take turns in small parts: the load of the machine changes from part to part. */
-export const inParts = async (measures: ReadonlyArray<() => Promise<number>>): Promise<ReadonlyArray<number>> => {
+export const inParts = async (
+  parts: number,
+  measures: ReadonlyArray<() => Promise<number>>
+): Promise<ReadonlyArray<number>> => {
   const sums = measures.map(() => 0)
   for (let part = 0; part < parts; part++) {
     for (const [index, measure] of measures.entries()) sums[index] = (sums[index] ?? 0) + (await measure()) / parts

@@ -6,6 +6,7 @@
  * HOMES1. A forgotten shard, and one without a home, is read from the table at the next call. Calls at the same time share one
  *         read.
  * HOMES2. A read that began before `forget` does not bring the forgotten address back.
+ * HOMES3. `forget` forgets all shards of the shard's home: a home that gave no answer about one chat is asked about no other.
  */
 
 /** The homes. */
@@ -25,9 +26,10 @@ export class HomeCache {
     return (await (this.#reading ?? this.#begin())).get(shard)
   }
 
-  /** HOMES2 */
+  /** HOMES2, HOMES3 */
   forget(shard: number): void {
-    this.#homes.delete(shard)
+    const forgotten = this.#homes.get(shard)
+    for (const [other, home] of this.#homes) if (home === forgotten) this.#homes.delete(other)
     this.#reading = undefined
   }
 

@@ -39,7 +39,7 @@ export interface PlacementListener {
  * - `address`: the address of this node for other nodes, as `10.0.0.7:7700`
  * - `homeOf`: the address of the bucket's home; `undefined` while it has none. The answer may be old: the node at the
  *   address refuses a request for a bucket that it does not hold.
- * - `forget`: makes the next `homeOf` of this bucket look it up again
+ * - `forget`: makes the next `homeOf` of this bucket, and of all buckets of its home, look it up again
  * - `leaseOf`: the lease of the bucket, if this node is its home. It lasts from the moment when `gained` has resolved until
  *   `losing` has resolved, or until no renewal was confirmed for `leaseMs`.
  * - `now`: the monotonic clock of `confirmedAt`, in milliseconds
