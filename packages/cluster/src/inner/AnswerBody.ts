@@ -22,8 +22,11 @@ export interface Reading {
 /** How many pieces wait for their reader before the connection is paused. */
 const mostPieces = 16
 
+/** The stream of an answer. `rstCode` is the reason with which HTTP/2 has ended it; other than 0, it was cut. */
+type Incoming = Readable & { readonly rstCode?: number | undefined }
+
 export class AnswerBody implements Pieces {
-  readonly #incoming: Readable
+  readonly #incoming: Incoming
   readonly #reading: Reading
   readonly #ahead: Array<Uint8Array> = []
   #question: Question | undefined
@@ -32,13 +35,14 @@ export class AnswerBody implements Pieces {
   #isOver = false
   #failure: ClusterError | undefined
 
-  constructor(incoming: Readable, reading: Reading) {
+  constructor(incoming: Incoming, reading: Reading) {
     this.#incoming = incoming
     this.#reading = reading
     incoming.pause()
     incoming.on("data", this.#came)
     incoming.on("end", this.#ended)
     incoming.on("error", this.#failed)
+    incoming.on("close", () => this.#failed(new Error("the connection was cut")))
   }
 
   ask(question: Question): void {
@@ -71,6 +75,8 @@ export class AnswerBody implements Pieces {
   }
 
   readonly #ended = (): void => {
+    const { rstCode = 0 } = this.#incoming
+    if (rstCode !== 0) return this.#failed(new Error(`the stream was ended with the code ${rstCode}`))
     this.#over()
     this.#finish()
   }

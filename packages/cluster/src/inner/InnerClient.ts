@@ -1,24 +1,27 @@
 /**
- * Requests of this node to other nodes.
+ * Requests of this node to other nodes, over HTTP/2: one connection to each node carries all requests and streams.
  *
- * Owns: the open connections to other nodes, and the timer of each request. Does not own the placement: its caller names
- * the node.
+ * Owns: the connections to other nodes, and the timer of each request. Does not own the placement: its caller names the node.
  *
- * INNER1. A request whose node sends nothing for `headMs` before the head of its answer fails with `silent`. A node sends a
- *         note that it works each second (INNER4).
+ * INNER1. A request whose node sends nothing for `headMs` before the head of its answer fails with `silent`. A node that works
+ *         longer sends a note each second (INNER4). Later requests to this node use a new connection.
  * INNER2. An answer whose node sends nothing for `quietMs` while its reader waits fails with `silent`.
- * INNER3. When the signal is aborted, the reader leaves or the client is closed, the connection is cut, and no timer is left.
+ * INNER3. When the signal is aborted, the reader leaves or the client is closed, the stream is cut, and no timer is left.
+ *
+ * Why one connection: a home writes the tokens of all its streams to a gateway at once, and the gateway reads them at once. With
+ * a connection for each stream, each token costs a system call more on both sides.
  *
  * @module
  */
 import type { Clock } from "@troupe/otp"
+import { HttpError } from "@troupe/server/HttpError"
 import { responseOf } from "@troupe/server/Node"
-import * as http from "node:http"
-import * as https from "node:https"
+import * as http2 from "node:http2"
 import { ClusterError } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
-import { hashOf, seal } from "./signature.ts"
+import { connectionSettings, mostNote, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
+import { hashOf, seal } from "./signature.ts"
 
 /** The certificates of the nodes: each node's own, and the authority that signed all of them. */
 export interface Tls {
@@ -48,38 +51,58 @@ export interface InnerRequest {
   readonly onCut?: (() => void) | undefined
 }
 
+/** A connection to a node. `streams` is the number of its open streams; one that `isLeft` takes no further request. */
+interface Connection {
+  readonly session: http2.ClientHttp2Session
+  isConnected: boolean
+  isLeft: boolean
+  streams: number
+}
+
+/** The head of an answer, and the stream that brings its body. */
+interface Answer {
+  readonly headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader
+  readonly stream: http2.ClientHttp2Stream
+}
+
+/** A connection without a stream is closed after this time. */
+const idleMs = 60_000
+
 export class InnerClient {
   readonly #options: InnerClientOptions
   readonly #headMs: number
   readonly #quietMs: number
-  readonly #agent: http.Agent
+  /** The connection for the next request to each node. */
+  readonly #connections = new Map<string, Connection>()
+  /** All connections, also those that take no further request. */
+  readonly #sessions = new Set<http2.ClientHttp2Session>()
   #isClosed = false
 
   constructor(options: InnerClientOptions) {
     this.#options = options
     this.#headMs = options.headMs ?? 2_000
     this.#quietMs = options.quietMs ?? 3_000
-    const kept = { keepAlive: true, noDelay: true, timeout: 30_000 }
-    const { tls } = options
-    this.#agent =
-      tls === undefined
-        ? new http.Agent(kept)
-        : new https.Agent({ ...kept, key: tls.key, cert: tls.cert, ...(tls.ca === undefined ? {} : { ca: tls.ca }) })
   }
 
   /**
    * Sends a request to a node, and resolves with the head of its answer.
    *
-   * **Errors**: rejects with a `ClusterError`: `unreached`, `silent`, `unauthorized`, `misdirected`, `stopped`.
+   * **Errors**: rejects with a `ClusterError`: `unreached`, `silent`, `unauthorized`, `misdirected`, `stopped`; and with an
+   * `HttpError` (`headers_too_large`).
    */
   async request(to: string, request: InnerRequest): Promise<Response> {
     if (this.#isClosed) throw new ClusterError("stopped", "This node has stopped")
-    const incoming = await this.#head(to, request)
-    const mark = incoming.headers[marks.header]
+    if (request.note.length > mostNote) throw tooLarge()
+    const { headers, stream } = await this.#head(to, request)
+    const mark = headers[marks.header]
     if (mark === undefined) {
-      return responseOfNode(incoming, { clock: this.#options.clock, quietMs: this.#quietMs, onCut: request.onCut })
+      return responseOfNode(headers, stream, {
+        clock: this.#options.clock,
+        quietMs: this.#quietMs,
+        onCut: request.onCut
+      })
     }
-    incoming.resume()
+    stream.resume()
     if (mark === marks.misdirected) {
       throw new ClusterError("misdirected", `The node ${to} is not the home of this conversation`)
     }
@@ -92,80 +115,128 @@ export class InnerClient {
   /** Cuts every connection (INNER3). */
   close(): void {
     this.#isClosed = true
-    this.#agent.destroy()
+    // Without an error, a session waits until its node has taken what was sent.
+    for (const session of this.#sessions) session.destroy(new Error("this node has stopped"))
   }
 
-  #head(to: string, { method, path, note, body, signal }: InnerRequest): Promise<http.IncomingMessage> {
-    const { secret, clock, tls } = this.#options
-    const { hostname, port } = new URL(`http://${to}`)
-    const headers = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, clock.now())
-    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>()
-    const outgoing = (tls === undefined ? http : https).request({
-      agent: this.#agent,
-      host: hostname.replaceAll(/[[\]]/gu, ""),
-      port,
-      method,
-      path,
-      headers: { ...headers, host: to, "content-length": body?.byteLength ?? 0 }
-    })
-    let isConnected = false
+  #head(to: string, { method, path, note, body, signal }: InnerRequest): Promise<Answer> {
+    const { secret, clock } = this.#options
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const connection = this.#connectionTo(to)
+    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, clock.now())
+    const stream = connection.session.request(
+      {
+        ":method": method,
+        ":path": path,
+        "content-length": body?.byteLength ?? 0,
+        ...sealed,
+        // These values differ in each request: the table of headers does not keep them.
+        [http2.sensitiveHeaders]: Object.keys(sealed)
+      },
+      { endStream: body === undefined }
+    )
+    connection.streams += 1
     let timer: unknown
-    const cut = (): void => void outgoing.destroy(new Error("the reader left"))
-    const wait = (): void => {
-      clock.clearTimeout(timer)
-      timer = clock.setTimeout(() => outgoing.destroy(new Error("the node is silent")), this.#headMs)
-    }
     const over = (): void => {
       clock.clearTimeout(timer)
-      signal?.removeEventListener("abort", cut)
+      signal?.removeEventListener("abort", leave)
+    }
+    const failed = (cause: unknown): void => {
+      over()
+      const isUnprocessed = !connection.isConnected || stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM
+      reject(
+        isUnprocessed
+          ? new ClusterError("unreached", `The node ${to} was not reached`, { cause })
+          : new ClusterError("silent", `The node ${to} gave no answer; it may have processed the request`, { cause })
+      )
+    }
+    const cut = (why: string): void => {
+      failed(new Error(why))
+      stream.destroy()
+    }
+    const leave = (): void => cut("the reader left")
+    const silent = (): void => {
+      this.#leave(to, connection)
+      cut("the node is silent")
+    }
+    const wait = (): void => {
+      clock.clearTimeout(timer)
+      timer = clock.setTimeout(silent, this.#headMs)
     }
     wait()
-    outgoing.once("socket", (socket) => {
-      isConnected = !socket.connecting
-      if (!isConnected) socket.once(tls === undefined ? "connect" : "secureConnect", () => (isConnected = true))
-    })
-    outgoing.on("information", wait)
-    outgoing.on("response", (incoming) => {
+    stream.on("headers", wait)
+    stream.on("response", (headers) => {
       clock.clearTimeout(timer)
-      if (this.#isClosed) incoming.destroy()
-      incoming.once("close", over)
-      resolve(incoming)
+      resolve({ headers, stream })
     })
-    outgoing.on("error", (cause) => {
-      over()
-      reject(
-        isConnected
-          ? new ClusterError("silent", `The node ${to} gave no answer; it may have processed the request`, { cause })
-          : new ClusterError("unreached", `The node ${to} was not reached`, { cause })
-      )
+    stream.on("error", failed)
+    stream.once("close", () => {
+      failed(new Error("the connection was cut"))
+      connection.streams -= 1
+      if (connection.isLeft) endUnused(connection)
     })
-    if (signal?.aborted === true) cut()
-    else signal?.addEventListener("abort", cut, { once: true })
-    outgoing.end(body)
+    if (signal?.aborted === true) leave()
+    else signal?.addEventListener("abort", leave, { once: true })
+    if (body !== undefined) stream.end(body)
     return promise
+  }
+
+  /** The connection for the next request. */
+  #connectionTo(to: string): Connection {
+    const present = this.#connections.get(to)
+    if (present !== undefined && !present.session.closed && !present.session.destroyed) return present
+    const { tls } = this.#options
+    const session = http2.connect(`${tls === undefined ? "http" : "https"}://${to}`, { ...connectionSettings, ...tls })
+    const connection: Connection = { session, isConnected: false, isLeft: false, streams: 0 }
+    this.#connections.set(to, connection)
+    this.#sessions.add(session)
+    session.once("connect", () => {
+      connection.isConnected = true
+      session.setLocalWindowSize(windowBytes)
+    })
+    session.setTimeout(idleMs, () => endUnused(connection))
+    session.on("goaway", () => this.#leave(to, connection))
+    // Each stream reports its own failure.
+    session.on("error", () => {})
+    session.once("close", () => {
+      this.#leave(to, connection)
+      this.#sessions.delete(session)
+    })
+    return connection
+  }
+
+  /** Sends no further request on a connection. Its streams go on; each has its own deadline. */
+  #leave(to: string, connection: Connection): void {
+    if (this.#connections.get(to) === connection) this.#connections.delete(to)
+    connection.isLeft = true
+    endUnused(connection)
   }
 }
 
-/** The names of headers that belong to one connection. */
-const ofConnection: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "transfer-encoding",
-  "date",
-  "te",
-  "trailer",
-  "upgrade"
-])
+/** Ends a connection without streams. With an error: else it would wait for a node that may be frozen. */
+const endUnused = ({ session, streams }: Connection): void => {
+  if (streams === 0 && !session.destroyed) session.destroy(new Error("the connection is not used"))
+}
 
-const responseOfNode = (incoming: http.IncomingMessage, reading: Reading): Response => {
+const tooLarge = (): HttpError =>
+  new HttpError(
+    "headers_too_large",
+    `A request that another node is to answer has at most ${mostNote} bytes of headers`
+  )
+
+/** The names of headers that belong to one connection. */
+const ofConnection: ReadonlySet<string> = new Set(["date", "keep-alive", "te", "trailer"])
+
+const responseOfNode = (received: Answer["headers"], stream: http2.ClientHttp2Stream, reading: Reading): Response => {
   const headers = new Headers()
-  for (const [name, values] of Object.entries(incoming.headersDistinct)) {
-    if (!ofConnection.has(name)) for (const value of values ?? []) headers.append(name, value)
+  for (const [name, value] of Object.entries(received)) {
+    if (name.startsWith(":") || ofConnection.has(name)) continue
+    for (const one of [value].flat()) if (one !== undefined) headers.append(name, one)
   }
-  const status = incoming.statusCode ?? 502
+  const status = received[":status"] ?? 502
   if (status === 204 || status === 304) {
-    incoming.resume()
+    stream.resume()
     return new Response(null, { status, headers })
   }
-  return responseOf(new AnswerBody(incoming, reading), { status, headers })
+  return responseOf(new AnswerBody(stream, reading), { status, headers })
 }

@@ -12,14 +12,14 @@
  */
 import type { Clock } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
-import { respond } from "@troupe/server/Node"
-import * as http from "node:http"
-import * as https from "node:https"
-import type { AddressInfo } from "node:net"
+import { answered, writeBody } from "@troupe/server/Node"
+import * as http2 from "node:http2"
+import type { AddressInfo, Socket } from "node:net"
 import { ClusterError } from "../placement/index.ts"
-import { hashOf, type SignatureCheck } from "./signature.ts"
 import type { Tls } from "./InnerClient.ts"
+import { connectionSettings, mostBytes, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
+import { hashOf, type SignatureCheck } from "./signature.ts"
 
 /** A request of another node whose signature was checked. */
 export interface Accepted {
@@ -52,9 +52,6 @@ export interface InnerListening {
   readonly close: () => Promise<void>
 }
 
-/** The most bytes of a body: those of a posted history, and its envelope. */
-const mostBytes = 36_700_160
-
 /** Most requests are answered before. */
 const firstMs = 250
 const everyMs = 1_000
@@ -74,26 +71,33 @@ export const listenInner = async (options: InnerListenOptions): Promise<InnerLis
   }
 }
 
+/** How many streams other nodes may cancel a second. Readers leave, and each that leaves cancels a stream. */
+const mostCancelled = 100_000
+
 const listening = async (options: InnerListenOptions): Promise<InnerListening> => {
-  const { clock, tls } = options
+  const { tls } = options
   const { hostname, port } = new URL(`http://${options.listen}`)
   const host = hostname.replaceAll(/[[\]]/gu, "")
-  const settings = { noDelay: true, keepAliveTimeout: 60_000, maxHeaderSize: 131_072, headersTimeout: 10_000 }
-  let own = options.listen
-  const handle = (incoming: http.IncomingMessage, outgoing: http.ServerResponse): void =>
-    void respond(outgoing, () => answer(options, own, incoming, outgoing), { clock, stallMs })
+  const settings = { ...connectionSettings, streamResetBurst: mostCancelled, streamResetRate: mostCancelled }
   const server =
     tls === undefined
-      ? http.createServer(settings, handle)
-      : https.createServer(
-          {
-            ...settings,
-            key: tls.key,
-            cert: tls.cert,
-            ...(tls.ca === undefined ? {} : { ca: tls.ca, requestCert: true, rejectUnauthorized: true })
-          },
-          handle
-        )
+      ? http2.createServer(settings)
+      : http2.createSecureServer({
+          ...settings,
+          key: tls.key,
+          cert: tls.cert,
+          ...(tls.ca === undefined ? {} : { ca: tls.ca, requestCert: true, rejectUnauthorized: true })
+        })
+  let own = options.listen
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+  server.on("session", (session) => session.setLocalWindowSize(windowBytes))
+  // Each stream reports its own failure.
+  server.on("sessionError", () => {})
+  server.on("stream", (stream, headers) => void respond(options, own, stream, headers))
   server.maxConnections = 10_000
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -111,60 +115,89 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections()
+        for (const socket of sockets) socket.destroy()
       })
   }
 }
 
+/** Writes the answer of a request. Never rejects. */
+const respond = async (
+  options: InnerListenOptions,
+  own: string,
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders
+): Promise<void> => {
+  // Its writer sees that it is destroyed.
+  stream.on("error", () => {})
+  try {
+    const response = await answered(() => answer(options, own, stream, headers))
+    if (!stream.destroyed) stream.respond(headersOf(response))
+    // The rest of a body that was refused is dropped.
+    stream.resume()
+    await writeBody(stream, response, { clock: options.clock, stallMs })
+  } catch (error) {
+    // The other node sees that the answer is incomplete.
+    stream.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
+}
+
+/** The headers of an answer, for HTTP/2. */
+const headersOf = ({ status, headers }: Response): http2.OutgoingHttpHeaders => {
+  const sent: http2.OutgoingHttpHeaders = { ":status": status }
+  for (const [name, value] of headers) {
+    const { [name]: before } = sent
+    sent[name] = before === undefined ? value : [String(before), value].flat()
+  }
+  return sent
+}
+
 /** Refuses a request before it is processed. */
-const refused = (why: string): Response =>
-  new Response(null, { status: 401, headers: { [marks.header]: why, connection: "close" } })
+const refused = (why: string): Response => new Response(null, { status: 401, headers: { [marks.header]: why } })
 
 const answer = async (
   { check, clock, handle }: InnerListenOptions,
   own: string,
-  incoming: http.IncomingMessage,
-  outgoing: http.ServerResponse
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders
 ): Promise<Response> => {
-  const { method = "GET", url: path = "/", headers } = incoming
+  const { ":method": method = "GET", ":path": path = "/" } = headers
   const checked = check.check({ method, path, to: own }, headers)
   if ("refused" in checked) return refused(checked.refused)
   const { note, bodyHash } = checked
-  const body = await bodyOf(incoming)
+  const body = await bodyOf(stream)
   if (hashOf(body) !== bodyHash) return refused("signature")
   const works = (): void => {
-    if (outgoing.headersSent || outgoing.destroyed) return
-    outgoing.writeProcessing()
+    if (stream.headersSent || stream.destroyed) return
+    stream.additionalHeaders({ ":status": 102 })
     timer = clock.setTimeout(works, everyMs)
   }
   let timer = clock.setTimeout(works, firstMs)
   try {
-    return await handle({ method, path, note, body, signal: whenCut(outgoing) })
+    return await handle({ method, path, note, body, signal: whenCut(stream) })
   } finally {
     clock.clearTimeout(timer)
   }
 }
 
 /** The body of a request. Rejects when it is too large, or cut. */
-const bodyOf = (incoming: http.IncomingMessage): Promise<Uint8Array<ArrayBuffer>> =>
+const bodyOf = (stream: http2.ServerHttp2Stream): Promise<Uint8Array<ArrayBuffer>> =>
   new Promise((resolve, reject) => {
     const pieces: Array<Buffer> = []
     let bytes = 0
-    incoming.on("data", (piece: Buffer) => {
+    stream.on("data", (piece: Buffer) => {
       bytes += piece.byteLength
       if (bytes <= mostBytes) pieces.push(piece)
       else reject(tooLarge())
     })
-    incoming.once("end", () => resolve(Buffer.concat(pieces)))
-    incoming.once("error", reject)
+    stream.once("end", () => resolve(Buffer.concat(pieces)))
+    stream.once("close", () => reject(new Error("the request was cut")))
   })
 
-/** A signal that is aborted when the other node cuts the connection. */
-const whenCut = (outgoing: http.ServerResponse): AbortSignal => {
+/** A signal that is aborted when the other node cuts the stream. */
+const whenCut = (stream: http2.ServerHttp2Stream): AbortSignal => {
   const cut = new AbortController()
-  outgoing.once("close", () => {
-    if (!outgoing.writableFinished) cut.abort()
-  })
+  if (stream.aborted || stream.destroyed) cut.abort()
+  else stream.once("aborted", () => cut.abort())
   return cut.signal
 }
 

@@ -13,8 +13,8 @@
 import { createHmac, hash, randomUUID, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 
-/** The number of the protocol between nodes. Nodes with different numbers refuse each other's requests. */
-const protocol = 1
+/** The number of the protocol between nodes. Nodes with different numbers refuse each other's requests. 2: HTTP/2. */
+const protocol = 2
 
 /** How far the time of a request may be from this node's time, in milliseconds. */
 export const freshMs = 30_000

@@ -1,4 +1,6 @@
 import { Clock } from "@troupe/otp"
+import { once } from "node:events"
+import * as http2 from "node:http2"
 import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { InnerClient, type InnerClientOptions } from "../../src/inner/InnerClient.ts"
@@ -22,12 +24,10 @@ const client = (options: Partial<InnerClientOptions> = {}): InnerClient => {
 }
 
 /** A node that accepts connections and never answers, as a frozen one does. */
-const frozen = async (head = ""): Promise<string> => {
-  const sockets = new Set<net.Socket>()
+const frozen = async (sockets = new Set<net.Socket>()): Promise<string> => {
   const server = net.createServer((socket) => {
-    sockets.add(socket)
+    sockets.add(socket.resume())
     socket.on("error", () => {})
-    if (head !== "") socket.once("data", () => socket.write(head))
   })
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => {
@@ -35,6 +35,40 @@ const frozen = async (head = ""): Promise<string> => {
     server.close()
   })
   return `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+}
+
+/** A node that answers with a head and a piece, and then does this with the stream. */
+const begun = async (then: (stream: http2.ServerHttp2Stream) => unknown = () => {}): Promise<string> => {
+  const server = http2.createServer()
+  const sessions = new Set<http2.Http2Session>()
+  server.on("session", (session) => sessions.add(session))
+  server.on("stream", (stream) => {
+    stream.on("error", () => {})
+    stream.respond({ ":status": 200, "content-type": "text/event-stream" })
+    stream.write("data: 1\n\n", () => then(stream))
+  })
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  return `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+}
+
+/** Posts to a node without a client of ours. */
+const posted = async (
+  address: string,
+  headers: http2.OutgoingHttpHeaders,
+  body?: string
+): Promise<http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader> => {
+  const session = http2.connect(`http://${address}`)
+  onTestFinished(() => session.destroy())
+  const stream = session.request(headers)
+  const { promise, resolve, reject } = Promise.withResolvers<http2.IncomingHttpHeaders>()
+  stream.on("response", resolve)
+  stream.on("error", reject)
+  stream.resume().end(body)
+  return promise
 }
 
 const get = { method: "GET", path: "/chats/c?x=1", note: "" }
@@ -113,8 +147,8 @@ describe("signed requests", () => {
       { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(undefined) },
       clock.now()
     )
-    const answer = await fetch(`http://${address}/`, { method: "POST", headers, body: "other" })
-    expect([answer.status, answer.headers.get("x-troupe-refused")]).toEqual([401, "signature"])
+    const answer = await posted(address, { ":method": "POST", ":path": "/", ...headers }, "other")
+    expect([answer[":status"], answer["x-troupe-refused"]]).toEqual([401, "signature"])
   })
 
   it("SEAL1: a node refuses a request that was signed for another address", async () => {
@@ -124,8 +158,7 @@ describe("signed requests", () => {
       { method: "GET", path: "/", to: "other:1", note: "", bodyHash: hashOf(undefined) },
       clock.now()
     )
-    const answer = await fetch(`http://${address}/`, { headers })
-    expect(answer.status).toBe(401)
+    expect(await posted(address, { ":path": "/", ...headers })).toMatchObject({ ":status": 401 })
   })
 })
 
@@ -133,6 +166,46 @@ describe("deadlines", () => {
   it("INNER1: a frozen node is given up at the deadline of the head", async () => {
     const address = await frozen()
     await expect(client({ headMs: 60 }).request(address, get)).rejects.toMatchObject({ reason: "silent" })
+  })
+
+  it("INNER1: the connection to a silent node is used no more, and is closed", async () => {
+    const sockets = new Set<net.Socket>()
+    const address = await frozen(sockets)
+    const asking = client({ headMs: 60 })
+    for (const connections of [1, 2]) {
+      await expect(asking.request(address, get)).rejects.toMatchObject({ reason: "silent" })
+      expect(sockets.size).toBe(connections)
+    }
+    await Promise.all(Array.from(sockets, async (socket) => socket.closed || once(socket, "close")))
+  })
+
+  it("requests at the same time share a connection", async () => {
+    const connections = new Set<string>()
+    const address = await listening(async () => new Response("x"))
+    const counting = net.createServer((socket) => {
+      connections.add(String(socket.remotePort))
+      const { hostname, port } = new URL(`http://${address}`)
+      const to = net.connect(Number(port), hostname)
+      for (const end of [socket, to]) end.on("error", () => {})
+      socket.pipe(to).pipe(socket)
+    })
+    await new Promise<void>((resolve) => void counting.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void counting.close())
+    const { port } = counting.address() as net.AddressInfo
+    const asking = client()
+    // The signature is for the other address: each answer is a refusal.
+    const refusals = await Promise.allSettled(
+      Array.from({ length: 200 }, () => asking.request(`127.0.0.1:${port}`, get))
+    )
+    expect(refusals.filter(({ status }) => status === "rejected")).toHaveLength(200)
+    expect(connections.size).toBe(1)
+  })
+
+  it("a note of too many headers is refused before it is sent", async () => {
+    const address = await listening(async () => new Response("x"))
+    const asked = client().request(address, { ...get, note: "x".repeat(60_001) })
+    await expect(asked).rejects.toMatchObject({ code: "headers_too_large" })
+    expect((await client().request(address, { ...get, note: "x".repeat(60_000) })).status).toBe(200)
   })
 
   it("INNER1, INNER4: a node that works longer than the deadline says so, and its answer is awaited", async () => {
@@ -144,7 +217,7 @@ describe("deadlines", () => {
   })
 
   it("INNER2: an answer that falls silent fails while its reader waits", async () => {
-    const address = await frozen("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\n")
+    const address = await begun()
     let cuts = 0
     const answer = await client({ quietMs: 60 }).request(address, { ...get, onCut: () => void (cuts += 1) })
     const reader = answer.body?.getReader()
@@ -160,9 +233,20 @@ describe("deadlines", () => {
     const address = await listening(async () => new Response("whole"))
     const whole = await client().request(address, request)
     expect(await whole.text()).toBe("whole")
-    const left = await client().request(await frozen("HTTP/1.1 200 OK\r\n\r\ndata"), request)
+    const left = await client().request(await begun(), request)
     await left.body?.cancel()
     expect(cuts).toBe(0)
+  })
+
+  it.each([
+    ["fails", (stream: http2.ServerHttp2Stream) => stream.destroy(new Error("failed"))],
+    ["closes its connection", (stream: http2.ServerHttp2Stream) => stream.session?.destroy()],
+    ["is killed", (stream: http2.ServerHttp2Stream) => stream.session?.socket.destroy()]
+  ])("INNER2: an answer whose node %s is cut, and does not seem whole", async (_, then) => {
+    let cuts = 0
+    const answer = await client().request(await begun(then), { ...get, onCut: () => void (cuts += 1) })
+    await expect(answer.text()).rejects.toMatchObject({ reason: "silent" })
+    expect(cuts).toBe(1)
   })
 
   it("a node that is gone is unreached: it did not get the request", async () => {

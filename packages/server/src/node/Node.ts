@@ -29,8 +29,9 @@ import type { Server } from "../server/index.ts"
 export const socketBytes = pieceBytes
 
 export type { ListenOptions } from "./listenOptions.ts"
+export { writeBody, type Patience } from "./outgoing.ts"
 export { responseOf, type Pieces, type Question } from "../http/index.ts"
-export { respond, toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
+export { answered, toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */
 export interface Listening {

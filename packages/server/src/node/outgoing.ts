@@ -5,6 +5,7 @@
  * from the moment the socket is full, and restarts when the client takes a piece.
  */
 import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { nextTick } from "node:process"
 import type { Writable } from "node:stream"
 import type { Clock } from "@troupe/otp"
@@ -16,25 +17,35 @@ export interface Patience {
   readonly clock: Clock.Clock
 }
 
+/** A response of Node's HTTP, or a stream of HTTP/2. Chunks are framed here only for the former. */
+type Outgoing = Writable & { readonly socket?: Socket | null; readonly chunkedEncoding?: boolean }
+
+/** Writes the head and the body. Resolves and rejects as `writeBody`. */
+export const write = async (outgoing: ServerResponse, response: Response, patience: Patience): Promise<void> => {
+  if (!outgoing.destroyed) {
+    for (const [name, value] of response.headers) outgoing.appendHeader(name, value)
+    outgoing.writeHead(response.status)
+    if (streamOf(response) !== undefined) outgoing.flushHeaders()
+  }
+  await writeBody(outgoing, response, patience)
+}
+
 /**
- * Resolves when the client took everything or disconnected. Rejects when the body failed.
+ * Writes a body behind its head, and ends it. Resolves when the client took everything or disconnected. Rejects when the body
+ * failed.
  *
  * **Details**: pieces that are ready go out in one write: the socket is corked until the end of the current turn of the
  * event loop.
  */
-export const write = async (outgoing: ServerResponse, response: Response, patience: Patience): Promise<void> => {
+export const writeBody = async (outgoing: Outgoing, response: Response, patience: Patience): Promise<void> => {
+  const stream = streamOf(response)
   if (outgoing.destroyed) {
-    await response.body?.cancel()
+    if (stream === undefined) await response.body?.cancel()
+    else stream.cancel()
     return
   }
-  for (const [name, value] of response.headers) outgoing.appendHeader(name, value)
-  outgoing.writeHead(response.status)
-  const stream = streamOf(response)
   if (stream === undefined) await pump(outgoing, response, patience)
-  else {
-    outgoing.flushHeaders()
-    await flow(outgoing, stream, patience)
-  }
+  else await flow(outgoing, stream, patience)
   outgoing.end()
   if (!outgoing.closed) await taken(outgoing, patience, undefined)
 }
@@ -42,7 +53,7 @@ export const write = async (outgoing: ServerResponse, response: Response, patien
 /**
  * Writes a body that is not asked for its {@link Pieces}. A disconnect cancels the body, also while its next piece is awaited.
  */
-const pump = async (outgoing: ServerResponse, { body }: Response, patience: Patience): Promise<void> => {
+const pump = async (outgoing: Outgoing, { body }: Response, patience: Patience): Promise<void> => {
   if (body === null) return
   const reader = body.getReader()
   const leave = (): void => void reader.cancel().catch(() => {})
@@ -59,7 +70,7 @@ const pump = async (outgoing: ServerResponse, { body }: Response, patience: Pati
  * with its head.
  */
 const sendPieces = async (
-  outgoing: ServerResponse,
+  outgoing: Outgoing,
   bytes: Uint8Array,
   patience: Patience,
   isFirst = false
@@ -72,7 +83,7 @@ const sendPieces = async (
 }
 
 /** As `pump`, without a promise for each piece: a stream has many pieces, and most are taken at once. */
-const flow = (outgoing: ServerResponse, stream: Pieces, patience: Patience): Promise<void> =>
+const flow = (outgoing: Outgoing, stream: Pieces, patience: Patience): Promise<void> =>
   new Promise((resolve, reject) => {
     const go = (): void => {
       if (outgoing.destroyed) resolve()
@@ -95,9 +106,9 @@ const bytesOf = (piece: string | Uint8Array): Uint8Array => (typeof piece === "s
 /**
  * Sends one chunk of a response whose head is sent, as one piece. `write` would send its length, content and end separately.
  */
-const send = (outgoing: ServerResponse, piece: string | Uint8Array): boolean => {
-  const { socket } = outgoing
-  if (socket === null || !outgoing.chunkedEncoding || outgoing.writableNeedDrain) return outgoing.write(piece)
+const send = (outgoing: Outgoing, piece: string | Uint8Array): boolean => {
+  const { socket, chunkedEncoding } = outgoing
+  if (!socket || chunkedEncoding !== true || outgoing.writableNeedDrain) return outgoing.write(piece)
   if (socket.writableCorked === 0) {
     socket.cork()
     nextTick(uncork, socket)
@@ -115,7 +126,8 @@ const chunkOf = (head: string, piece: Uint8Array): Buffer => {
 }
 
 /** The writer that has no room: the response, or the socket to which `send` writes directly. */
-const fullOf = (outgoing: ServerResponse): Writable | null => (outgoing.writableNeedDrain ? outgoing : outgoing.socket)
+const fullOf = (outgoing: Outgoing): Writable | null =>
+  outgoing.writableNeedDrain ? outgoing : (outgoing.socket ?? null)
 
 const uncork = (socket: Writable): void => socket.uncork()
 
@@ -123,11 +135,7 @@ const uncork = (socket: Writable): void => socket.uncork()
  * Resolves when the writer has room again, or, without a writer, when the client took everything. Also resolves when the
  * client is disconnected, which happens after `stallMs`.
  */
-const taken = (
-  outgoing: ServerResponse,
-  { stallMs, clock }: Patience,
-  writer: Writable | null | undefined
-): Promise<void> =>
+const taken = (outgoing: Outgoing, { stallMs, clock }: Patience, writer: Writable | null | undefined): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clock.clearTimeout(timer)

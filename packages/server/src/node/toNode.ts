@@ -55,14 +55,10 @@ export const toNode =
   (incoming, outgoing) =>
     respond(outgoing, () => fetch(toRequest(incoming, outgoing)), options)
 
-/**
- * Writes the answer of a request of Node's HTTP, as {@link toNode} writes it. An `HttpError` of `answer` is written as its
- * refusal. Resolves when the client has the answer, or has disconnected. Never rejects.
- */
-export const respond = async (
+const respond = async (
   outgoing: ServerResponse,
   answer: () => Response | Promise<Response>,
-  { stallMs = 120_000, clock = Clock.live, closing = () => false }: ToNodeOptions = {}
+  { stallMs = 120_000, clock = Clock.live, closing = () => false }: ToNodeOptions
 ): Promise<void> => {
   try {
     const response = await answered(answer)
@@ -76,7 +72,8 @@ export const respond = async (
   }
 }
 
-const answered = async (answer: () => Response | Promise<Response>): Promise<Response> => {
+/** The answer, or the refusal of an `HttpError`. Rejects with any other error. */
+export const answered = async (answer: () => Response | Promise<Response>): Promise<Response> => {
   try {
     return await answer()
   } catch (error) {

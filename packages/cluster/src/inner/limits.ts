@@ -1,0 +1,30 @@
+/** The limits of the wire between nodes. */
+
+/** The most characters of a note: it names the caller and has the headers of its request. */
+export const mostNote = 60_000
+
+/** The most bytes of a body: those of a posted history, and its envelope. */
+export const mostBytes = 36_700_160
+
+/** The bytes that a connection may have on the way, for all its streams together; each stream has its own limit. */
+export const windowBytes = 2_147_483_647
+
+/** The most streams of a connection at the same time. Further requests wait. */
+const mostStreams = 100_000
+
+const settings = {
+  enablePush: false,
+  maxConcurrentStreams: mostStreams,
+  /** The bytes of a stream that its reader has not taken. */
+  initialWindowSize: 262_144,
+  maxHeaderListSize: 131_072
+} as const
+
+/** The settings of both ends of a connection. */
+export const connectionSettings = {
+  settings,
+  peerMaxConcurrentStreams: mostStreams,
+  maxSendHeaderBlockLength: 131_072,
+  /** In megabytes. */
+  maxSessionMemory: 1_024
+} as const
