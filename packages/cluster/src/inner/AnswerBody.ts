@@ -1,11 +1,11 @@
 /**
  * The body of another node's answer, for a socket or a reader that asks for a piece at a time.
  *
- * Owns: the pieces that were read ahead, and the timer of INNER2. Does not own the connection, which it cuts when its reader
+ * Owns: the pieces that were read ahead, and the timer of INNER2. Does not own the connection. It cuts the stream when its reader
  * leaves.
  *
- * INNER6. Nothing is read before the first question. Then at most {@link mostPieces} pieces are read ahead, of at most 64 kB
- *         each; the connection is paused until the reader has asked for all of them.
+ * INNER6. Nothing is read before the first question. Then at most {@link mostPieces} pieces are read ahead, of at most 16 kB
+ *         each; the stream is paused until the reader has asked for all of them.
  */
 import type { Clock } from "@troupe/otp"
 import type { Pieces, Question } from "@troupe/server/Node"
@@ -19,7 +19,7 @@ export interface Reading {
   readonly onCut?: (() => void) | undefined
 }
 
-/** How many pieces wait for their reader before the connection is paused. */
+/** How many pieces wait for their reader before the stream is paused. */
 const mostPieces = 16
 
 /** The stream of an answer. `rstCode` is the reason with which HTTP/2 has ended it; other than 0, it was cut. */

@@ -19,7 +19,7 @@ import { responseOf } from "@troupe/server/Node"
 import * as http2 from "node:http2"
 import { ClusterError } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
-import { connectionSettings, mostNote, windowBytes } from "./limits.ts"
+import { connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
 import { hashOf, seal } from "./signature.ts"
 
@@ -64,9 +64,6 @@ interface Answer {
   readonly headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader
   readonly stream: http2.ClientHttp2Stream
 }
-
-/** A connection without a stream is closed after this time. */
-const idleMs = 60_000
 
 export class InnerClient {
   readonly #options: InnerClientOptions

@@ -17,7 +17,7 @@ import * as http2 from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
 import { ClusterError } from "../placement/index.ts"
 import type { Tls } from "./InnerClient.ts"
-import { connectionSettings, mostBytes, windowBytes } from "./limits.ts"
+import { connectionSettings, idleMs, mostBytes, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
 import { hashOf, type SignatureCheck } from "./signature.ts"
 
@@ -94,7 +94,11 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
     sockets.add(socket)
     socket.once("close", () => sockets.delete(socket))
   })
-  server.on("session", (session) => session.setLocalWindowSize(windowBytes))
+  server.on("session", (session) => {
+    session.setLocalWindowSize(windowBytes)
+    // Each open stream has a beat each second.
+    session.setTimeout(2 * idleMs, () => session.destroy())
+  })
   // Each stream reports its own failure.
   server.on("sessionError", () => {})
   server.on("stream", (stream, headers) => void respond(options, own, stream, headers))
@@ -131,7 +135,7 @@ const respond = async (
   stream.on("error", () => {})
   try {
     const response = await answered(() => answer(options, own, stream, headers))
-    if (!stream.destroyed) stream.respond(headersOf(response))
+    if (!stream.closed && !stream.destroyed) stream.respond(headersOf(response))
     // The rest of a body that was refused is dropped.
     stream.resume()
     await writeBody(stream, response, { clock: options.clock, stallMs })

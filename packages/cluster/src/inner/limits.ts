@@ -6,6 +6,9 @@ export const mostNote = 60_000
 /** The most bytes of a body: those of a posted history, and its envelope. */
 export const mostBytes = 36_700_160
 
+/** A connection without a stream is closed after this time by the node that opened it. */
+export const idleMs = 60_000
+
 /** The bytes that a connection may have on the way, for all its streams together; each stream has its own limit. */
 export const windowBytes = 2_147_483_647
 
