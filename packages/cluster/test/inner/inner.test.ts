@@ -201,6 +201,22 @@ describe("deadlines", () => {
     expect(connections.size).toBe(1)
   })
 
+  it("many readers that leave do not cost the others their connection", async () => {
+    const address = await listening(
+      async () => new Response(new ReadableStream({ start: (to) => to.enqueue(new Uint8Array([1])) }))
+    )
+    const asking = client({ quietMs: 60_000 })
+    const staying = await asking.request(address, get)
+    const reader = staying.body?.getReader()
+    await reader?.read()
+    for (let round = 0; round < 30; round++) {
+      const leaving = await Promise.all(Array.from({ length: 100 }, () => asking.request(address, get)))
+      await Promise.all(leaving.map(async ({ body }) => body?.cancel()))
+    }
+    const still = await Promise.race([reader?.read(), asking.request(address, get).then(() => "open")])
+    expect(still).toBe("open")
+  })
+
   it("a note of too many headers is refused before it is sent", async () => {
     const address = await listening(async () => new Response("x"))
     const asked = client().request(address, { ...get, note: "x".repeat(60_001) })
