@@ -11,7 +11,7 @@
  *      that the store does not have.
  * BG3. A task goes on while its chat has no process. Its end loads the chat.
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
- *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`.
+ *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`, also one whose tool or agent the code lacks.
  * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
  * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
  *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
@@ -233,8 +233,14 @@ export class BackgroundTasks {
     else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run.task, undefined))
   }
 
+  /** The tool of a task; `undefined` if the code lacks the tool, or the agent whose tool it was. */
   #toolOf(chat: string, { agent, tool }: BackgroundTask): Tool | undefined {
-    return this.#home.options(chat, agent).toolsByName.get(tool)
+    try {
+      return this.#home.options(chat, agent).toolsByName.get(tool)
+    } catch (error) {
+      if (error instanceof SessionError && error.reason === "unknown_agent") return undefined
+      throw error
+    }
   }
 
   /** The parts of the process of a task; `undefined` if there is no such tool. */

@@ -9,6 +9,7 @@ import { livingChatsOf } from "../../src/live/chatDirectory.ts"
 import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
+import type { Agents } from "../../src/agents.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 import type { ToolContext } from "../../src/tool/toolContract.ts"
@@ -106,5 +107,32 @@ test("BG4 a sub-agent whose call may have taken effect when its program ended ma
     "has ended: interrupted.\nIts program ended during a call of wait, which may have taken effect.\n"
   )
   expect(end).toContain("call research without `background`")
+  expect(runs).toBe(1)
+})
+
+test("BG4 a task whose agent the code lacks has ended interrupted, and its chat starts", async () => {
+  const store = memory()
+  let runs = 0
+  const crawl = tool({
+    name: "crawl",
+    background: true,
+    effect: "read",
+    execute: (_, context) => ((runs += 1), aborted(context))
+  })
+  const answering = ({ messages }: Request): Script =>
+    said(messages.at(-1)) === "go" ? calls("crawl") : says(`read ${said(messages.at(-1))}`)
+  const program = (agents: Agents) =>
+    check.troupe({ adapter: check.fake({ respond: answering }), agents, store, drainMs: 10 })
+  const first = await program({ scout: { tools: [crawl] }, desk: { tools: [] } })
+  const chat = await first.troupe.chat("c", { agent: "scout" })
+  await chat.send("go").result()
+  await until(() => runs === 1)
+  await chat.handoff("desk")
+  await first.troupe.stop()
+  const second = await program({ desk: { tools: [] } })
+  const again = await second.troupe.chat("c")
+  await until(() => said(again.thread.messages.at(-1)).startsWith("read The background task"))
+  expect(said(again.thread.messages.at(-1))).toContain("has ended: interrupted.")
+  expect(await again.tasks()).toEqual([])
   expect(runs).toBe(1)
 })
