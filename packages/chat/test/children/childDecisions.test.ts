@@ -163,3 +163,30 @@ test("a submitted result for a call of a child is refused with what gives it", a
   expect(refused).toMatchObject({ reason: "unknown_tool_call_id" })
   expect(String(refused)).toContain(`approve("${address}", { type: "result", value })`)
 })
+
+const halt = { type: "halt", reason: "stop_all" } as const
+
+test.each([
+  ["write", halt, answers(1)],
+  ["write", allow, halt],
+  ["ask", halt, answers(1)]
+] as const)(
+  "SUB12 a halt prevents what is decided beside it, also about a manual call: %s %j %j",
+  async (name, first, second) => {
+    let requests = 0
+    const work = ({ messages }: Request): Script => {
+      requests += 1
+      const both = ["k", "f"].map((id) => ({ toolCall: { id, name: id === "k" ? name : "fill", arguments: {} } }))
+      return messages.length === 1 ? [...both, { finish: "tool_calls" }] : says("went on")
+    }
+    const { chat, address, troupe } = await family(work)
+    await chat.send("go").result()
+    await chat.approve(address, first).result()
+    const { haltedReason } = await chat.approve("r/~/f", second).result()
+    expect(haltedReason).toBe("stop_all")
+    expect(requests).toBe(1)
+    const { chats } = await troupe.list({ prefix: "c/~/" })
+    const child = await troupe.at(chats[0]?.id ?? "", chats[0]?.seq ?? 0)
+    expect(child?.thread.messages.map(text)).not.toContain("written")
+  }
+)
