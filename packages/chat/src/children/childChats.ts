@@ -193,6 +193,9 @@ export class ChildChats {
       return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      const halt = haltIn(wait)
+      // The child gets no halt, and the chats above have it all the same (SUB12).
+      if (halt !== undefined) return HandlerResult.halt(halt, haltedText(halt))
       return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause })
     } finally {
       call.signal.removeEventListener("abort", interrupt)
@@ -255,7 +258,8 @@ export class ChildChats {
     if (chat !== undefined && isLooser(chat.standing, bound)) {
       await chat.setPermissionMode(clamp(chat.mode, bound))
     }
-    const spent = this.#spending.overspent(id)
+    // A child that is to halt sends no request.
+    const spent = haltIn(run.wait) === undefined ? this.#spending.overspent(id) : undefined
     if (spent === undefined) return undefined
     const message = `the budget is used up, so that the agent ${call.agent} does not start`
     return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })

@@ -190,3 +190,14 @@ test.each([
     expect(child?.thread.messages.map(text)).not.toContain("written")
   }
 )
+
+test("SUB12 a halt ends the turn of the root when the child that it is for cannot be loaded", async () => {
+  const first = await family(once("k", "write"))
+  await first.chat.send("go").result()
+  await first.troupe.stop()
+  const kept = first.store
+  const load: typeof kept.load = (id) => (id.includes("/~/") ? Promise.reject(new Error("disk")) : kept.load(id))
+  const { chat, address } = await family(once("k", "write"), { store: { ...kept, load } })
+  const { haltedReason } = await chat.approve(address, halt).result()
+  expect(haltedReason).toBe("stop_all")
+})
