@@ -203,7 +203,8 @@ export class TurnTable {
    * died. An ended turn whose input has no row left is discarded.
    */
   attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
-    const inThread = new Set([...inputs, ...known])
+    const over = inbox.flatMap(({ id, status }) => (status === "delivered" ? [id] : []))
+    const inThread = new Set([...inputs, ...known, ...over])
     const held = new Set(inbox.map(({ id }) => id))
     for (const turn of this.all) {
       const { delivery } = turn.turn

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { Process } from "@troupe/otp"
-import { until } from "../double/hop.ts"
+import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
@@ -314,3 +314,28 @@ test("an id that belongs to the end of a task is refused, and so is an unknown t
   await expect(chat.cancelTask("1")).rejects.toMatchObject({ reason: "unknown_task" })
   await expect(chat.awaitTask("1")).rejects.toMatchObject({ reason: "unknown_task" })
 })
+
+test.each([true, false])(
+  "BG8 a rewind to before its call takes back the end of a task that waits: in memory %j",
+  async (isLive) => {
+    const work = working()
+    const which = tool({ name: "which", execute: () => askUser("Which one?") })
+    const store = memory()
+    const { troupe } = await starts([work.tool, which], { store })
+    const chat = await troupe.chat("c")
+    await chat.send("hello").result()
+    const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+    await chat.send("!crawl !which").result()
+    const task = await firstTask(chat)
+    work.done.resolve("42 pages")
+    await chat.awaitTask(task)
+    await until(() => chat.getSnapshot()?.context.inbox.length === 1)
+    if (!isLive) await chat.stop()
+    await troupe.rewind("c", entry, { cancel: true })
+    await hop()
+    const again = await troupe.chat("c")
+    expect((await again.send("next").result()).finalResponse?.outputText).toBe("read next")
+    expect(textsOf(again)).toEqual(["hello", "read hello", "next", "read next"])
+    expect((await store.load("c"))?.inbox).toBe(undefined)
+  }
+)
