@@ -141,6 +141,7 @@ export class RunningTroupe {
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
       newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
+      rewound: (record) => this.#living.tasks.recorded(record.id, record),
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))

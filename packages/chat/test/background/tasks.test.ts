@@ -339,3 +339,22 @@ test.each([true, false])(
     expect((await store.load("c"))?.inbox).toBe(undefined)
   }
 )
+
+test("BG8 a rewind to before its call cancels a task of a chat that was stopped", async () => {
+  const work = working()
+  const { troupe, clock } = await starts([work.tool])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  await until(() => work.contexts.length === 1)
+  const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+  await chat.stop()
+  await troupe.rewind("c", entry)
+  await hop()
+  expect(work.contexts[0]?.signal.aborted).toBe(false)
+  await troupe.rewind("c", 0)
+  await until(() => work.contexts[0]?.signal.aborted === true)
+  await clock.advance(10)
+  work.done.resolve("late")
+  await hop()
+  expect(textsOf(await troupe.chat("c"))).toEqual([])
+})
