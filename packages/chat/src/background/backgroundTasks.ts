@@ -283,7 +283,8 @@ export class BackgroundTasks {
     if (end === undefined || this.#isStopped || !this.#isOf(chat, run)) return
     const reported = this.#home.called(chat).then(() => {
       const living = this.#home.living(chat)
-      if (living === undefined) throw chatStopped(chat)
+      // A chat that starts from a record without the task has dropped it.
+      if (living === undefined || !this.#isOf(chat, run)) throw chatStopped(chat)
       return living.report(endMessage(task, end), endInputOf(task.id))
     })
     const isDone = await reported.then(
