@@ -374,3 +374,20 @@ test("BG2 the end of a task whose conversation is gone from the store begins no 
   expect(textsOf(await troupe.chat("c"))).toEqual([])
   expect(await store.load("c")).toBe(undefined)
 })
+
+test("BG5 an end that waits for the answer to a question is no turn: a cancel does not wait for it, and the answer is taken", async () => {
+  const work = working()
+  const which = tool({ name: "which", execute: () => askUser("Which one?") })
+  const { troupe } = await starts([work.tool, which])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl !which").result()
+  work.done.resolve("42 pages")
+  await until(() => chat.getSnapshot()?.context.inbox.length === 1)
+  let isCancelled = false
+  void chat.cancel().then(() => (isCancelled = true))
+  await hop()
+  expect(isCancelled).toBe(true)
+  const { haltedReason } = await chat.send("the blue one", { whenBusy: "reject" }).result()
+  expect(haltedReason).toBe("completed")
+  await until(() => endsOf(chat).length === 1)
+})
