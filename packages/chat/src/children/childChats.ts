@@ -10,7 +10,7 @@
  * SUB5. A call that runs again finds its child: it takes the result of a turn that is over, and continues an interrupted one. What
  *         the child may have done is in its own journal, so no call of the child that writes runs twice.
  */
-import type { ToolSlots } from "../async/index.ts"
+import { ignoreRejection, type ToolSlots } from "../async/index.ts"
 import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
 import { SessionError, ToolError } from "../errors/index.ts"
 import { clamp } from "../gate/index.ts"
@@ -70,6 +70,8 @@ interface Run {
   readonly key: string
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
+  /** The mode of the parent that the child is within. */
+  bound: Mode
 }
 
 /** The id of the one input of a child. */
@@ -96,8 +98,12 @@ export class ChildChats {
     })
   }
 
+  #runsOf(id: string): ReadonlyArray<readonly [child: string, run: Run]> {
+    return Array.from(this.#runs).filter(([, { parent }]) => parent === id)
+  }
+
   #childrenOf(id: string): ReadonlyArray<string> {
-    return Array.from(this.#runs).flatMap(([child, { parent }]) => (parent === id ? [child] : []))
+    return this.#runsOf(id).map(([child]) => child)
   }
 
   /** What a chat and its children spend. */
@@ -134,11 +140,21 @@ export class ChildChats {
   /** The host has set the mode of a chat: its children follow (SUB9). */
   async modeSet(id: string): Promise<void> {
     const bound = this.#modeOf(id)
-    const following = this.#childrenOf(id).map(async (child) => {
-      const chat = this.#home.living(child)
-      await chat?.setPermissionMode(clamp(chat.mode, bound))
-    })
-    await Promise.all(following)
+    await Promise.all(this.#runsOf(id).map(([child, run]) => this.#follows(child, run, bound)))
+  }
+
+  /** A chat has stored its state: its children in the background follow a mode that its calls, or a handoff, made stricter (SUB9). */
+  stored(id: string): void {
+    for (const [child, run] of this.#runsOf(id)) {
+      const bound = this.#modeOf(id)
+      if (clamp(run.bound, bound) !== run.bound) ignoreRejection(this.#follows(child, run, bound))
+    }
+  }
+
+  async #follows(child: string, run: Run, bound: Mode): Promise<void> {
+    run.bound = bound
+    const chat = this.#home.living(child)
+    await chat?.setPermissionMode(clamp(chat.mode, bound))
   }
 
   /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process. */
@@ -180,9 +196,10 @@ export class ChildChats {
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
     const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
     const wait = decisionsFor(parent.context, id)
-    const bound = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
-    if (bound !== undefined) return bound
-    const run: Run = { parent: parent.id, pid, depth, span: call.span, key: call.key, wait }
+    const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
+    if (refused !== undefined) return refused
+    const bound = this.#modeOf(parent.id)
+    const run: Run = { parent: parent.id, pid, depth, span: call.span, key: call.key, wait, bound }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
@@ -255,6 +272,7 @@ export class ChildChats {
   async #refused(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.Failed | undefined> {
     const chat = this.#home.living(id)
     const bound = this.#modeOf(run.parent)
+    run.bound = bound
     if (chat !== undefined && isLooser(chat.standing, bound)) {
       await chat.setPermissionMode(clamp(chat.mode, bound))
     }

@@ -136,3 +136,36 @@ test("BG4 a task whose agent the code lacks has ended interrupted, and its chat 
   expect(await again.tasks()).toEqual([])
   expect(runs).toBe(1)
 })
+
+test("SUB9 a mode that a call of the parent sets applies to its sub-agent in the background", async () => {
+  const gold = Promise.withResolvers<string>()
+  const written: Array<number> = []
+  const tighten = tool({
+    name: "tighten",
+    execute: (_, { setPermissionMode }) => setPermissionMode("plan").then(() => "tight")
+  })
+  const wait = tool({ name: "wait", effect: "read", execute: () => gold.promise })
+  const write = tool({ name: "write", execute: () => written.push(1) })
+  const texts = new Map<string, Script>([
+    ["go", calls(["research", { input: "dig" }])],
+    ["dig", calls("wait")],
+    ["gold", calls("write")],
+    ["plan", calls("tighten")]
+  ])
+  const respond = ({ messages }: Request): Script => texts.get(said(messages.at(-1))) ?? says(said(messages.at(-1)))
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond }),
+    tools: [subagent("research", { background: true }), tighten],
+    permissions: { mode: "acceptEdits" },
+    agents: { research: { adapter: check.fake({ respond }), tools: [wait, write] } },
+    store: memory(),
+    drainMs: 10
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => livingChatsOf(troupe).size === 2)
+  await chat.send("plan").result()
+  gold.resolve("gold")
+  await until(() => chat.thread.messages.some((message) => said(message).includes("may not run while planning")))
+  expect(written).toEqual([])
+})
