@@ -52,7 +52,8 @@ const mostArguments = 16_000
 export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
   const { thread, open, pendingQuestion, pendingToolCalls, now: askedAt } = context
   const own = { agent: context.agent?.name ?? "", chat }
-  const waits = open === undefined ? [] : asksIn({ thread, open }, own)
+  // The calls belong to the agent that made them, also when another call handed the chat over.
+  const waits = open === undefined ? [] : asksIn({ thread, open }, { ...own, agent: open.agent ?? own.agent })
   const approvals = waits.map((ask) => ({
     ...ask,
     reason: shortened(ask.reason),

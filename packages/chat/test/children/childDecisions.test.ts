@@ -201,3 +201,25 @@ test("SUB12 a halt ends the turn of the root when the child that it is for canno
   const { haltedReason } = await chat.approve(address, halt).result()
   expect(haltedReason).toBe("stop_all")
 })
+
+test("DEC3 a call of a child that waits beside a handoff is of the agent that made it", async () => {
+  const leaf = ({ messages }: Request): Script =>
+    messages.length > 1 ? says("late") : [...call("h", "handoff_to_other").slice(0, 1), ...call("k", "write")]
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: once("r", "leaf") }),
+    tools: [subagent("leaf")],
+    permissions: { ask: ({ toolCall }) => (toolCall.name === "write" ? "suspend" : "allow") },
+    agents: {
+      leaf: { adapter: check.fake({ respond: leaf }), tools: [tools.write], handoffs: ["other"] },
+      other: {
+        adapter: check.fake({ respond: ({ messages }) => says(`other: ${messages.map(text).join(" ")}`) }),
+        tools: []
+      }
+    }
+  })
+  const chat = await troupe.chat("c")
+  const { pendingApprovals } = await chat.send("go").result()
+  expect(pendingApprovals).toMatchObject([{ toolCall: { id: "r/~/k" }, agent: "leaf" }])
+  const after = await chat.approve("r/~/k", allow).result()
+  expect(after.finalResponse?.outputText).toMatch(/other: .*written/u)
+})
