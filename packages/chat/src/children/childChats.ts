@@ -205,7 +205,7 @@ export class ChildChats {
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
-      await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
+      await this.#begin(id, run, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
       // The call of a background task is over when its child starts, so that the stream has no event of it (NEST1).
       return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
@@ -221,9 +221,11 @@ export class ChildChats {
     }
   }
 
-  /** The store has the parent of a child before the child has a process. */
-  async #begin(id: string, agent: AgentRef, parent: ParentRef): Promise<void> {
-    if ((await this.#home.load(id)) === undefined) await this.#home.save({ ...blank(id), agent, parent })
+  /** The store has the parent of a child before the child has a process. A child that waited and is gone does not begin again (SUB5). */
+  async #begin(id: string, { wait }: Run, agent: AgentRef, parent: ParentRef): Promise<void> {
+    if ((await this.#home.load(id)) !== undefined) return
+    if (wait !== undefined) throw new Error(`its conversation ${id} was deleted while it waited`)
+    await this.#home.save({ ...blank(id), agent, parent })
   }
 
   #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {

@@ -223,3 +223,12 @@ test("DEC3 a call of a child that waits beside a handoff is of the agent that ma
   const after = await chat.approve("r/~/k", allow).result()
   expect(after.finalResponse?.outputText).toMatch(/other: .*written/u)
 })
+
+test("SUB5 a child whose conversation was deleted while it waited does not begin again", async () => {
+  const { chat, address, troupe } = await family(once("k", "write"))
+  const { pendingApprovals } = await chat.send("go").result()
+  await troupe.delete(pendingApprovals?.[0]?.chat ?? "")
+  const after = await chat.approve(address, allow).result()
+  expect(after.haltedReason).toBe("completed")
+  expect(after.finalResponse?.outputText).toContain("was deleted while it waited")
+})
