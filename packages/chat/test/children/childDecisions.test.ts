@@ -8,6 +8,7 @@ import { text } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import { defaultMaxToolResultCharacters } from "../../src/toolResult/index.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 
 const check = leakCheck()
@@ -231,4 +232,12 @@ test("SUB5 a child whose conversation was deleted while it waited does not begin
   const after = await chat.approve(address, allow).result()
   expect(after.haltedReason).toBe("completed")
   expect(after.finalResponse?.outputText).toContain("was deleted while it waited")
+})
+
+test("DEC4 a result that is too long for a call of a child is refused, and the call still waits", async () => {
+  const { chat, waits, address } = await family(once("k", "fill"))
+  await chat.send("go").result()
+  const refused = await refusal(() => chat.approve(address, answers("x".repeat(defaultMaxToolResultCharacters + 1))))
+  expect(refused).toMatchObject({ _tag: "ValidationError", errors: [{ field: ["decision", "value"] }] })
+  expect(await waits()).toEqual([["tool_result", address]])
 })
