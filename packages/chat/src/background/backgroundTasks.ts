@@ -90,6 +90,11 @@ export class BackgroundTasks {
     return this.#of(chat).some(({ children }) => children > 0)
   }
 
+  /** Whether the chat has tasks here. */
+  has(chat: string): boolean {
+    return this.#chats.has(chat)
+  }
+
   list(chat: string): ReadonlyArray<ShownTask> {
     return this.#tasks(chat).map(({ view }) => view)
   }

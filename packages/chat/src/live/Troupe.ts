@@ -112,7 +112,8 @@ export class RunningTroupe {
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const { home } = own
     checkHome(home, kept)
-    const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id), home)
+    const isLiving = (id: string) => this.#living.held.has(id) || this.#living.tasks.has(id)
+    const guardedStore = guarded(kept, this.system.clock, writer, isLiving, home)
     const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own

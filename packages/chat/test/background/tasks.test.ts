@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { Process } from "@troupe/otp"
+import { Clock, Process } from "@troupe/otp"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
@@ -390,4 +390,22 @@ test("BG5 an end that waits for the answer to a question is no turn: a cancel do
   const { haltedReason } = await chat.send("the blue one", { whenBusy: "reject" }).result()
   expect(haltedReason).toBe("completed")
   await until(() => endsOf(chat).length === 1)
+})
+
+test("BG3 an unloaded chat does not expire while it has a task", async () => {
+  const work = working()
+  const time = Clock.test()
+  const store = memory({ clock: time, ttlMs: 1_000 })
+  const { troupe, clock } = await starts([work.tool], { store, passivateAfterMs: 1_000 })
+  await (await troupe.chat("c")).send("!crawl").result()
+  await until(() => work.contexts.length === 1)
+  for (let turn = 0; turn < 8 && troupe.isAlive("c"); turn++) await clock.advance(500)
+  await time.advance(5_000)
+  await clock.advance(60_000)
+  expect(troupe.isAlive("c")).toBe(false)
+  work.done.resolve("late")
+  await until(() => troupe.isAlive("c"))
+  const chat = await troupe.chat("c")
+  await until(() => textsOf(chat).at(-1) === "read late")
+  expect(textsOf(chat)[0]).toBe("!crawl")
 })
