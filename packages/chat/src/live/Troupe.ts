@@ -394,7 +394,7 @@ export class RunningTroupe {
   /** TASKREVIVE1: the nodes of a cluster search their buckets themselves. */
   #reviveTasks({ store, home }: TroupeOptions): void {
     const isNeeded = store !== undefined && home === undefined && Store.isSessionStore(store)
-    if (!isNeeded || this.tools.every(({ background }) => background === undefined)) return
+    if (!isNeeded || !this.#agents.canHaveTasks) return
     void reviveTasks({
       list: (page) => this.#conversations.list(page),
       load: (id) => this.#living.load(id),

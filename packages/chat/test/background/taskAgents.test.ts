@@ -169,3 +169,29 @@ test("SUB9 a mode that a call of the parent sets applies to its sub-agent in the
   await until(() => chat.thread.messages.some((message) => said(message).includes("may not run while planning")))
   expect(written).toEqual([])
 })
+
+test("TASKREVIVE1 a tool of an agent whose name another tool has too can have tasks", async () => {
+  const store = memory()
+  let runs = 0
+  const crawl = (work: (context: ToolContext) => unknown) =>
+    tool({ name: "crawl", background: true, effect: "read", execute: (_, context) => ((runs += 1), work(context)) })
+  const respond = ({ messages }: Request): Script =>
+    said(messages.at(-1)) === "go" ? calls("crawl") : says(`read ${said(messages.at(-1))}`)
+  const program = (work: (context: ToolContext) => unknown) =>
+    check.troupe({
+      adapter: check.fake({ respond }),
+      tools: [tool({ name: "crawl", execute: () => "at once" })],
+      agents: { scout: { tools: [crawl(work)] } },
+      store,
+      drainMs: 10
+    })
+  const first = await program(aborted)
+  await (await first.troupe.chat("c", { agent: "scout" })).send("go").result()
+  await until(() => runs === 1)
+  await first.troupe.stop()
+  const second = await program(() => "silver")
+  await until(() => second.troupe.isAlive("c"))
+  const chat = await second.troupe.chat("c")
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("read The background task"))
+  expect(said(chat.thread.messages.at(-1))).toContain("has ended: done.\nsilver")
+})
