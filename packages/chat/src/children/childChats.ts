@@ -66,8 +66,9 @@ interface Run {
   readonly pid: Pid
   readonly depth: number
   readonly span: SubagentCall["span"]
-  /** The key of the call. */
+  /** The key of the call, and whether its work is a background task. */
   readonly key: string
+  readonly isTask: boolean
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
   /** The mode of the parent that the child is within. */
@@ -199,7 +200,16 @@ export class ChildChats {
     const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
     if (refused !== undefined) return refused
     const bound = this.#modeOf(parent.id)
-    const run: Run = { parent: parent.id, pid, depth, span: call.span, key: call.key, wait, bound }
+    const run: Run = {
+      parent: parent.id,
+      pid,
+      depth,
+      span: call.span,
+      key: call.key,
+      isTask: under !== undefined,
+      wait,
+      bound
+    }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
@@ -308,11 +318,20 @@ export class ChildChats {
   async #ended(id: string, run: Run): Promise<void> {
     if (!this.#isOf(id, run)) return
     const chat = this.#home.living(id)
-    const usage = chat?.context?.usage
-    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run, id, usage)
+    const usage = chat && usageOf(chat, run)
+    if (usage !== undefined) this.#spending.childEnded(run, id, usage)
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
+}
+
+/**
+ * The usage of a child whose call has ended. A call whose process has died runs again, and counts then. A background task does not, when
+ * it missed its deadline; the step of its child has no end then.
+ */
+const usageOf = ({ context, stepUsage }: FamilyChat, { pid, isTask }: Run): Usage.Usage | undefined => {
+  if (context === undefined || Process.isAlive(pid)) return context?.usage
+  return isTask ? Usage.add(context.usage, stepUsage) : undefined
 }
 
 /** The part of a key after its last slash names the call by its step. */

@@ -195,3 +195,25 @@ test("TASKREVIVE1 a tool of an agent whose name another tool has too can have ta
   await until(() => said(chat.thread.messages.at(-1)).startsWith("read The background task"))
   expect(said(chat.thread.messages.at(-1))).toContain("has ended: done.\nsilver")
 })
+
+test("SUB7 the usage of a sub-agent in the background that misses its deadline counts for its chat", async () => {
+  const store = memory()
+  let runs = 0
+  const wait = tool({ name: "wait", effect: "read", execute: (_, context) => ((runs += 1), aborted(context)) })
+  const spending = (request: Request): Script => [{ usage: { totalTokens: 100 } }, ...research(request)]
+  const { troupe, clock } = await check.troupe({
+    adapter: check.fake({ respond: boss }),
+    tools: [subagent("research", { background: true, timeoutMs: 1_000 })],
+    agents: { research: { adapter: check.fake({ respond: spending }), tools: [wait] } },
+    store,
+    drainMs: 10
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => runs === 1)
+  await clock.advance(1_000)
+  await until(() => said(chat.thread.messages.at(-1)).startsWith("boss read The background task"))
+  expect(said(chat.thread.messages.at(-1))).toContain("has ended: timed_out.")
+  await chat.send("and now?").result()
+  expect((await store.load("c"))?.usage).toMatchObject({ totalTokens: 100 })
+})
