@@ -45,7 +45,7 @@ import { type BackgroundCall, digest, type SubagentCall, taskHandle, type Tool }
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
-import { type RunParts, TaskRun } from "./taskRun.ts"
+import { type RunParts, TaskRun, type WorkProcess } from "./taskRun.ts"
 
 /** A chat, as its tasks use it. */
 export interface TaskedChat {
@@ -64,7 +64,7 @@ export interface TasksHome {
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
   readonly subagent:
-    | ((chat: string, call: SubagentCall, under: Pid) => Promise<HandlerResult.HandlerResult>)
+    | ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<HandlerResult.HandlerResult>)
     | undefined
   /** Loads the chat. */
   readonly called: (chat: string) => Promise<unknown>

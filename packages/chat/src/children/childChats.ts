@@ -34,7 +34,7 @@ import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
-import type { FamilyChat } from "./familyChat.ts"
+import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
 import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
 
@@ -66,9 +66,9 @@ interface Run {
   readonly pid: Pid
   readonly depth: number
   readonly span: SubagentCall["span"]
-  /** The key of the call, and whether its work is a background task. */
+  /** The key of the call, and the process of its work if that can go on as a background task. */
   readonly key: string
-  readonly isTask: boolean
+  readonly under: WorkProcess | undefined
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
   /** The mode of the parent that the child is within. */
@@ -189,9 +189,9 @@ export class ChildChats {
   }
 
   /** Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. */
-  async run(parentId: string, call: SubagentCall, under?: Pid): Promise<HandlerResult.HandlerResult> {
+  async run(parentId: string, call: SubagentCall, under?: WorkProcess): Promise<HandlerResult.HandlerResult> {
     const parent = this.#home.living(parentId)
-    const pid = under ?? parent?.pid
+    const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
@@ -206,7 +206,7 @@ export class ChildChats {
       depth,
       span: call.span,
       key: call.key,
-      isTask: under !== undefined,
+      under,
       wait,
       bound
     }
@@ -319,7 +319,8 @@ export class ChildChats {
     if (!this.#isOf(id, run)) return
     const chat = this.#home.living(id)
     const usage = chat && usageOf(chat, run)
-    if (usage !== undefined) this.#spending.childEnded(run, id, usage)
+    const isTask = run.under?.isTask() === true
+    if (usage !== undefined) this.#spending.childEnded({ ...run, isTask }, id, usage)
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
@@ -329,9 +330,9 @@ export class ChildChats {
  * The usage of a child whose call has ended. A call whose process has died runs again, and counts then. A background task does not, when
  * it missed its deadline; the step of its child has no end then.
  */
-const usageOf = ({ context, stepUsage }: FamilyChat, { pid, isTask }: Run): Usage.Usage | undefined => {
+const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage.Usage | undefined => {
   if (context === undefined || Process.isAlive(pid)) return context?.usage
-  return isTask ? Usage.add(context.usage, stepUsage) : undefined
+  return under === undefined ? undefined : Usage.add(context.usage, stepUsage)
 }
 
 /** The part of a key after its last slash names the call by its step. */

@@ -217,3 +217,27 @@ test("SUB7 the usage of a sub-agent in the background that misses its deadline c
   await chat.send("and now?").result()
   expect((await store.load("c"))?.usage).toMatchObject({ totalTokens: 100 })
 })
+
+test("SUB7 the usage of a sub-agent in the background counts for its chat, which was stopped meanwhile", async () => {
+  const gold = Promise.withResolvers<string>()
+  const store = memory()
+  const spending = (request: Request): Script => [{ usage: { totalTokens: 100 } }, ...research(request)]
+  const wait = tool({ name: "wait", effect: "read", execute: () => gold.promise })
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: boss }),
+    tools: [subagent("research", { background: true })],
+    agents: { research: { adapter: check.fake({ respond: spending }), tools: [wait] } },
+    store,
+    drainMs: 10
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => livingChatsOf(troupe).size === 2)
+  await chat.stop()
+  gold.resolve("gold")
+  await until(() => troupe.isAlive("c"))
+  const again = await troupe.chat("c")
+  await until(() => said(again.thread.messages.at(-1)).startsWith("boss read The background task"))
+  await until(() => again.getSnapshot()?.context.phase === "idle")
+  expect((await store.load("c"))?.usage).toMatchObject({ totalTokens: 200 })
+})
