@@ -6,7 +6,7 @@
  * HANDOFF2. Of several completed handoffs in one message, the last in call order counts.
  */
 import type { ToolCall, ToolMessage } from "../model/index.ts"
-import type { AgentRef } from "../record/index.ts"
+import type { AgentRef, StepResult } from "../record/index.ts"
 import { make, type Tool } from "../tool/index.ts"
 import { ok } from "../values/index.ts"
 
@@ -40,6 +40,17 @@ export const handedTo = (
   const completed = new Set(results.flatMap((result) => (result.outcome === "completed" ? [result.toolCallId] : [])))
   const last = toolCalls.findLast(({ id, name }) => completed.has(id) && targetOf(toolsByName.get(name)) !== undefined)
   return last === undefined ? undefined : targetOf(toolsByName.get(last.name))
+}
+
+/** The agent that a step hands over to. The calls of its message that were over before it count too, if one of its own hands over. */
+export const handedToBy = (
+  { response: { toolCalls, message }, toolResults, thread: { messages } }: StepResult,
+  toolsByName: ReadonlyMap<string, Tool>
+): AgentRef | undefined => {
+  const target = handedTo(toolCalls, toolResults, toolsByName)
+  const at = target === undefined || message === undefined ? -1 : messages.lastIndexOf(message)
+  const results = messages.slice(at + 1).filter((one) => one.role === "tool")
+  return at === -1 ? target : handedTo(toolCalls, results, toolsByName)
 }
 
 const targetOf = (tool: Tool | undefined): AgentRef | undefined => (tool === undefined ? undefined : targets.get(tool))

@@ -76,6 +76,19 @@ test("HANDOFF2 of two handoffs in one message the last counts, and one that was 
   expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([1, 1])
 })
 
+test("HANDOFF2 of two handoffs in one message the last counts, also when the first is decided later", async () => {
+  const { options, adapters } = shop(check)
+  const permissions = {
+    ask: ({ toolCall }: { toolCall: { name: string } }) => (toolCall.name.endsWith("billing") ? "suspend" : "allow")
+  } as const
+  const support = { ...options.agents.support, handoffs: ["billing", "research"], permissions }
+  const { troupe } = await check.troupe({ ...options, agents: { ...options.agents, support } })
+  const chat = await troupe.chat("c", { agent: "support" })
+  await chat.send("!handoff_to_billing !handoff_to_research").result()
+  await chat.approve("c0", { type: "allow" }).result()
+  expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([0, 1])
+})
+
 test("CHAT16 calls that wait when the model hands over belong to its agent, also after a restart", async () => {
   const store = memory()
   const { options, adapters } = shop(check)
