@@ -7,8 +7,8 @@
  *        no process.
  * SUB11. An answer gets to the very call that asked, once: an answer to what the child no longer waits for is not used. A call that was
  *        allowed to run, and may have run when the program ended, is another wait, and is asked about again.
- * SUB12. A decision to halt ends the turn of every chat up to the root, as a decision about a call of the root does. No answer beside it
- *        has an effect.
+ * SUB12. A decision to halt ends the turn of every chat up to the root, as a decision about a call of the root does. Nothing runs that was
+ *        decided beside it, and the child gets no other answer.
  */
 import { shortened } from "../errors/index.ts"
 import { shown } from "../json/index.ts"
