@@ -409,3 +409,13 @@ test("BG3 an unloaded chat does not expire while it has a task", async () => {
   await until(() => textsOf(chat).at(-1) === "read late")
   expect(textsOf(chat)[0]).toBe("!crawl")
 })
+
+test("BG6 a long question of a task is in its end with the number of the characters left out", async () => {
+  const long = "long ".repeat(5_000)
+  const { troupe } = await starts([tool({ name: "crawl", background: true, execute: () => askUser(long) })])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  await until(() => endsOf(chat).length === 1)
+  const end = textsOf(chat).find((text) => text.startsWith("The background task"))
+  expect(end).toContain(`long … (${long.length - 2_000} characters more)\n`)
+})
