@@ -32,7 +32,7 @@ export const makeHandoffTool = (agent: AgentRef, description: string | undefined
 }
 
 /** The agent that completed calls hand over to (HANDOFF2). */
-export const handedTo = (
+const handedTo = (
   toolCalls: ReadonlyArray<ToolCall>,
   results: ReadonlyArray<ToolMessage>,
   toolsByName: ReadonlyMap<string, Tool>
@@ -42,15 +42,28 @@ export const handedTo = (
   return last === undefined ? undefined : targetOf(toolsByName.get(last.name))
 }
 
-/** The agent that a step hands over to. The calls of its message that were over before it count too, if one of its own hands over. */
+/** The results of the calls of a message: all that there are, and those that came last. */
+interface Results {
+  readonly all: ReadonlyArray<ToolMessage>
+  readonly last: ReadonlyArray<ToolMessage>
+}
+
+/** The agent that the last results hand over to. If one does, those before them count too (HANDOFF2). */
+export const handedToLast = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  { all, last }: Results,
+  toolsByName: ReadonlyMap<string, Tool>
+): AgentRef | undefined =>
+  handedTo(toolCalls, last, toolsByName) === undefined ? undefined : handedTo(toolCalls, all, toolsByName)
+
+/** The agent that a step hands over to, which may continue with the open calls of a step before. */
 export const handedToBy = (
-  { response: { toolCalls, message }, toolResults, thread: { messages } }: StepResult,
+  { response: { toolCalls, message }, toolResults: last, thread: { messages } }: StepResult,
   toolsByName: ReadonlyMap<string, Tool>
 ): AgentRef | undefined => {
-  const target = handedTo(toolCalls, toolResults, toolsByName)
-  const at = target === undefined || message === undefined ? -1 : messages.lastIndexOf(message)
-  const results = messages.slice(at + 1).filter((one) => one.role === "tool")
-  return at === -1 ? target : handedTo(toolCalls, results, toolsByName)
+  const at = message === undefined ? -1 : messages.lastIndexOf(message)
+  const all = at === -1 ? last : messages.slice(at + 1).filter((one) => one.role === "tool")
+  return handedToLast(toolCalls, { all, last }, toolsByName)
 }
 
 const targetOf = (tool: Tool | undefined): AgentRef | undefined => (tool === undefined ? undefined : targets.get(tool))

@@ -320,3 +320,25 @@ test("the model of a send must be a name", async () => {
   expect(() => chat.send("hi", { model: "" })).toThrow(/model: must_be_a_non_empty_string, the name of a model/)
   expect(() => chat.send("hi", { modle: "a" } as object)).toThrow(/did you mean model\?/)
 })
+
+test("CHAT16 a handoff of the host stays while a call runs that waited beside a handoff of the model", async () => {
+  const { options } = shop(check)
+  const store = memory()
+  const wiping = Promise.withResolvers<string>()
+  let runs = 0
+  const wipe = tool({ name: "wipe", execute: () => ((runs += 1), wiping.promise) })
+  const permissions = {
+    ask: ({ toolCall }: { toolCall: { name: string } }) => (toolCall.name === "wipe" ? "suspend" : "allow")
+  } as const
+  const agents = { ...options.agents, support: { ...options.agents.support, permissions, tools: [wipe] } }
+  const { troupe } = await check.troupe({ ...options, agents, store })
+  const chat = await troupe.chat("c", { agent: "support" })
+  await chat.send("!wipe !handoff_to_billing").result()
+  await chat.handoff("research")
+  const turn = chat.approve("c0", { type: "allow" })
+  await until(() => runs === 1)
+  expect((await store.load("c"))?.agent?.name).toBe("research")
+  wiping.resolve("wiped")
+  await turn.result()
+  expect((await store.load("c"))?.agent?.name).toBe("research")
+})
