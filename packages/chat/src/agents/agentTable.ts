@@ -68,6 +68,12 @@ export class AgentTable {
     return (this.#tools ??= this.#allTools())
   }
 
+  /** Whether a call of the Troupe, or of one of its agents, can become a background task. Tools of several agents can have one name. */
+  get canHaveTasks(): boolean {
+    const own = Object.values(this.#definitions).flatMap(({ tools = [] }) => tools.map(toolOf))
+    return [...this.#troupe.engine.tools, ...own].some(({ background }) => background !== undefined)
+  }
+
   #allTools(): ReadonlyArray<Tool> {
     const found = new Map(this.#troupe.engine.tools.map((tool) => [tool.name, tool]))
     for (const { tools = [], handoffs = [] } of Object.values(this.#definitions)) {

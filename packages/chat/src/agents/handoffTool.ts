@@ -6,7 +6,7 @@
  * HANDOFF2. Of several completed handoffs in one message, the last in call order counts.
  */
 import type { ToolCall, ToolMessage } from "../model/index.ts"
-import type { AgentRef } from "../record/index.ts"
+import type { AgentRef, StepResult } from "../record/index.ts"
 import { make, type Tool } from "../tool/index.ts"
 import { ok } from "../values/index.ts"
 
@@ -32,7 +32,7 @@ export const makeHandoffTool = (agent: AgentRef, description: string | undefined
 }
 
 /** The agent that completed calls hand over to (HANDOFF2). */
-export const handedTo = (
+const handedTo = (
   toolCalls: ReadonlyArray<ToolCall>,
   results: ReadonlyArray<ToolMessage>,
   toolsByName: ReadonlyMap<string, Tool>
@@ -40,6 +40,30 @@ export const handedTo = (
   const completed = new Set(results.flatMap((result) => (result.outcome === "completed" ? [result.toolCallId] : [])))
   const last = toolCalls.findLast(({ id, name }) => completed.has(id) && targetOf(toolsByName.get(name)) !== undefined)
   return last === undefined ? undefined : targetOf(toolsByName.get(last.name))
+}
+
+/** The results of the calls of a message: all that there are, and those that came last. */
+interface Results {
+  readonly all: ReadonlyArray<ToolMessage>
+  readonly last: ReadonlyArray<ToolMessage>
+}
+
+/** The agent that the last results hand over to. If one does, those before them count too (HANDOFF2). */
+export const handedToLast = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  { all, last }: Results,
+  toolsByName: ReadonlyMap<string, Tool>
+): AgentRef | undefined =>
+  handedTo(toolCalls, last, toolsByName) === undefined ? undefined : handedTo(toolCalls, all, toolsByName)
+
+/** The agent that a step hands over to, which may continue with the open calls of a step before. */
+export const handedToBy = (
+  { response: { toolCalls, message }, toolResults: last, thread: { messages } }: StepResult,
+  toolsByName: ReadonlyMap<string, Tool>
+): AgentRef | undefined => {
+  const at = message === undefined ? -1 : messages.lastIndexOf(message)
+  const all = at === -1 ? last : messages.slice(at + 1).filter((one) => one.role === "tool")
+  return handedToLast(toolCalls, { all, last }, toolsByName)
 }
 
 const targetOf = (tool: Tool | undefined): AgentRef | undefined => (tool === undefined ? undefined : targets.get(tool))

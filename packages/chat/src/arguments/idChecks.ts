@@ -26,6 +26,8 @@ export const checkOwnId = (id: string): void => {
       ["id"],
       "must_not_contain /~/: that is a conversation of a sub-agent, which only its call uses"
     )
+  if (id.endsWith("/~"))
+    throw refusedArgument(["id"], "must_not_end_with /~: its sub-agents would have the ids of those of another chat")
 }
 
 /** Throws a `ValidationError` for options that are no object, and for unknown names. */

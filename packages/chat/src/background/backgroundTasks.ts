@@ -11,7 +11,7 @@
  *      that the store does not have.
  * BG3. A task goes on while its chat has no process. Its end loads the chat.
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
- *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`.
+ *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`, also one whose tool or agent the code lacks.
  * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
  * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
  *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
@@ -45,7 +45,7 @@ import { type BackgroundCall, digest, type SubagentCall, taskHandle, type Tool }
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
-import { type RunParts, TaskRun } from "./taskRun.ts"
+import { type RunParts, TaskRun, type WorkProcess } from "./taskRun.ts"
 
 /** A chat, as its tasks use it. */
 export interface TaskedChat {
@@ -64,7 +64,7 @@ export interface TasksHome {
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
   readonly subagent:
-    | ((chat: string, call: SubagentCall, under: Pid) => Promise<HandlerResult.HandlerResult>)
+    | ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<HandlerResult.HandlerResult>)
     | undefined
   /** Loads the chat. */
   readonly called: (chat: string) => Promise<unknown>
@@ -88,6 +88,11 @@ export class BackgroundTasks {
   /** Whether the chat must stay in memory: sub-agents run within the mode and the budget of their parent. */
   needs(chat: string): boolean {
     return this.#of(chat).some(({ children }) => children > 0)
+  }
+
+  /** Whether the chat has tasks here. */
+  has(chat: string): boolean {
+    return this.#chats.has(chat)
   }
 
   list(chat: string): ReadonlyArray<ShownTask> {
@@ -233,8 +238,14 @@ export class BackgroundTasks {
     else if (!run.began) void this.#follow(chat, run, this.#partsOf(chat, run.task, undefined))
   }
 
+  /** The tool of a task; `undefined` if the code lacks the tool, or the agent whose tool it was. */
   #toolOf(chat: string, { agent, tool }: BackgroundTask): Tool | undefined {
-    return this.#home.options(chat, agent).toolsByName.get(tool)
+    try {
+      return this.#home.options(chat, agent).toolsByName.get(tool)
+    } catch (error) {
+      if (error instanceof SessionError && error.reason === "unknown_agent") return undefined
+      throw error
+    }
   }
 
   /** The parts of the process of a task; `undefined` if there is no such tool. */
@@ -277,7 +288,8 @@ export class BackgroundTasks {
     if (end === undefined || this.#isStopped || !this.#isOf(chat, run)) return
     const reported = this.#home.called(chat).then(() => {
       const living = this.#home.living(chat)
-      if (living === undefined) throw chatStopped(chat)
+      // A chat that starts from a record without the task has dropped it.
+      if (living === undefined || !this.#isOf(chat, run)) throw chatStopped(chat)
       return living.report(endMessage(task, end), endInputOf(task.id))
     })
     const isDone = await reported.then(

@@ -1,6 +1,7 @@
 /** How a task ended: from the end of its process to what the model reads. */
 import { ExitReason } from "@troupe/otp"
 import { type CallEnd, outcomeOf, type RunnableCall, toolFailure } from "../call/index.ts"
+import { shortened } from "../errors/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { Ask, ChildWait, TaskEnd } from "../record/index.ts"
@@ -20,7 +21,7 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
   if (asked?.type === "ask_user") {
     return {
       status: "failed",
-      text: `It asked: ${asked.question}\nA background task gets no answer; ask the user instead.`
+      text: `It asked: ${shortened(asked.question)}\nA background task gets no answer; ask the user instead.`
     }
   }
   const waits = asked === undefined ? undefined : childWaitIn(asked)

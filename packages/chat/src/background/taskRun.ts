@@ -13,13 +13,19 @@ import { resultOf } from "./taskEnd.ts"
 /** The deadline of a task whose tool has none: an hour. */
 const usualTimeoutMs = 3_600_000
 
+/** The process of the work of a call, and whether that goes on as a task. */
+export interface WorkProcess {
+  readonly pid: Pid
+  readonly isTask: () => boolean
+}
+
 /** The parts that a process of a task is started with. */
 export interface RunParts {
   readonly supervisor: () => Promise<Pid>
   readonly tool: Tool
   readonly options: RunOptions
   /** Runs a sub-agent below the process of the task. */
-  readonly subagent: ((call: SubagentCall, under: Pid) => Promise<HandlerResult.HandlerResult>) | undefined
+  readonly subagent: ((call: SubagentCall, under: WorkProcess) => Promise<HandlerResult.HandlerResult>) | undefined
   readonly progressed: (value: unknown) => void
 }
 
@@ -164,7 +170,7 @@ export class TaskRun {
         if (pid === undefined) throw new Error("a task runs a sub-agent before its process")
         this.children += 1
         try {
-          return await subagent(call, pid)
+          return await subagent(call, { pid, isTask: () => this.isTask })
         } finally {
           this.children -= 1
         }

@@ -8,7 +8,7 @@ import type { CallEnv, CallOptions, RunnableCall, ToolCallWatcher, ToolOutcome }
 import type { GateOptions } from "./batchGate.ts"
 import type { Fifo } from "../async/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { Tool } from "../tool/index.ts"
+import type { CallPlace, Tool } from "../tool/index.ts"
 
 /**
  * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), the places
@@ -21,9 +21,16 @@ export interface BatchLedger {
   readonly unread: Fifo<Event>
 }
 
-/** Records the calls that write: `done` is called when the intent is stored, or with the failure. */
+/**
+ * Records the calls that write: `done` is called when the intent is stored, or with the failure. `given` are the arguments that a
+ * person gave.
+ */
 export interface IntentJournal {
-  readonly intend: (position: number, done: (failure: SessionError | undefined) => void) => void
+  readonly intend: (
+    position: number,
+    done: (failure: SessionError | undefined) => void,
+    given?: CallPlace["edited"]
+  ) => void
   readonly over: (position: number, outcome: ToolOutcome, goesOn: boolean) => void
 }
 
@@ -62,6 +69,8 @@ interface SuspendedCall {
   /** The milliseconds after which the call expires; never by default. */
   readonly expiresMs?: number | undefined
   readonly child?: ChildWait | undefined
+  /** The arguments that a person gave. */
+  readonly given?: CallPlace["edited"]
 }
 
 /** Outcomes in call order, the halt that counts, and the suspended calls, which have no outcome yet. */

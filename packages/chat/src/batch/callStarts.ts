@@ -68,7 +68,11 @@ export class CallStarts {
       if (slot === undefined || isOver(slot)) return
       slot.status = "queued"
       if (verdict.type === "allow")
-        Object.assign(slot, { toolCall: verdict.toolCall, edited: slot.edited || verdict.edited })
+        Object.assign(slot, {
+          toolCall: verdict.toolCall,
+          edited: slot.edited || verdict.edited,
+          given: verdict.given ?? slot.given
+        })
       else if (verdict.type === "deny") ended(slot, refusedOutcome(verdict))
       else if (verdict.type === "halt") ended(slot, haltedOutcome(verdict))
       else if (verdict.type === "suspend" && !isHalted) {

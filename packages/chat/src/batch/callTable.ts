@@ -42,6 +42,8 @@ export interface Slot {
   /** The call as the model wrote it, or with edited arguments. */
   toolCall: ToolCall
   edited: boolean
+  /** The arguments that a person gave. Every run of the call begins with them, and its key has them. */
+  given: CallPlace["edited"]
   /** The call's place in the batch, and in its message. */
   readonly index: number
   readonly position: number
@@ -118,6 +120,7 @@ export class CallSlots {
     this.all = input.toolCalls.map((toolCall, index) => ({
       toolCall,
       edited: input.edited?.has(index) === true,
+      given: input.edited?.has(index) === true ? (toolCall.arguments ?? undefined) : undefined,
       index,
       position: input.positions?.[index] ?? index,
       status: "queued",
@@ -203,15 +206,14 @@ export class CallSlots {
     this.waiters.reached(slot, "over")
   }
 
-  #keyOf({ toolCall, position, edited }: Slot): string {
+  #keyOf({ toolCall, position, given }: Slot): string {
     const { stepId, messageIndex, options } = this.#input
     const { requestId, sessionId } = options
-    const replaced = edited ? (toolCall.arguments ?? undefined) : undefined
     return idempotencyKey({ requestId, sessionId }, toolCall.id, {
       stepId,
       messageIndex,
       index: position,
-      edited: replaced
+      edited: given
     })
   }
 
@@ -237,8 +239,8 @@ export class CallSlots {
     const halt = isCancelled
       ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
       : halts[0]
-    const suspended = this.all.flatMap(({ index, suspended: waits }) =>
-      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs, child: waits.child }]
+    const suspended = this.all.flatMap(({ index, suspended: waits, given }) =>
+      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs, child: waits.child, given }]
     )
     return { outcomes, halt, suspended, error }
   }
@@ -299,7 +301,7 @@ class SlotCall implements RunnableCall, CallWatcher {
     this.stepId = input.stepId
     this.messageIndex = input.messageIndex
     this.index = slot.position
-    this.edited = input.edited?.has(slot.index) === true ? (toolCall.arguments ?? undefined) : undefined
+    this.edited = slot.given
     this.restored = slot.hasStarted ? undefined : (run) => slots.await(slot, run)
     this.#slot = slot
     this.#slots = slots

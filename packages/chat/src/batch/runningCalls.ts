@@ -344,7 +344,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
       this.#start(slot)
     } else {
       const { turn } = this.#host
-      journal.intend(position, (failure) => turn(() => this.intended(index, failure)))
+      journal.intend(position, (failure) => turn(() => this.intended(index, failure)), slot.given)
     }
   }
 

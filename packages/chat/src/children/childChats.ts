@@ -10,7 +10,7 @@
  * SUB5. A call that runs again finds its child: it takes the result of a turn that is over, and continues an interrupted one. What
  *         the child may have done is in its own journal, so no call of the child that writes runs twice.
  */
-import type { ToolSlots } from "../async/index.ts"
+import { ignoreRejection, type ToolSlots } from "../async/index.ts"
 import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
 import { SessionError, ToolError } from "../errors/index.ts"
 import { clamp } from "../gate/index.ts"
@@ -34,7 +34,7 @@ import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
-import type { FamilyChat } from "./familyChat.ts"
+import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
 import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
 
@@ -66,10 +66,13 @@ interface Run {
   readonly pid: Pid
   readonly depth: number
   readonly span: SubagentCall["span"]
-  /** The key of the call. */
+  /** The key of the call, and the process of its work if that can go on as a background task. */
   readonly key: string
+  readonly under: WorkProcess | undefined
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
+  /** The mode of the parent that the child is within. */
+  bound: Mode
 }
 
 /** The id of the one input of a child. */
@@ -96,8 +99,12 @@ export class ChildChats {
     })
   }
 
+  #runsOf(id: string): ReadonlyArray<readonly [child: string, run: Run]> {
+    return Array.from(this.#runs).filter(([, { parent }]) => parent === id)
+  }
+
   #childrenOf(id: string): ReadonlyArray<string> {
-    return Array.from(this.#runs).flatMap(([child, { parent }]) => (parent === id ? [child] : []))
+    return this.#runsOf(id).map(([child]) => child)
   }
 
   /** What a chat and its children spend. */
@@ -134,11 +141,21 @@ export class ChildChats {
   /** The host has set the mode of a chat: its children follow (SUB9). */
   async modeSet(id: string): Promise<void> {
     const bound = this.#modeOf(id)
-    const following = this.#childrenOf(id).map(async (child) => {
-      const chat = this.#home.living(child)
-      await chat?.setPermissionMode(clamp(chat.mode, bound))
-    })
-    await Promise.all(following)
+    await Promise.all(this.#runsOf(id).map(([child, run]) => this.#follows(child, run, bound)))
+  }
+
+  /** A chat has stored its state: its children in the background follow a mode that its calls, or a handoff, made stricter (SUB9). */
+  stored(id: string): void {
+    for (const [child, run] of this.#runsOf(id)) {
+      const bound = this.#modeOf(id)
+      if (clamp(run.bound, bound) !== run.bound) ignoreRejection(this.#follows(child, run, bound))
+    }
+  }
+
+  async #follows(child: string, run: Run, bound: Mode): Promise<void> {
+    run.bound = bound
+    const chat = this.#home.living(child)
+    await chat?.setPermissionMode(clamp(chat.mode, bound))
   }
 
   /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process. */
@@ -172,27 +189,40 @@ export class ChildChats {
   }
 
   /** Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. */
-  async run(parentId: string, call: SubagentCall, under?: Pid): Promise<HandlerResult.HandlerResult> {
+  async run(parentId: string, call: SubagentCall, under?: WorkProcess): Promise<HandlerResult.HandlerResult> {
     const parent = this.#home.living(parentId)
-    const pid = under ?? parent?.pid
+    const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
       return failed(call, "cancelled", "the call was cancelled")
     const id = childId(parent.id, `${lastPart(call.key)}-${digest(call.key)}`)
     const depth = (parent.context?.caller.parent?.depth ?? 0) + 1
     const wait = decisionsFor(parent.context, id)
-    const bound = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
-    if (bound !== undefined) return bound
-    const run: Run = { parent: parent.id, pid, depth, span: call.span, key: call.key, wait }
+    const refused = wait === undefined ? this.#boundMet(parent.id, id, depth, call) : undefined
+    if (refused !== undefined) return refused
+    const bound = this.#modeOf(parent.id)
+    const run: Run = {
+      parent: parent.id,
+      pid,
+      depth,
+      span: call.span,
+      key: call.key,
+      under,
+      wait,
+      bound
+    }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
     call.signal.addEventListener("abort", interrupt, { once: true })
     const takeBack = under === undefined ? this.#home.toolSlots?.lend() : undefined
     try {
-      await this.#begin(id, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
+      await this.#begin(id, run, this.#home.agentRef(call.agent), { chat: parent.id, call: call.toolCall.id, depth })
       // The call of a background task is over when its child starts, so that the stream has no event of it (NEST1).
       return await this.#answer(id, run, under === undefined ? call : { ...call, events: false })
     } catch (cause) {
       if (call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
+      const halt = haltIn(wait)
+      // The child gets no halt, and the chats above have it all the same (SUB12).
+      if (halt !== undefined) return HandlerResult.halt(halt, haltedText(halt))
       return failed(call, "child_failed", `the agent ${call.agent} failed: ${describe(cause)}`, { cause })
     } finally {
       call.signal.removeEventListener("abort", interrupt)
@@ -201,9 +231,11 @@ export class ChildChats {
     }
   }
 
-  /** The store has the parent of a child before the child has a process. */
-  async #begin(id: string, agent: AgentRef, parent: ParentRef): Promise<void> {
-    if ((await this.#home.load(id)) === undefined) await this.#home.save({ ...blank(id), agent, parent })
+  /** The store has the parent of a child before the child has a process. A child that waited and is gone does not begin again (SUB5). */
+  async #begin(id: string, { wait }: Run, agent: AgentRef, parent: ParentRef): Promise<void> {
+    if ((await this.#home.load(id)) !== undefined) return
+    if (wait !== undefined) throw new Error(`its conversation ${id} was deleted while it waited`)
+    await this.#home.save({ ...blank(id), agent, parent })
   }
 
   #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {
@@ -252,10 +284,12 @@ export class ChildChats {
   async #refused(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.Failed | undefined> {
     const chat = this.#home.living(id)
     const bound = this.#modeOf(run.parent)
+    run.bound = bound
     if (chat !== undefined && isLooser(chat.standing, bound)) {
       await chat.setPermissionMode(clamp(chat.mode, bound))
     }
-    const spent = this.#spending.overspent(id)
+    // A child that is to halt sends no request.
+    const spent = haltIn(run.wait) === undefined ? this.#spending.overspent(id) : undefined
     if (spent === undefined) return undefined
     const message = `the budget is used up, so that the agent ${call.agent} does not start`
     return failed(call, "child_refused", message, { metadata: { haltedReason: spent.reason, ...spent.metadata } })
@@ -284,11 +318,21 @@ export class ChildChats {
   async #ended(id: string, run: Run): Promise<void> {
     if (!this.#isOf(id, run)) return
     const chat = this.#home.living(id)
-    const usage = chat?.context?.usage
-    if (usage !== undefined && Process.isAlive(run.pid)) this.#spending.childEnded(run, id, usage)
+    const usage = chat && usageOf(chat, run)
+    const isTask = run.under?.isTask() === true
+    if (usage !== undefined) this.#spending.childEnded({ ...run, isTask }, id, usage)
     await chat?.stop()
     if (this.#isOf(id, run)) this.#runs.delete(id)
   }
+}
+
+/**
+ * The usage of a child whose call has ended. A call whose process has died runs again, and counts then. A background task does not, when
+ * it missed its deadline; the step of its child has no end then.
+ */
+const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage.Usage | undefined => {
+  if (context === undefined || Process.isAlive(pid)) return context?.usage
+  return under === undefined ? undefined : Usage.add(context.usage, stepUsage)
 }
 
 /** The part of a key after its last slash names the call by its step. */

@@ -7,7 +7,8 @@
  *        no process.
  * SUB11. An answer gets to the very call that asked, once: an answer to what the child no longer waits for is not used. A call that was
  *        allowed to run, and may have run when the program ended, is another wait, and is asked about again.
- * SUB12. A decision to halt ends the turn of every chat up to the root, as a decision about a call of the root does.
+ * SUB12. A decision to halt ends the turn of every chat up to the root, as a decision about a call of the root does. Nothing runs that was
+ *        decided beside it, and the child gets no other answer.
  */
 import { shortened } from "../errors/index.ts"
 import { shown } from "../json/index.ts"
@@ -51,7 +52,8 @@ const mostArguments = 16_000
 export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> => {
   const { thread, open, pendingQuestion, pendingToolCalls, now: askedAt } = context
   const own = { agent: context.agent?.name ?? "", chat }
-  const waits = open === undefined ? [] : asksIn({ thread, open }, own)
+  // The calls belong to the agent that made them, also when another call handed the chat over.
+  const waits = open === undefined ? [] : asksIn({ thread, open }, { ...own, agent: open.agent ?? own.agent })
   const approvals = waits.map((ask) => ({
     ...ask,
     reason: shortened(ask.reason),
@@ -86,21 +88,25 @@ const bounded = ({ id, name, arguments: args, rawArguments }: ToolCall): ToolCal
     : { id, name, arguments: null, rawArguments: shortened(text, mostArguments) }
 }
 
-/** The turn that gives the child the answers it waits for; `undefined` if there are none (SUB11). */
+/** The turn that gives the child the answers it waits for; `undefined` if there are none (SUB11), or a halt prevents them (SUB12). */
 export const answering = (
   { id: chat, context }: WaitingChild,
   asks: ReadonlyArray<Ask>,
   child: Answering
 ): Turn | undefined => {
   const { thread, open, pendingQuestion, pendingToolCalls } = context
+  const halts = asks.some(({ decision }) => decision?.type === "halt")
   const decidedFor = (id: string, at: number) => asks.filter((ask) => ask.id === id && ask.at === at)
   if (open !== undefined && isWaiting(open)) {
-    const turns = asksIn({ thread, open }, { agent: "", chat }).flatMap((asked) => {
-      const { decision } = asks.find((one) => one.id === asked.id && isAbout(one, asked)) ?? {}
-      return decision === undefined ? [] : [child.approve(asked.id, decision)]
+    const decided = asksIn({ thread, open }, { agent: "", chat }).flatMap(({ id, ...asked }) => {
+      const { decision } = asks.find((one) => one.id === id && isAbout(one, asked)) ?? {}
+      return decision === undefined ? [] : [{ id, decision }]
     })
-    return turns.at(-1)
+    // A halt of a question, or of a call that a person answers, is none of these: then nothing beside it runs.
+    if (halts && !decided.some(({ decision }) => decision.type === "halt")) return undefined
+    return decided.map(({ id, decision }) => child.approve(id, decision)).at(-1)
   }
+  if (halts) return undefined
   const valueFor = (id: string): unknown =>
     valueOf(decidedFor(id, indexOf(thread, id)).find(({ kind }) => kind === "question" || kind === "tool_result"))
   const answer = pendingQuestion === undefined ? undefined : valueFor(pendingQuestion.toolCallId)

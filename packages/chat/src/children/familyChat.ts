@@ -1,4 +1,4 @@
-/** A chat, as its parent and its children use it. */
+/** A chat, as its parent and its children use it, and the process of a call that can become a background task. */
 import type { Pid } from "@troupe/otp"
 import type { ChatContext } from "../loop/index.ts"
 import type { Usage } from "../model/index.ts"
@@ -21,4 +21,10 @@ export interface FamilyChat {
   readonly setPermissionMode: (mode: Mode) => Promise<void>
   readonly cancel: () => Promise<void>
   readonly stop: () => Promise<void>
+}
+
+/** The process of the work of a call, and whether that goes on as a background task. */
+export interface WorkProcess {
+  readonly pid: Pid
+  readonly isTask: () => boolean
 }

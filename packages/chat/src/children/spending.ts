@@ -27,6 +27,8 @@ export interface SpendingHome {
 interface Ended {
   readonly key: string
   readonly usage: Usage.Usage
+  /** Whether the work of the call went on as a background task: a process of the chat that starts does not run it again. */
+  readonly isTask: boolean
 }
 
 export class Spending {
@@ -53,12 +55,12 @@ export class Spending {
 
   /** A call of the parent has ended; a run before of the same call counts no more. */
   childEnded(
-    { parent, key }: { readonly parent: string; readonly key: string },
+    { parent, key, isTask }: { readonly parent: string; readonly key: string; readonly isTask: boolean },
     child: string,
     usage: Usage.Usage
   ): void {
     const all = this.#ended.get(parent) ?? new Map<string, Ended>()
-    this.#ended.set(parent, all.set(child, { key, usage: minus(usage, this.#home.counted(child)) }))
+    this.#ended.set(parent, all.set(child, { key, isTask, usage: minus(usage, this.#home.counted(child)) }))
   }
 
   #endedWith(id: string, keyOf: () => string): Usage.Usage | undefined {
@@ -68,9 +70,11 @@ export class Spending {
     return Array.from(all.values()).find((ended) => ended.key === key)?.usage
   }
 
-  /** The process of a chat starts from its record, which has what it has spent. */
+  /** The process of a chat starts from its record, which has what it has spent. What its tasks spent is counted with its next step. */
   began(id: string): void {
+    const left = Array.from(this.#ended.get(id) ?? []).filter(([, { isTask }]) => isTask)
     this.#ended.delete(id)
+    if (left.length > 0) this.#ended.set(id, new Map(left))
   }
 
   /** Why a child may send no more requests (SUB8). */

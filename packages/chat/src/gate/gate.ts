@@ -38,6 +38,8 @@ interface Admitted {
   readonly toolCall: ToolCall
   /** Whether its arguments were edited. */
   readonly edited: boolean
+  /** The arguments that a person gave in place of the model's, if one did. A hook may have edited them again. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The call does not run; `reason` is for the model. */
@@ -112,7 +114,9 @@ export const gateCall = async (toolCall: ToolCall, tool: Tool | undefined, gate:
         gate
       )
     case "allow":
-      return verdict.arguments === undefined ? permitted : edited(permitted.toolCall, verdict.arguments)
+      return verdict.arguments === undefined
+        ? permitted
+        : { ...permitted, ...edited(permitted.toolCall, verdict.arguments) }
   }
 }
 
@@ -166,7 +170,7 @@ export const answered = (
     case "allow": {
       const args = answer.arguments
       if (args === undefined) return { type: "allow", toolCall, edited: false }
-      return isArguments(args) ? edited(toolCall, args) : unanswered(toolCall, value)
+      return isArguments(args) ? { ...edited(toolCall, args), given: args } : unanswered(toolCall, value)
     }
     case "deny": {
       const { reason } = answer

@@ -13,5 +13,6 @@ export {
   refusalOf,
   undecidedCall,
   unknownToolCall,
+  waitsIn,
   withoutResults
 } from "./turnAdmission.ts"

@@ -33,6 +33,17 @@ export const mustWait = (
   { messages }: Pick<TurnData, "messages">
 ): boolean => (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
 
+/** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results or for decisions. */
+export const waitsIn = (
+  context:
+    | (Pick<InboxState, "turn" | "inbox" | "pendingToolCalls" | "open"> & Pick<Asking, "pendingQuestion">)
+    | undefined,
+  { id, messages }: Pick<TurnData, "id" | "messages">
+): boolean =>
+  context?.turn === undefined &&
+  context?.inbox.some((waiting) => waiting.id === id) === true &&
+  (mustWait(context, { messages }) || mustWaitForAnswer(context, id))
+
 /**
  * Why a turn cannot begin; `undefined` when it can. It must decide about suspended calls, else answer all the calls
  * that the chat waits for, and no others.

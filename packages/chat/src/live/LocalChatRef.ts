@@ -162,7 +162,8 @@ export class LocalChatRef implements ChatRef {
   approve(toolCallId: string, decision: Decision, { options }: OwnOptions = {}): LiveTurn {
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const state = context && { ...context, given: options?.tools, engineOf }
+    const { maxToolResultCharacters } = this.#chat
+    const state = context && { ...context, given: options?.tools, engineOf, maxToolResultCharacters }
     return this.#chat.start([], {
       options,
       decisions: [boundDecision(decision, toolCallId, state)]

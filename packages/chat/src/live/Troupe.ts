@@ -112,7 +112,8 @@ export class RunningTroupe {
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const { home } = own
     checkHome(home, kept)
-    const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id), home)
+    const isLiving = (id: string) => this.#living.held.has(id) || this.#living.tasks.has(id)
+    const guardedStore = guarded(kept, this.system.clock, writer, isLiving, home)
     const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
@@ -141,6 +142,7 @@ export class RunningTroupe {
       living: (id) => this.#living.get(id)?.chat,
       between: (id, work) => this.#living.between(id, work),
       newId: () => idAtHome(home, () => System.uuid(this.system, "chats")),
+      rewound: (record) => this.#living.tasks.recorded(record.id, record),
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
@@ -392,7 +394,7 @@ export class RunningTroupe {
   /** TASKREVIVE1: the nodes of a cluster search their buckets themselves. */
   #reviveTasks({ store, home }: TroupeOptions): void {
     const isNeeded = store !== undefined && home === undefined && Store.isSessionStore(store)
-    if (!isNeeded || this.tools.every(({ background }) => background === undefined)) return
+    if (!isNeeded || !this.#agents.canHaveTasks) return
     void reviveTasks({
       list: (page) => this.#conversations.list(page),
       load: (id) => this.#living.load(id),

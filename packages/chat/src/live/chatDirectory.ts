@@ -296,7 +296,8 @@ export class ChatDirectory {
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
-    const life = new ChatLife(chat, { engine, system, tree, home, tasks: this.tasks }, record, recalled)
+    const parts = { engine, system, tree, home, tasks: this.tasks, children: this.#children }
+    const life = new ChatLife(chat, parts, record, recalled)
     const env = new ChatEnv(life)
     const isChild = isChildId(id)
     const pid = StateMachine.startLink(parent, chatMachine, {

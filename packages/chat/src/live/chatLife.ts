@@ -23,6 +23,7 @@ interface LifeParts {
   readonly engine: Engine
   readonly home: Home | undefined
   readonly tasks: BackgroundTasks
+  readonly children: ChildChats
 }
 
 export class ChatLife extends CommitChain {
@@ -33,11 +34,12 @@ export class ChatLife extends CommitChain {
   readonly #tree: SupervisionTree
   readonly #home: Home | undefined
   readonly #tasks: BackgroundTasks
+  readonly #children: ChildChats
   pid: ChatPid | undefined
 
   constructor(
     chat: LiveChat,
-    { engine, system, tree, home, tasks }: LifeParts,
+    { engine, system, tree, home, tasks, children }: LifeParts,
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
@@ -49,6 +51,7 @@ export class ChatLife extends CommitChain {
     this.#tree = tree
     this.#home = home
     this.#tasks = tasks
+    this.#children = children
   }
 
   /** HOME1 */
@@ -59,6 +62,7 @@ export class ChatLife extends CommitChain {
 
   protected saved(record: Conversation): void {
     this.#tasks.recorded(this.#chat.id, record)
+    this.#children.stored(this.#chat.id)
   }
 
   /** Stores an input that waits, if the store does not have it. */

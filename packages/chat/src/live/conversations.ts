@@ -55,6 +55,8 @@ export interface ConversationsHome {
   /** Runs `work` while no process of the chat is started, and starts one afterwards. */
   readonly between: (id: string, work: () => Promise<void>) => Promise<void>
   readonly newId: () => string
+  /** Called with the record of a conversation that was rewound while it had no chat in memory. */
+  readonly rewound: (record: Conversation) => void
   /** Whether conversations can have children: with agents, and a store that lists them. */
   readonly hasChildren: boolean
   /** The agent of a new conversation, which the caller may give. Throws for an unknown name. */
@@ -151,7 +153,11 @@ export class Conversations {
     const { cancel = false } = options
     if (typeof cancel !== "boolean") throw invalid("cancel", "must_be_a_boolean")
     const chat = this.#home.living(id)
-    if (chat === undefined) return this.#asked({ type: "rewind", id, seq, fence: this.#home.fence(id) })
+    if (chat === undefined) {
+      const record = await this.#asked({ type: "rewind", id, seq, fence: this.#home.fence(id) })
+      this.#home.rewound(record)
+      return record
+    }
     await this.#checkStep(id, seq)
     const { promise, resolve, reject } = Promise.withResolvers<Conversation>()
     ignoreRejection(promise)

@@ -35,7 +35,7 @@ import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
-import type { Delivery, InboxLimits, Turn } from "../inbox/index.ts"
+import { type Delivery, type InboxLimits, type Turn, waitsIn } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
@@ -198,9 +198,9 @@ export class LiveChat implements TurnsHome {
     return this.view.context
   }
 
-  /** Whether a turn runs or waits, or an input of an earlier process is held. */
+  /** Whether a turn runs or is next, or an input of an earlier process is. */
   get isBusy(): boolean {
-    return this.#running !== undefined || heldInputs(this).length > 0
+    return this.#turns.next(this.context) !== undefined || heldInputs(this).some((held) => !waitsIn(this.context, held))
   }
 
   get #running(): LiveTurn | undefined {
@@ -293,7 +293,7 @@ export class LiveChat implements TurnsHome {
 
   /** Cancels the running turn, and waits for its end. */
   async cancel(): Promise<void> {
-    const running = this.#running
+    const running = this.#turns.next(this.context)
     if (running === undefined) return
     this.#turns.cancel(running)
     await running.ended

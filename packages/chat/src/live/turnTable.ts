@@ -18,7 +18,8 @@ import {
   dataOf,
   isUnanswered,
   refusalOf,
-  unknownOutcome
+  unknownOutcome,
+  waitsIn
 } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
@@ -83,11 +84,16 @@ export class TurnTable {
   }
 
   /** The turn that the process runs or, before it runs one, the first that is not over. */
-  running(current: string | undefined): LiveTurn | undefined {
+  running(current: string | undefined, waits?: (turn: LiveTurn) => boolean): LiveTurn | undefined {
     const turn = current === undefined ? undefined : this.#turns.get(current)
     if (turn !== undefined && !turn.over) return turn
-    for (const first of this.#turns.all.values()) if (!first.over) return first
+    for (const first of this.#turns.all.values()) if (!first.over && waits?.(first) !== true) return first
     return undefined
+  }
+
+  /** The turn that runs, else the next one: an input that waits for an answer or a decision is none. */
+  next(context: ChatContext | undefined): LiveTurn | undefined {
+    return this.running(context?.turn?.id, ({ id, turn: { messages } }) => waitsIn(context, { id, messages }))
   }
 
   /** Why the inbox refuses this message while a turn runs (INBOX1). */
@@ -203,7 +209,8 @@ export class TurnTable {
    * died. An ended turn whose input has no row left is discarded.
    */
   attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
-    const inThread = new Set([...inputs, ...known])
+    const over = inbox.flatMap(({ id, status }) => (status === "delivered" ? [id] : []))
+    const inThread = new Set([...inputs, ...known, ...over])
     const held = new Set(inbox.map(({ id }) => id))
     for (const turn of this.all) {
       const { delivery } = turn.turn

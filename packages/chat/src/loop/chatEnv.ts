@@ -12,8 +12,8 @@
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
 import { inForm, type RunOptions } from "../options/index.ts"
-import { handedTo, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
-import type { ResponseFormat, ToolCall, ToolMessage } from "../model/index.ts"
+import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
+import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
@@ -29,6 +29,7 @@ import {
   leftOut,
   type Opened,
   openToolCalls,
+  resultsSince,
   type StepEnv,
   stepEnv,
   type StepLive,
@@ -287,7 +288,7 @@ export class ChatEnv implements StepEnv {
     const results = steps.map(original)
     const result = results.at(-1)
     if (result === undefined) return { mayContinue: false }
-    const target = this.#handedTo(result.response.toolCalls, result.toolResults)
+    const target = this.#handedTo((tools) => handedToBy(result, tools))
     const options = this.#optionsOf({ turn, agent: target?.name ?? agent })
     const handoff = target === undefined ? {} : { handoff: { agent: target, timeMs: options.budget?.timeMs } }
     const standing = { stopped: options.signal?.aborted === true ? ("cancelled" as const) : stopped, steps: results }
@@ -421,15 +422,14 @@ export class ChatEnv implements StepEnv {
   }
 
   /** The agent that the completed calls of the running step hand over to. */
-  #handedTo(toolCalls: ReadonlyArray<ToolCall>, results: ReadonlyArray<ToolMessage>): AgentRef | undefined {
-    if (this.#opening.agent === undefined) return undefined
-    return handedTo(toolCalls, results, this.#optionsOf(this.#opening).toolsByName)
+  #handedTo(find: (toolsByName: RunOptions["toolsByName"]) => AgentRef | undefined): AgentRef | undefined {
+    return this.#opening.agent === undefined ? undefined : find(this.#optionsOf(this.#opening).toolsByName)
   }
 
-  /** The agent that the calls of an open step hand over to; that of the record if they do not. */
-  agentIn(opened: Opened, agent: AgentRef | undefined): AgentRef | undefined {
-    const results = opened.thread.messages.slice(opened.open.at + 1).filter((message) => message.role === "tool")
-    return this.#handedTo(openToolCalls(opened), results) ?? agent
+  /** The agent that the calls of an open step hand over to which are done since `before`; that of the record if none does. */
+  agentIn(opened: Opened, agent: AgentRef | undefined, before: OpenStep | undefined): AgentRef | undefined {
+    const results = resultsSince(opened, before)
+    return this.#handedTo((tools) => handedToLast(openToolCalls(opened), results, tools)) ?? agent
   }
 
   #modeFrom(standing: ModeStanding | undefined): PermissionMode {
@@ -441,7 +441,7 @@ export class ChatEnv implements StepEnv {
     const now = this.#journal?.journalled
     if (now !== undefined) {
       const usage = Usage.add(record.usage, now.usage)
-      const agent = this.agentIn(now, record.agent)
+      const agent = this.agentIn(now, record.agent, record.open)
       const of = agent === undefined ? {} : { agent }
       return { ...record, ...now, ...of, usage, permissionMode, draft: undefined }
     }

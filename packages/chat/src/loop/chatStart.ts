@@ -1,7 +1,15 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
 import { Clock, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
-import { type AgentRef, type Conversation, keepsAnswered, type OpenCall, tasksOf } from "../record/index.ts"
+import {
+  type AgentRef,
+  type Conversation,
+  endInputOf,
+  isEndInput,
+  keepsAnswered,
+  type OpenCall,
+  tasksOf
+} from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
 import { boundedBy, expired, hasExpired } from "./suspensionExpiry.ts"
 import type { Engine } from "../tool/index.ts"
@@ -87,9 +95,17 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
   return { ...start, committed: isKnown && isOfAgent && (interrupted === undefined || cutOff === undefined) }
 }
 
-/** A late write can leave the row of an input that the thread has. */
-const inboxOf = ({ inbox = [], inputs = [], known = [] }: Conversation): Inbox.Inbox =>
-  inbox.length === 0 ? Inbox.empty : Inbox.holding(inbox, new Set([...inputs, ...known]))
+/**
+ * A late write can leave the row of an input that the thread has. A rewind to before the call of a background task leaves the
+ * row of its end, which is not reported (BG8). The next commit removes both.
+ */
+const inboxOf = (record: Conversation): Inbox.Inbox => {
+  const { inbox = [], inputs = [], known = [] } = record
+  if (inbox.length === 0) return Inbox.empty
+  const ends = new Set(tasksOf(record).map(({ id }) => endInputOf(id)))
+  const unasked = inbox.flatMap(({ id }) => (isEndInput(id) && !ends.has(id) ? [id] : []))
+  return Inbox.holding(inbox, new Set([...inputs, ...known, ...unasked]))
+}
 
 const tasksIn = (record: Conversation): Pick<ChatStart, "tasks"> => {
   const tasks = tasksOf(record)

@@ -12,7 +12,7 @@ import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Journal, Opened } from "../step/index.ts"
 import { original } from "../values/index.ts"
-import { type AgentRef, type Conversation, isWaiting, type ModeStanding } from "../record/index.ts"
+import { type AgentRef, type Conversation, isWaiting, type ModeStanding, type OpenStep } from "../record/index.ts"
 import type { TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */
@@ -71,14 +71,14 @@ const cutShort = (content: string): AssistantMessage => ({
 export interface Recalled {
   readonly journal: Journal | undefined
   readonly standing: ModeStanding | undefined
-  readonly agentIn: (opened: Opened, agent: AgentRef | undefined) => AgentRef | undefined
+  readonly agentIn: (opened: Opened, agent: AgentRef | undefined, before: OpenStep | undefined) => AgentRef | undefined
 }
 
 /** A handoff whose result came after the save. */
 const withHandoff = (known: Recalled, record: Conversation, recalled: Conversation): Conversation => {
   const { thread, open, agent } = recalled
   if (recalled === record || open === undefined) return recalled
-  const now = known.agentIn({ thread, open }, agent)
+  const now = known.agentIn({ thread, open }, agent, record.open)
   return now === agent ? recalled : { ...recalled, agent: now }
 }
 

@@ -3,6 +3,7 @@
 import * as z from "zod"
 import { ChildWait, Decision } from "./Approval.ts"
 import { StepHalt } from "./StepResult.ts"
+import { openRecord } from "../values/index.ts"
 
 /** Why a call waits: for itself, or because its sub-agent waits. */
 const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
@@ -17,11 +18,13 @@ const CallWait = z.enum(["permission", "unknown_outcome", "subagent"])
  * - `manual`: the caller answers it
  * - `done`: its result is in the thread
  *
+ * `arguments` are those that a person gave in place of the model's, of a call that ran with them. It runs again with them.
+ *
  * A call of the kind `subagent` has the waits of its child, and is `decided` when all of them are. Then it runs again.
  */
 export const OpenCall = z.discriminatedUnion("state", [
   z.object({ state: z.literal("new") }).readonly(),
-  z.object({ state: z.literal("intended") }).readonly(),
+  z.object({ state: z.literal("intended"), arguments: openRecord.optional() }).readonly(),
   z
     .object({
       state: z.literal("waiting"),
@@ -29,6 +32,7 @@ export const OpenCall = z.discriminatedUnion("state", [
       reason: z.string(),
       askedAt: z.number(),
       expiresAt: z.number().optional(),
+      arguments: openRecord.optional(),
       child: ChildWait.optional()
     })
     .readonly(),

@@ -81,10 +81,10 @@ const approvalsOf = ({ thread, open }: Conversation): ReadonlyArray<RecordWait> 
   return open.calls.flatMap((call, position) => {
     const toolCall = toolCalls[position]
     if (call.state !== "waiting" || toolCall === undefined) return []
-    const { kind, reason, askedAt, expiresAt, child } = call
+    const { kind, reason, askedAt, expiresAt, child, arguments: given = toolCall.arguments } = call
     if (child !== undefined) return childWaits(toolCall.id, child.asks, expiresAt)
     if (kind === "subagent") return []
-    return [waitOf(kinds[kind], toolCall, { reason: shortened(reason), askedAt, expiresAt })]
+    return [waitOf(kinds[kind], { ...toolCall, arguments: given }, { reason: shortened(reason), askedAt, expiresAt })]
   })
 }
 

@@ -14,12 +14,16 @@ import {
   type OpenCall,
   type PendingApproval
 } from "../record/index.ts"
+import { calledWith } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 
 type Waiting = Extract<OpenCall, { readonly state: "waiting" }>
 
+/** The arguments that a person gave in place of the model's. */
+type Given = Readonly<Record<string, unknown>> | undefined
+
 /** The state of a call whose sub-agent waits; it expires with the first of the waits. */
-export const waitingForChild = (child: ChildWait, now: number): OpenCall => {
+export const waitingForChild = (child: ChildWait, now: number, given?: Given): OpenCall => {
   const ends = child.asks.flatMap(({ expiresAt }) => expiresAt ?? [])
   return {
     state: "waiting",
@@ -27,6 +31,7 @@ export const waitingForChild = (child: ChildWait, now: number): OpenCall => {
     reason: "its sub-agent waits for a person",
     askedAt: now,
     ...(ends.length === 0 ? {} : { expiresAt: Math.min(...ends) }),
+    ...(given === undefined ? {} : { arguments: given }),
     child
   }
 }
@@ -55,9 +60,12 @@ const left = (toolCall: ToolCall, { child, expiresAt }: Waiting, agent: string):
 
 /** What a waiting call waits for: a decision about itself, or those of its sub-agent that are left. */
 export const approvalsOf = (toolCall: ToolCall, call: Waiting): ReadonlyArray<PendingApproval> => {
-  const { kind, reason, askedAt, expiresAt, child } = call
+  const { kind, reason, askedAt, expiresAt, child, arguments: given } = call
   const limit = expiresAt === undefined ? {} : { expiresAt }
-  if (child === undefined) return kind === "subagent" ? [] : [{ toolCall, kind, reason, askedAt, ...limit }]
+  if (child === undefined) {
+    const asked = given === undefined ? toolCall : calledWith(toolCall, given)
+    return kind === "subagent" ? [] : [{ toolCall: asked, kind, reason, askedAt, ...limit }]
+  }
   return left(toolCall, call, "").map(({ id: _id, at: _at, above: _above, ...approval }) => approval)
 }
 
@@ -103,9 +111,10 @@ export const decidedCall = (
   { toolCallId: id, decision, about }: Decided
 ): OpenCall | undefined => {
   if (call.state !== "waiting" || toolCall === undefined) return undefined
-  const { kind, child } = call
+  const { kind, child, arguments: given } = call
   if (child === undefined) {
-    return toolCall.id === id && about === undefined ? { state: "decided", kind, decision } : undefined
+    const decided: OpenCall = { state: "decided", kind, decision: withGiven(decision, given) }
+    return toolCall.id === id && about === undefined ? decided : undefined
   }
   const at = child.asks.findIndex(
     (ask) => ask.decision === undefined && addressOf(toolCall.id, ask.id) === id && isAbout(ask, about)
@@ -115,9 +124,15 @@ export const decidedCall = (
   const asks = child.asks.with(at, { ...ask, decision })
   const after = { ...child, asks }
   return asks.every((one) => one.decision !== undefined)
-    ? { state: "decided", kind, decision: { type: "allow" }, child: after }
+    ? { state: "decided", kind, decision: withGiven({ type: "allow" }, given), child: after }
     : { ...call, child: after }
 }
+
+/** A call that ran with the arguments of a person runs again with these, unless the decision has others. */
+const withGiven = (decision: Decision, given: Given): Decision =>
+  given === undefined || decision.type !== "allow" || decision.arguments !== undefined
+    ? decision
+    : { ...decision, arguments: given }
 
 /** What was decided about this id, in the state of its call. */
 export const decisionFor = (

@@ -4,7 +4,7 @@
  * DEC3. A call is not allowed to run when neither the agent, or the Troupe, nor the turn of the decision has its tool. A decision to
  *       allow a call of a sub-agent, or to give it a result, needs the tool of the sub-agent in each chat above too.
  * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it, and a
- *       question with a text that is not blank.
+ *       question with a text that is not blank, and a call with a result that is not too long.
  */
 import { Decision, type OpenStep, type PendingApproval } from "../record/index.ts"
 import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
@@ -14,7 +14,7 @@ import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import type { Decided } from "./childAsks.ts"
-import type { Engine, ParsedArguments } from "../tool/index.ts"
+import { type Engine, type ParsedArguments, submittedContent } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels } from "../json/index.ts"
 
@@ -24,6 +24,8 @@ interface DecisionState {
   readonly thread: Thread.Thread
   readonly open: OpenStep | undefined
   readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
+  /** How long the result of a call may be. */
+  readonly maxToolResultCharacters?: number | undefined
   /** The engine of a sub-agent's calls. */
   readonly engineOf?: ((agent: string) => Pick<Engine, "tools">) | undefined
 }
@@ -158,6 +160,20 @@ const tagged = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray
 const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray<Finding> =>
   Object.entries(json ?? {}).flatMap(([step, value]) => tagged(value, [...path, step]))
 
+/** Why the value cannot be the result of a call of a sub-agent that a person answers. */
+const unsubmittable = (
+  value: unknown,
+  toolCallId: string,
+  maxCharacters: number | undefined
+): ReadonlyArray<Finding> => {
+  try {
+    submittedContent(toolCallId, value, maxCharacters)
+    return []
+  } catch (thrown) {
+    return [{ field: ["value"], reason: describe(thrown) }]
+  }
+}
+
 /** The issues of the replaced arguments, if the schema can check them synchronously. */
 const misfits = (
   decision: Decision,
@@ -167,6 +183,9 @@ const misfits = (
   if (decision.type === "result" && waits?.kind === "question") {
     const isBlank = typeof decision.value === "string" && decision.value.trim() === ""
     return isBlank ? [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }] : []
+  }
+  if (decision.type === "result" && waits?.kind === "tool_result") {
+    return unsubmittable(decision.value, waits.toolCall.id, state.maxToolResultCharacters)
   }
   if (decision.type !== "allow" || waits === undefined) return []
   if (waits.kind === "question" || waits.kind === "tool_result") {

@@ -10,6 +10,7 @@ export {
   decidedBefore,
   firstExpiry,
   openToolCalls,
+  resultsSince,
   pendingApprovalsOf,
   waitsFor,
   withCallersResults,

@@ -33,7 +33,7 @@ export interface Journalled extends Opened {
 
 const none: ReadonlyMap<number, ToolMessage> = new Map()
 
-const intended: OpenCall = { state: "intended" }
+const intended = { state: "intended" } as const satisfies OpenCall
 
 /** Whether the intent of a call is noted. */
 const mayHaveRun = (call: OpenCall | undefined): boolean => call?.state === "intended" || continuesChild(call)
@@ -69,20 +69,22 @@ export class Journal {
   }
 
   /** The state of a call. */
-  stateOf(position: number): OpenCall["state"] | undefined {
-    return this.#calls[position]?.state
+  callAt(position: number): OpenCall | undefined {
+    return this.#calls[position]
   }
 
   /**
    * Notes the intent of a call that writes; `done` is called when it may start (JOUR1). A call that continues a sub-agent keeps
-   * the decisions: they are the intent.
+   * the decisions: they are the intent. `given` are the arguments that a person gave.
    */
-  intend(position: number, done: Intended): void {
+  intend(position: number, done: Intended, given?: Readonly<Record<string, unknown>>): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
       this.#calls = [...(this.#entry?.open.calls ?? [])]
     }
-    if (!continuesChild(this.#calls[position])) this.#calls[position] = intended
+    if (!continuesChild(this.#calls[position])) {
+      this.#calls[position] = given === undefined ? intended : { ...intended, arguments: given }
+    }
     this.#waiting.push(done)
     this.#askOnce()
   }

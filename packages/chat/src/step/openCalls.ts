@@ -54,6 +54,17 @@ export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<numbe
   }
 }
 
+/** The results of an open step: all that there are, and those that a state before did not have. */
+export const resultsSince = (
+  { thread, open }: Opened,
+  before: OpenStep | undefined
+): { readonly all: ReadonlyArray<ToolMessage>; readonly last: ReadonlyArray<ToolMessage> } => {
+  const positions = open.calls.flatMap(({ state }, position) => (state === "done" ? [position] : []))
+  const behind = thread.messages.slice(open.at + 1, open.at + 1 + positions.length)
+  const all = behind.filter((message) => message.role === "tool")
+  return { all, last: all.filter((_, place) => before?.calls[positions[place] ?? -1]?.state !== "done") }
+}
+
 /** Adds the results that a caller submits for manual calls. */
 export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Message>): Opened => {
   const given = messages.filter((message) => message.role === "tool")

@@ -5,7 +5,7 @@
  *          only reads `cancelled`: the model may call it again.
  * REVIVE2. A call that may have run never runs again without a decision. Its tool's `onUnknown` decides: a person decides,
  *          the model reads that the outcome is unknown, or the call runs again under the same idempotency key when the chat
- *          continues.
+ *          continues. If a person gave it arguments, it runs again with these.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
  */
 import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
@@ -25,15 +25,20 @@ export interface Standing {
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
 }
 
-/** The state of a call whose outcome is unknown (REVIVE2). */
-export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall | "fail" => {
+/** The state of a call whose outcome is unknown (REVIVE2); `given` are the arguments that a person gave. */
+export const unknownCall = (
+  tool: Tool | undefined,
+  askedAt: number,
+  given: Readonly<Record<string, unknown>> | undefined
+): OpenCall | "fail" => {
+  const ran = given === undefined ? {} : { arguments: given }
   switch (tool?.onUnknown) {
     case "fail":
       return "fail"
     case "retry":
-      return { state: "decided", kind: "unknown_outcome", decision: { type: "allow" } }
+      return { state: "decided", kind: "unknown_outcome", decision: { type: "allow", ...ran } }
     default:
-      return { state: "waiting", kind: "unknown_outcome", reason: unknownReason, askedAt }
+      return { state: "waiting", kind: "unknown_outcome", reason: unknownReason, askedAt, ...ran }
   }
 }
 
@@ -52,7 +57,7 @@ export const revived = (
     const toolCall = toolCalls[position]
     if (toolCall === undefined || (call.state !== "new" && call.state !== "intended")) return call
     const tool = engine.tools.find(({ name }) => name === toolCall.name)
-    const unknown = call.state === "intended" ? unknownCall(tool, now) : "fail"
+    const unknown = call.state === "intended" ? unknownCall(tool, now, call.arguments) : "fail"
     if (unknown !== "fail") return unknown
     const ended = call.state === "intended" ? unknownOutcome(toolCall, rules) : notBegun(toolCall, tool, rules)
     results.set(position, ended.message)

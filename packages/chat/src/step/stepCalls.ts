@@ -111,7 +111,7 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
   if (suspended.length === 0) return ended
   const now = context.options.system.clock.now()
   const left = new Map(
-    suspended.map(({ index, expiresMs, child }): [number, OpenCall] => [
+    suspended.map(({ index, expiresMs, child, given }): [number, OpenCall] => [
       index,
       child === undefined
         ? {
@@ -121,7 +121,7 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
             askedAt: now,
             ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + expiresMs })
           }
-        : waitingForChild(child, now)
+        : waitingForChild(child, now, given)
     ])
   )
   return { ...ended, left }
@@ -155,11 +155,12 @@ export const batchCrashed = (context: RunningStep, cause: unknown): StepParts =>
       return undefined
     }
     if (journal !== undefined && tool?.effect !== "read") {
-      if (journal.stateOf(positions?.[index] ?? index) !== "intended") {
+      const noted = journal.callAt(positions?.[index] ?? index)
+      if (noted?.state !== "intended") {
         const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
         return context.going?.again.has(index) === true ? stillUnknown(ended, options) : ended
       }
-      const unknown = unknownCall(tool, options.system.clock.now())
+      const unknown = unknownCall(tool, options.system.clock.now(), noted.arguments)
       if (unknown === "fail") return unknownOutcome(call, options)
       left.set(index, unknown)
       return undefined

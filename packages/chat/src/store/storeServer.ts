@@ -13,8 +13,8 @@
  *         end of the Troupe.
  * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
  *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
- * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live here,
- *         and those whose home is another program.
+ * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live or have
+ *         background tasks here, and those whose home is another program.
  *         After a failure the next minute tries again.
  *
  * When a process dies after a slow write:

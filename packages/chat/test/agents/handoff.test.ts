@@ -76,6 +76,19 @@ test("HANDOFF2 of two handoffs in one message the last counts, and one that was 
   expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([1, 1])
 })
 
+test("HANDOFF2 of two handoffs in one message the last counts, also when the first is decided later", async () => {
+  const { options, adapters } = shop(check)
+  const permissions = {
+    ask: ({ toolCall }: { toolCall: { name: string } }) => (toolCall.name.endsWith("billing") ? "suspend" : "allow")
+  } as const
+  const support = { ...options.agents.support, handoffs: ["billing", "research"], permissions }
+  const { troupe } = await check.troupe({ ...options, agents: { ...options.agents, support } })
+  const chat = await troupe.chat("c", { agent: "support" })
+  await chat.send("!handoff_to_billing !handoff_to_research").result()
+  await chat.approve("c0", { type: "allow" }).result()
+  expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([0, 1])
+})
+
 test("CHAT16 calls that wait when the model hands over belong to its agent, also after a restart", async () => {
   const store = memory()
   const { options, adapters } = shop(check)
@@ -306,4 +319,26 @@ test("the model of a send must be a name", async () => {
   const chat = await troupe.chat("c")
   expect(() => chat.send("hi", { model: "" })).toThrow(/model: must_be_a_non_empty_string, the name of a model/)
   expect(() => chat.send("hi", { modle: "a" } as object)).toThrow(/did you mean model\?/)
+})
+
+test("CHAT16 a handoff of the host stays while a call runs that waited beside a handoff of the model", async () => {
+  const { options } = shop(check)
+  const store = memory()
+  const wiping = Promise.withResolvers<string>()
+  let runs = 0
+  const wipe = tool({ name: "wipe", execute: () => ((runs += 1), wiping.promise) })
+  const permissions = {
+    ask: ({ toolCall }: { toolCall: { name: string } }) => (toolCall.name === "wipe" ? "suspend" : "allow")
+  } as const
+  const agents = { ...options.agents, support: { ...options.agents.support, permissions, tools: [wipe] } }
+  const { troupe } = await check.troupe({ ...options, agents, store })
+  const chat = await troupe.chat("c", { agent: "support" })
+  await chat.send("!wipe !handoff_to_billing").result()
+  await chat.handoff("research")
+  const turn = chat.approve("c0", { type: "allow" })
+  await until(() => runs === 1)
+  expect((await store.load("c"))?.agent?.name).toBe("research")
+  wiping.resolve("wiped")
+  await turn.result()
+  expect((await store.load("c"))?.agent?.name).toBe("research")
 })

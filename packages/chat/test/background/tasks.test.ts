@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { Process } from "@troupe/otp"
-import { until } from "../double/hop.ts"
+import { Clock, Process } from "@troupe/otp"
+import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
@@ -313,4 +313,109 @@ test("an id that belongs to the end of a task is refused, and so is an unknown t
   expect(() => chat.send("hi", { id: "task/1" })).toThrow("must_not_begin_with task/")
   await expect(chat.cancelTask("1")).rejects.toMatchObject({ reason: "unknown_task" })
   await expect(chat.awaitTask("1")).rejects.toMatchObject({ reason: "unknown_task" })
+})
+
+test.each([true, false])(
+  "BG8 a rewind to before its call takes back the end of a task that waits: in memory %j",
+  async (isLive) => {
+    const work = working()
+    const which = tool({ name: "which", execute: () => askUser("Which one?") })
+    const store = memory()
+    const { troupe } = await starts([work.tool, which], { store })
+    const chat = await troupe.chat("c")
+    await chat.send("hello").result()
+    const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+    await chat.send("!crawl !which").result()
+    const task = await firstTask(chat)
+    work.done.resolve("42 pages")
+    await chat.awaitTask(task)
+    await until(() => chat.getSnapshot()?.context.inbox.length === 1)
+    if (!isLive) await chat.stop()
+    await troupe.rewind("c", entry, { cancel: true })
+    await hop()
+    const again = await troupe.chat("c")
+    expect((await again.send("next").result()).finalResponse?.outputText).toBe("read next")
+    expect(textsOf(again)).toEqual(["hello", "read hello", "next", "read next"])
+    expect((await store.load("c"))?.inbox).toBe(undefined)
+  }
+)
+
+test("BG8 a rewind to before its call cancels a task of a chat that was stopped", async () => {
+  const work = working()
+  const { troupe, clock } = await starts([work.tool])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  await until(() => work.contexts.length === 1)
+  const entry = (await troupe.history("c")).at(-1)?.seq ?? 0
+  await chat.stop()
+  await troupe.rewind("c", entry)
+  await hop()
+  expect(work.contexts[0]?.signal.aborted).toBe(false)
+  await troupe.rewind("c", 0)
+  await until(() => work.contexts[0]?.signal.aborted === true)
+  await clock.advance(10)
+  work.done.resolve("late")
+  await hop()
+  expect(textsOf(await troupe.chat("c"))).toEqual([])
+})
+
+test("BG2 the end of a task whose conversation is gone from the store begins no conversation", async () => {
+  const work = working()
+  const store = memory()
+  const { troupe } = await starts([work.tool], { store })
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  await until(() => work.contexts.length === 1)
+  await chat.stop()
+  await store.delete("c")
+  work.done.resolve("42 pages")
+  await until(() => troupe.isAlive("c"))
+  await hop()
+  expect(textsOf(await troupe.chat("c"))).toEqual([])
+  expect(await store.load("c")).toBe(undefined)
+})
+
+test("BG5 an end that waits for the answer to a question is no turn: a cancel does not wait for it, and the answer is taken", async () => {
+  const work = working()
+  const which = tool({ name: "which", execute: () => askUser("Which one?") })
+  const { troupe } = await starts([work.tool, which])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl !which").result()
+  work.done.resolve("42 pages")
+  await until(() => chat.getSnapshot()?.context.inbox.length === 1)
+  let isCancelled = false
+  void chat.cancel().then(() => (isCancelled = true))
+  await hop()
+  expect(isCancelled).toBe(true)
+  const { haltedReason } = await chat.send("the blue one", { whenBusy: "reject" }).result()
+  expect(haltedReason).toBe("completed")
+  await until(() => endsOf(chat).length === 1)
+})
+
+test("BG3 an unloaded chat does not expire while it has a task", async () => {
+  const work = working()
+  const time = Clock.test()
+  const store = memory({ clock: time, ttlMs: 1_000 })
+  const { troupe, clock } = await starts([work.tool], { store, passivateAfterMs: 1_000 })
+  await (await troupe.chat("c")).send("!crawl").result()
+  await until(() => work.contexts.length === 1)
+  for (let turn = 0; turn < 8 && troupe.isAlive("c"); turn++) await clock.advance(500)
+  await time.advance(5_000)
+  await clock.advance(60_000)
+  expect(troupe.isAlive("c")).toBe(false)
+  work.done.resolve("late")
+  await until(() => troupe.isAlive("c"))
+  const chat = await troupe.chat("c")
+  await until(() => textsOf(chat).at(-1) === "read late")
+  expect(textsOf(chat)[0]).toBe("!crawl")
+})
+
+test("BG6 a long question of a task is in its end with the number of the characters left out", async () => {
+  const long = "long ".repeat(5_000)
+  const { troupe } = await starts([tool({ name: "crawl", background: true, execute: () => askUser(long) })])
+  const chat = await troupe.chat("c")
+  await chat.send("!crawl").result()
+  await until(() => endsOf(chat).length === 1)
+  const end = textsOf(chat).find((text) => text.startsWith("The background task"))
+  expect(end).toContain(`long … (${long.length - 2_000} characters more)\n`)
 })

@@ -177,3 +177,10 @@ test("SUB6 only its call uses the conversation of a child; anyone reads its hist
   const fork = await troupe.fork(id, { id: "own" })
   expect(await store.load(fork.id)).not.toHaveProperty("parent")
 })
+
+test("SUB6 an id that makes the children of a chat those of another one is refused", async () => {
+  const { troupe } = await delegates(check, answering)
+  for (const use of [troupe.chat("c/~"), troupe.begin([], { id: "c/~" })]) {
+    await expect(use).rejects.toThrow(/must_not_end_with \/~/)
+  }
+})

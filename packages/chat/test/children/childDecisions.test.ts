@@ -8,6 +8,7 @@ import { text } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import { defaultMaxToolResultCharacters } from "../../src/toolResult/index.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 
 const check = leakCheck()
@@ -162,4 +163,81 @@ test("a submitted result for a call of a child is refused with what gives it", a
   const refused = await refusal(() => chat.submitToolResults({ [address]: 1 }))
   expect(refused).toMatchObject({ reason: "unknown_tool_call_id" })
   expect(String(refused)).toContain(`approve("${address}", { type: "result", value })`)
+})
+
+const halt = { type: "halt", reason: "stop_all" } as const
+
+test.each([
+  ["write", halt, answers(1)],
+  ["write", allow, halt],
+  ["ask", halt, answers(1)]
+] as const)(
+  "SUB12 a halt prevents what is decided beside it, also about a manual call: %s %j %j",
+  async (name, first, second) => {
+    let requests = 0
+    const work = ({ messages }: Request): Script => {
+      requests += 1
+      const both = ["k", "f"].map((id) => ({ toolCall: { id, name: id === "k" ? name : "fill", arguments: {} } }))
+      return messages.length === 1 ? [...both, { finish: "tool_calls" }] : says("went on")
+    }
+    const { chat, address, troupe } = await family(work)
+    await chat.send("go").result()
+    await chat.approve(address, first).result()
+    const { haltedReason } = await chat.approve("r/~/f", second).result()
+    expect(haltedReason).toBe("stop_all")
+    expect(requests).toBe(1)
+    const { chats } = await troupe.list({ prefix: "c/~/" })
+    const child = await troupe.at(chats[0]?.id ?? "", chats[0]?.seq ?? 0)
+    expect(child?.thread.messages.map(text)).not.toContain("written")
+  }
+)
+
+test("SUB12 a halt ends the turn of the root when the child that it is for cannot be loaded", async () => {
+  const first = await family(once("k", "write"))
+  await first.chat.send("go").result()
+  await first.troupe.stop()
+  const kept = first.store
+  const load: typeof kept.load = (id) => (id.includes("/~/") ? Promise.reject(new Error("disk")) : kept.load(id))
+  const { chat, address } = await family(once("k", "write"), { store: { ...kept, load } })
+  const { haltedReason } = await chat.approve(address, halt).result()
+  expect(haltedReason).toBe("stop_all")
+})
+
+test("DEC3 a call of a child that waits beside a handoff is of the agent that made it", async () => {
+  const leaf = ({ messages }: Request): Script =>
+    messages.length > 1 ? says("late") : [...call("h", "handoff_to_other").slice(0, 1), ...call("k", "write")]
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: once("r", "leaf") }),
+    tools: [subagent("leaf")],
+    permissions: { ask: ({ toolCall }) => (toolCall.name === "write" ? "suspend" : "allow") },
+    agents: {
+      leaf: { adapter: check.fake({ respond: leaf }), tools: [tools.write], handoffs: ["other"] },
+      other: {
+        adapter: check.fake({ respond: ({ messages }) => says(`other: ${messages.map(text).join(" ")}`) }),
+        tools: []
+      }
+    }
+  })
+  const chat = await troupe.chat("c")
+  const { pendingApprovals } = await chat.send("go").result()
+  expect(pendingApprovals).toMatchObject([{ toolCall: { id: "r/~/k" }, agent: "leaf" }])
+  const after = await chat.approve("r/~/k", allow).result()
+  expect(after.finalResponse?.outputText).toMatch(/other: .*written/u)
+})
+
+test("SUB5 a child whose conversation was deleted while it waited does not begin again", async () => {
+  const { chat, address, troupe } = await family(once("k", "write"))
+  const { pendingApprovals } = await chat.send("go").result()
+  await troupe.delete(pendingApprovals?.[0]?.chat ?? "")
+  const after = await chat.approve(address, allow).result()
+  expect(after.haltedReason).toBe("completed")
+  expect(after.finalResponse?.outputText).toContain("was deleted while it waited")
+})
+
+test("DEC4 a result that is too long for a call of a child is refused, and the call still waits", async () => {
+  const { chat, waits, address } = await family(once("k", "fill"))
+  await chat.send("go").result()
+  const refused = await refusal(() => chat.approve(address, answers("x".repeat(defaultMaxToolResultCharacters + 1))))
+  expect(refused).toMatchObject({ _tag: "ValidationError", errors: [{ field: ["decision", "value"] }] })
+  expect(await waits()).toEqual([["tool_result", address]])
 })

@@ -170,6 +170,7 @@ describe("the gate", () => {
     expect(verdict).toEqual({
       type: "allow",
       edited: true,
+      given: { command: "pwd" },
       toolCall: { id: "c1", name: "bash", arguments: { command: "pwd", cwd: "/" } }
     })
   })
