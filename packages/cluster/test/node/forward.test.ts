@@ -130,6 +130,28 @@ describe("a move", () => {
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(2)
   })
 
+  it("CLUSTER10: a forwarded request whose chat is being loaded when its home loses it is answered by the next home", async () => {
+    const { node, placements, store } = nodes()
+    const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const load: typeof store.load = async (id) => {
+      loading.resolve()
+      await loaded.promise
+      return store.load(id)
+    }
+    const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+    const [a, b, c] = [await node({ troupe: { store: slow } }), await node(), await node()]
+    // A `fetch` of a client would send the request again after a 421.
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"input":"Hello"}' }
+    const first = c.server.fetch(new Request("http://a/chats/c/messages?wait", init))
+    await loading.promise
+    const moved = placements.move("anna/c", b.troupe.address)
+    await until(() => !a.troupe.isHome("anna/c"))
+    loaded.resolve()
+    await moved
+    expect((await first).status).toBe(200)
+    expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
+  })
+
   it("a server whose node has stopped refuses with 503, and reports no unexpected error", async () => {
     const { node } = nodes()
     const errors: Array<unknown> = []

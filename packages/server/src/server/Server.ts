@@ -228,6 +228,8 @@ const build = (
           route = found.route
           return await many.answerForwarded({ request, url, route, params: found.params }, by)
         } catch (error) {
+          // FORWARD2: the sender finds the next home, so this is no answer for the client.
+          if (error instanceof HttpError && error.code === "misdirected") throw error
           return refusing(error, request, url, route)
         }
       },

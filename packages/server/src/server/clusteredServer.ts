@@ -66,6 +66,10 @@ export interface Caller {
 /** FORWARD2 */
 const misdirected = (): HttpError => new HttpError("misdirected", "Another node is to answer this request")
 
+/** The refusal of a request that is not passed on: its route has begun to process it, or its conversations move too often. */
+const moved = (cause: unknown): HttpError =>
+  new HttpError("moved", "The conversation moves; ask again", { cause, retryAfterMs: 1_000 })
+
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
 
@@ -176,8 +180,8 @@ export class ClusteredServer {
     } catch (error) {
       const isElsewhere = error instanceof Elsewhere
       if (!isElsewhere && !(error instanceof AtNode)) throw error
+      if (kept.isForgotten || via.length >= mostHops) throw moved(error)
       if (isElsewhere && error.id === via.at(-1)) throw misdirected()
-      if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
       isHere = false
       const response = await clustered.forward({
         ...by,
