@@ -152,6 +152,32 @@ describe("a move", () => {
     expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
   })
 
+  it("FORWARD2: a forwarded request that has rewound its chat when the home loses it is not processed again", async () => {
+    const { node, placements, store } = nodes()
+    const rewinds: Array<string> = []
+    const rewind: NonNullable<typeof store.rewind> = async (...args) => {
+      const rewound = await store.rewind(...args)
+      rewinds.push(args[0])
+      void placements.move("anna/c", b.troupe.address)
+      return rewound
+    }
+    const moving = new Proxy(store, { get: (_, name) => (name === "rewind" ? rewind : Reflect.get(store, name)) })
+    const [, b, c] = [
+      await node({ troupe: { store: moving } }),
+      await node({ troupe: { store: moving } }),
+      await node()
+    ]
+    const say = (id: string, text: string, more: object = {}) => {
+      const body = JSON.stringify({ id: "c", message: { id, role: "user", parts: [{ type: "text", text }] }, ...more })
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body }
+      return c.server.fetch(new Request("http://a/api/chat", init))
+    }
+    await (await say("u1", "Hello")).text()
+    const edited = await say("u1", "Hi", { messageId: "u1" })
+    expect([edited.status, await edited.json()]).toMatchObject([503, { error: { code: "moved" } }])
+    expect(rewinds).toEqual(["anna/c"])
+  })
+
   it("a server whose node has stopped refuses with 503, and reports no unexpected error", async () => {
     const { node } = nodes()
     const errors: Array<unknown> = []
