@@ -110,6 +110,25 @@ describe("a chat of the cluster", () => {
     expect(local).toMatchObject([{ agent: "suport", closest: "support" }, { toolCallId: "none" }])
   })
 
+  it("CLREF1: texts with every separator of lines reach a turn and a reader on another node", async () => {
+    const text = "a\u2028b\u2029c\u0085d\r\ne\vf"
+    const { node } = nodes(Fake.make({ script: [{ text }, { finish: "stop" }] }))
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const reader = chat.attach()
+    const turn = chat.send(text)
+    expect((await turn.result()).finalResponse?.outputText).toBe(text)
+    let last: unknown
+    for await (const item of reader) {
+      if (item.type === "event" && item.event.type === "chat_completed")
+        last = item.event.result.finalResponse?.outputText
+      if (item.type === "snapshot") last = item.view.messages[1]?.content
+      if (last !== undefined) break
+    }
+    expect(last).toBe(text)
+    expect((await chat.view()).messages.map(({ content }) => content)).toEqual([text, text])
+  })
+
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
     const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
     const [, b, c] = [await node(), await node(), await node()]
