@@ -149,6 +149,20 @@ describe("the limits of owners", () => {
     await streams[1]?.body?.cancel()
   })
 
+  it("CLUSTER13: a limit of `Infinity` refuses nothing, also at a node that does not count the owner", async () => {
+    const { node } = nodes()
+    const more = {
+      server: { limits: { requestsPerMinute: Infinity, streams: Infinity, conversations: Infinity } },
+      cluster
+    }
+    const all = [await node(more), await node(more)]
+    for (const { url } of all) {
+      const answer = await fetch(`${url}/chats/c/view`)
+      expect(answer.status).toBe(200)
+      await answer.body?.cancel()
+    }
+  })
+
   it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
     const { node } = nodes()
     const more = { server: { limits: { streams: 2 } }, cluster }
