@@ -163,6 +163,17 @@ describe("the limits of owners", () => {
     }
   })
 
+  it("CLUSTER13: a chat that its program has started is counted with its first request, as on one machine", async () => {
+    const { node } = nodes()
+    const { troupe, url } = await node({ server: { limits: { conversations: 1 } }, cluster })
+    await troupe.local.chat("anna/a")
+    const first = await fetch(`${url}/chats/a/view`)
+    expect(first.status).toBe(200)
+    const [second, again] = [await fetch(`${url}/chats/b/view`), await fetch(`${url}/chats/a/view`)]
+    expect([second.status, again.status]).toEqual([429, 200])
+    for (const { body } of [first, second, again]) await body?.cancel()
+  })
+
   it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
     const { node } = nodes()
     const more = { server: { limits: { streams: 2 } }, cluster }

@@ -158,7 +158,7 @@ export class ClusteredServer {
     const usage =
       admit === undefined || admitChat === undefined
         ? usageHere(owners, owner)
-        : usageElsewhere(owners, owner, (id) => home.troupe.isAlive(id), {
+        : usageElsewhere(owners, owner, {
             streams,
             // The stream of another node ends the seat itself.
             closed: () => {
