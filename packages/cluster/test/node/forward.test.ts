@@ -39,6 +39,14 @@ describe("a request to a node that is not the home", () => {
     expect(record.flatMap(({ messages }) => messages).filter(({ role }) => role === "user")).toHaveLength(1)
   })
 
+  it("FORWARD1: has a body as large as the limit of its bytes, also when that of a history is smaller", async () => {
+    const { node } = nodes()
+    const server = { limits: { bodyBytes: 4_000, historyBytes: 1_000 } }
+    const [, other] = [await node({ server }), await node({ server })]
+    const answer = await post(`${other.url}/chats/c/messages`, { input: "x".repeat(2_000) })
+    expect(answer.status).toBe(202)
+  })
+
   it("a refusal of the home is the client's, and a page of the node's own link follows the chat", async () => {
     const { node } = nodes()
     const [, other] = [await node(), await node()]

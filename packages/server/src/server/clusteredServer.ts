@@ -152,7 +152,7 @@ export class ClusteredServer {
   async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
     const { clustered, owners, limits, failed, name } = this.#parts
     const { owner, may, via, streams } = by
-    const kept = new KeptBody(request.body, home.limits.historyBytes)
+    const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
     const { admit, admitChat, isHome } = clustered
     let isHere = true
     const usage =
