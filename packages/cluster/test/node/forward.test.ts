@@ -47,6 +47,28 @@ describe("a request to a node that is not the home", () => {
     expect(answer.status).toBe(202)
   })
 
+  it("FORWARD3: a client that leaves before its request is forwarded is no unexpected error", async () => {
+    const { node, placements } = nodes()
+    await node()
+    const other = await node()
+    // The gateway has no connection to the home of the chat yet.
+    await placements.move("anna", other.troupe.address)
+    const errors: Array<unknown> = []
+    const left = new AbortController()
+    const gateway = await node({
+      cluster: { role: "gateway" },
+      server: {
+        onError: (error) => void errors.push(error),
+        authorize: () => {
+          left.abort()
+          return { owner: "anna" }
+        }
+      }
+    })
+    const answer = await gateway.server.fetch(new Request("http://a/chats/c/view", { signal: left.signal }))
+    expect([answer.status, errors]).toEqual([503, []])
+  })
+
   it("a refusal of the home is the client's, and a page of the node's own link follows the chat", async () => {
     const { node } = nodes()
     const [, other] = [await node(), await node()]
