@@ -90,6 +90,27 @@ describe("a request to a node that is not the home", () => {
   })
 })
 
+describe("a new conversation", () => {
+  it("FORWARD1: that a home of few buckets begins as a fork has its home there", async () => {
+    const { node, placements } = nodes()
+    const [, b] = [await node(), await node()]
+    // As many buckets as one shard has.
+    for (const id of ["c", ...Array.from({ length: 15 }, (_, at) => `d${at}`)])
+      await placements.move(`anna/${id}`, b.troupe.address)
+    const create = async (body: object) => {
+      const answer = await post(`${b.url}/v1/responses`, { model: "troupe", input: "Hello", ...body })
+      return { code: answer.status, ...((await answer.json()) as { readonly id: string }) }
+    }
+    const first = await create({ conversation: "c" })
+    await create({ previous_response_id: first.id })
+    // The conversation has gone on, so that another one begins from its first response.
+    expect((await create({ previous_response_id: first.id })).code).toBe(200)
+    const fork = await post(`${b.url}/chats/c/fork`, {})
+    expect(fork.status).toBe(201)
+    expect(b.troupe.isHome(`anna/${((await fork.json()) as { readonly id: string }).id}`)).toBe(true)
+  })
+})
+
 describe("a move", () => {
   it("HOP4: an answer that is cut makes the next request look up the home", async () => {
     const calls: Array<string> = []
