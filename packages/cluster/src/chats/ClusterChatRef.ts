@@ -115,13 +115,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async view(): Promise<ChatView.ChatView> {
-    try {
-      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
-    } catch (error) {
-      if (!(error instanceof SessionError && error.reason === "unknown_chat")) throw error
-      await this.start()
-      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
-    }
+    return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
   }
 
   async cancel(): Promise<void> {
@@ -189,15 +183,23 @@ export class ClusterChatRef implements ChatRef {
     return this.#ask("POST", path, body)
   }
 
-  /** Sends a request that may be repeated: until it is answered, or until the deadline. */
+  /**
+   * Sends a request that may be repeated: until it is answered, or until the deadline. A chat of which nothing is stored is unknown to
+   * the next home, and is started there.
+   */
   async #ask(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
     const { client, deadlineMs } = this.#parts
     const until = client.clock.now() + deadlineMs
     const isPassing = passingFor(client)
-    for (;;) {
+    for (let isStarted = false; ;) {
       try {
         return await client.ask(method, path, body)
       } catch (error) {
+        if (!isStarted && isUnknown(error)) {
+          isStarted = true
+          await this.start()
+          continue
+        }
         if (!isPassing(error) || client.clock.now() >= until) throw error
         await pause(client, pauseMs, never)
       }
@@ -207,6 +209,8 @@ export class ClusterChatRef implements ChatRef {
 
 /** A background task that runs, or its end. */
 type Found = { readonly status: "running" } | Awaited<ReturnType<ChatRef["awaitTask"]>>
+
+const isUnknown = (error: unknown): boolean => error instanceof SessionError && error.reason === "unknown_chat"
 
 const pauseMs = 50
 

@@ -129,6 +129,18 @@ describe("a chat of the cluster", () => {
     expect((await chat.view()).messages.map(({ content }) => content)).toEqual([text, text])
   })
 
+  it("CLREF1: a chat that has stored nothing is cancelled and handed over after a move too", async () => {
+    const { node, placements } = nodes()
+    const options = { troupe: { agents: { support: {}, billing: {} } } }
+    const [a, b] = [await node(options), await node(options)]
+    const chat = await a.troupe.chat("c", { agent: "support" })
+    await placements.move("c", b.troupe.address)
+    await chat.cancel()
+    await placements.move("c", a.troupe.address)
+    await chat.handoff("billing")
+    expect((await chat.view()).agent).toBe("billing")
+  })
+
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
     const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
     const [, b, c] = [await node(), await node(), await node()]
