@@ -1,10 +1,12 @@
 /**
  * A chat, on whichever node it lives.
  *
- * Owns: nothing; it is an address. Does not own the chat, whose home is found for each request.
+ * Owns: the order of its requests (CLREF2). Does not own the chat, whose home is found for each request.
  *
  * CLREF1. Every member works as that of a chat of this program, over moves of the chat. A refusal of the chat is the same
  *         typed error.
+ * CLREF2. The requests of turns reach the home in the order of the calls, whatever their size: a request is sent when the one before it
+ *         has its receipt.
  *
  * @module
  */
@@ -46,6 +48,8 @@ export class ClusterChatRef implements ChatRef {
   readonly #host: string
   /** The agent of the chat if it is new, also at another home. */
   readonly #agent: string | undefined
+  /** The receipt of the newest turn. */
+  #newest: Promise<unknown> = Promise.resolve()
 
   /** Created by the Troupe of a cluster. */
   constructor(parts: ClusterChatParts, id: string, agent?: string) {
@@ -96,9 +100,12 @@ export class ClusterChatRef implements ChatRef {
       schema,
       view: () => this.view(),
       entries: (options) => history(this.id, options),
-      resumedMs: isResumed ? deadlineMs : 0
+      resumedMs: isResumed ? deadlineMs : 0,
+      before: this.#newest
     }
-    return new ClusterTurn<A>(parts)
+    const turn = new ClusterTurn<A>(parts)
+    this.#newest = turn.receipt
+    return turn
   }
 
   /** The turns of inputs that were accepted before the last restart. */

@@ -36,6 +36,8 @@ export interface TurnParts {
   readonly entries: ReadEntries
   /** How long an interrupted turn may take to be resumed after a move, in milliseconds; 0 if it is not resumed. */
   readonly resumedMs: number
+  /** Resolves when the request may be sent (CLREF2). */
+  readonly before: Promise<unknown>
 }
 
 const everyMs = 100
@@ -119,9 +121,10 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
   }
 
   async #follow(): Promise<void> {
-    const { client, id } = this.#parts
+    const { client, id, before } = this.#parts
     const { signal } = this.#stopped
     const isPassing = passingFor(client)
+    await before
     try {
       for (let isRepeated = false; this.#end === undefined; isRepeated = true) {
         try {

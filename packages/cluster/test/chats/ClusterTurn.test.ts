@@ -27,7 +27,8 @@ const turnAfter = (first: Error, id: string | undefined) => {
     schema: undefined,
     view: () => Promise.reject(new Error("nothing is asked")),
     entries: async () => [],
-    resumedMs: 0
+    resumedMs: 0,
+    before: Promise.resolve()
   })
   return { turn, seen, clock }
 }

@@ -141,6 +141,17 @@ describe("a chat of the cluster", () => {
     expect((await chat.view()).agent).toBe("billing")
   })
 
+  it("CLREF2: inputs are delivered in the order in which they are sent, whatever their size", async () => {
+    const { node } = nodes()
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const [long, short] = ["x".repeat(4_000_000), "y"]
+    const turns = [chat.send(long), chat.send(short)]
+    for (const turn of turns) await turn.result()
+    const { messages } = await chat.view()
+    expect(messages.map(({ content }) => content?.length)).toEqual([long.length, 8, 1, 8])
+  })
+
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
     const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
     const [, b, c] = [await node(), await node(), await node()]
