@@ -109,7 +109,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       nodes: nodeCount(placement, clock),
       nodeList: nodes.read
     }
-    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
+    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined }, onError)
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
       closing.abort()

@@ -152,6 +152,16 @@ describe("a chat of the cluster", () => {
     expect(messages.map(({ content }) => content?.length)).toEqual([long.length, 8, 1, 8])
   })
 
+  it("an unexpected failure of a chat's request is reported to `onError` of the cluster", async () => {
+    const { node } = nodes()
+    const errors: Array<unknown> = []
+    await node()
+    const onError = (error: unknown): void => void errors.push(error)
+    const { troupe } = await node({ cluster: { secret: "another secret than the others", onError } })
+    await expect(troupe.fork("c", { id: "d" })).rejects.toMatchObject({ code: "internal" })
+    expect(errors).toMatchObject([{ _tag: "ClusterError", reason: "unauthorized" }])
+  })
+
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
     const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
     const [, b, c] = [await node(), await node(), await node()]
