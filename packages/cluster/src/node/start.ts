@@ -62,7 +62,8 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       troupe: () => startedOf(troupe.started),
       ready: (bucket) => buckets.ready(bucket),
       onMoved,
-      report: onError
+      report: onError,
+      clock
     })
     const buckets = new HomeBuckets({
       placement,
