@@ -174,6 +174,23 @@ describe("the limits of owners", () => {
     for (const { body } of [first, second, again]) await body?.cancel()
   })
 
+  it("OWNER3: a large answer that a gateway passes on is counted until it is taken", async () => {
+    const { node } = nodes()
+    const more = { server: { limits: { answerBytes: 100_000, messageCharacters: 200_000 } }, cluster }
+    await node(more)
+    const gateway = await node({ ...more, cluster: { ...cluster, role: "gateway" } })
+    await post(`${gateway.url}/chats/c/messages?wait`, { input: "x".repeat(100_000) })
+    const read = () => gateway.server.fetch(new Request("http://a/chats/c"))
+    const first = await read()
+    // The home has sent all of it to the gateway before.
+    const from = performance.now()
+    await until(() => performance.now() > from + 200)
+    expect(await codeOf(await read())).toBe("429 too_many_bytes")
+    expect((await first.text()).length).toBeGreaterThan(100_000)
+    const again = await read()
+    expect([again.status, (await again.text()).length]).toEqual([200, expect.any(Number)])
+  })
+
   it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
     const { node } = nodes()
     const more = { server: { limits: { streams: 2 } }, cluster }

@@ -27,6 +27,7 @@ import {
   makeCall,
   nodeBeatMs,
   OpenStreams,
+  pieceBytes,
   type PassedOptions,
   PassedStream,
   responseOf,
@@ -35,7 +36,7 @@ import {
   type SharedLimits,
   streamOf
 } from "../http/index.ts"
-import { type Owners, type Permitted, usageElsewhere, usageHere } from "../access/index.ts"
+import { type Owners, type Permitted, type Usage, usageElsewhere, usageHere } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
 
 /** The parts of a server that answer a request of an authenticated caller. */
@@ -194,7 +195,10 @@ export class ClusteredServer {
         signal: request.signal,
         closing: home.closing
       })
-      return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
+      if (isStream(response)) {
+        return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
+      }
+      return wholeOf(response, usage, request)
     } finally {
       settle()
       kept.release()
@@ -221,12 +225,32 @@ const notForwarded: ReadonlySet<string> = new Set([
 const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
   [...headers].filter(([name]) => !notForwarded.has(name))
 
-/** A stream of another node, which ends when it is over, and fails when the server closes. Any other answer is not cut. */
+const isStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true
+
+/** A stream of another node, which ends when it is over, and fails when the server closes. */
 const passedOn = (response: Response, options: PassedOptions): Response => {
+  const { status, headers } = response
+  const stream = streamOf(response)
+  return stream === undefined ? response : responseOf(new PassedStream(stream, options), { status, headers })
+}
+
+/** Any other answer of another node, which is not cut when the server closes. A large one is counted here until it is taken (OWNER3). */
+const wholeOf = (response: Response, usage: Usage, { method, signal }: Request): Response => {
   const { body, status, headers } = response
   const stream = streamOf(response)
   if (stream === undefined) return response
-  if (headers.get("content-type")?.startsWith("text/event-stream") !== true)
-    return new Response(body, { status, headers })
-  return responseOf(new PassedStream(stream, options), { status, headers })
+  const bytes = Number(headers.get("content-length") ?? 0)
+  if (bytes <= pieceBytes) return new Response(body, { status, headers })
+  try {
+    if (method === "GET") usage.hold(bytes)
+    else usage.add(bytes)
+  } catch (error) {
+    stream.cancel()
+    throw error
+  }
+  const passed = new PassedStream(stream, { left: signal, closing: never, ended: () => usage.release(bytes) })
+  return new Response(responseOf(passed, { status }).body, { status, headers })
 }
+
+const never = new AbortController().signal
