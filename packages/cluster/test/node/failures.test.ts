@@ -120,6 +120,56 @@ describe("a stop", () => {
   })
 })
 
+describe("a client that reads a turn through another node", () => {
+  const server = { onDisconnect: "cancel" as const }
+  const hanging = async () => {
+    const adapter = Fake.make({ script: [{ text: "Once " }, { hang: true }] })
+    const { node } = nodes(adapter)
+    const [home, other] = [await node({ server }), await node({ server })]
+    const { url, close } = await listen(other.server)
+    const gone = new AbortController()
+    const say = (query: string, headers: Record<string, string>) =>
+      fetch(`${url}/chats/c/messages${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: '{"input":"Hello"}',
+        signal: gone.signal
+      })
+    return { adapter, home, close, gone, say }
+  }
+
+  it.each([
+    ["its stream", "", { accept: "text/event-stream" }],
+    ["a whole answer", "?wait", {}]
+  ] as const)("READERS1: and leaves %s cancels the turn", async (_, query, headers) => {
+    const { adapter, home, gone, close, say } = await hanging()
+    const said = say(query, headers).catch(() => undefined)
+    await until(() => adapter.open === 1)
+    const reader = query === "" ? (await said)?.body?.getReader() : undefined
+    await reader?.read()
+    gone.abort()
+    await until(() => adapter.open === 0)
+    expect(await (await fetch(`${home.url}/chats/c`)).json()).toMatchObject({ status: "cancelled" })
+    await reader?.read().catch(() => {})
+    await close()
+  })
+
+  it.each(["closes", "is cut off"])(
+    "READERS1, PASSED2: has not left when that node %s, and the turn continues",
+    async (end) => {
+      const { adapter, home, close, say } = await hanging()
+      const reader = (await say("", { accept: "text/event-stream" })).body?.getReader()
+      await reader?.read()
+      if (end === "closes") await close()
+      else home.proxy.cut()
+      await reader?.read().catch(() => {})
+      const view = (await (await fetch(`${home.url}/chats/c`)).json()) as ChatView.ChatView
+      expect([view.status, adapter.open]).toEqual(["running", 1])
+      await close()
+    }
+  )
+})
+
 describe("the limits of owners", () => {
   const server = { limits: { requestsPerMinute: 5, streams: 2, conversations: 2 } }
   const cluster = { leaseMs: 5_000 }

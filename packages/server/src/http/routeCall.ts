@@ -12,7 +12,7 @@ import { Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
-import type { TurnReaders } from "./turnReaders.ts"
+import { clientHasLeft, type TurnReaders } from "./turnReaders.ts"
 
 /** The values that all calls of a server share. */
 export interface CallHome {
@@ -101,7 +101,7 @@ export const makeCall = (
     })
     claimed = false
     const leave = reads === undefined ? undefined : home.readers.read(reads)
-    const gone = (): void => streaming.cancel()
+    const gone = (): void => streaming.cancel(!clientHasLeft(request.signal))
     home.streams.add(streaming)
     request.signal.addEventListener("abort", gone, { once: true })
     if (request.signal.aborted) gone()
