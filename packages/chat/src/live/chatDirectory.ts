@@ -216,7 +216,8 @@ export class ChatDirectory {
     for (let underWay = this.#reviving.get(id); underWay !== undefined; underWay = this.#reviving.get(id)) {
       await underWay.catch(() => undefined)
     }
-    await this.#found(id, () => work().then(() => this.#find(id)))
+    const chat = this.held.get(id)?.chat
+    await this.#found(id, () => work().then(() => this.#find(id, undefined, chat)))
   }
 
   #found(id: string, find: () => Promise<ChatPid>): Promise<ChatPid> {
@@ -230,9 +231,8 @@ export class ChatDirectory {
    * Retries when a process of the tree, and so the supervisor of chats, ended meanwhile. No other process of the chat can
    * start between the load and the start: all starts come through here, one at a time per chat.
    */
-  async #find(id: string, asked?: AskedAgent): Promise<ChatPid> {
+  async #find(id: string, asked?: AskedAgent, chat = this.held.get(id)?.chat): Promise<ChatPid> {
     const { tree, agents } = this.#parts
-    const chat = this.held.get(id)?.chat
     await outsideTurn()
     for (;;) {
       const alive = tree.whereis(id)

@@ -1,10 +1,12 @@
 /**
  * A chat, on whichever node it lives.
  *
- * Owns: nothing; it is an address. Does not own the chat, whose home is found for each request.
+ * Owns: the order of its requests (CLREF2). Does not own the chat, whose home is found for each request.
  *
  * CLREF1. Every member works as that of a chat of this program, over moves of the chat. A refusal of the chat is the same
  *         typed error.
+ * CLREF2. The requests of turns reach the home in the order of the calls, whatever their size: a request is sent when the one before it
+ *         has its receipt.
  *
  * @module
  */
@@ -46,6 +48,8 @@ export class ClusterChatRef implements ChatRef {
   readonly #host: string
   /** The agent of the chat if it is new, also at another home. */
   readonly #agent: string | undefined
+  /** The receipt of the newest turn. */
+  #newest: Promise<unknown> = Promise.resolve()
 
   /** Created by the Troupe of a cluster. */
   constructor(parts: ClusterChatParts, id: string, agent?: string) {
@@ -96,9 +100,12 @@ export class ClusterChatRef implements ChatRef {
       schema,
       view: () => this.view(),
       entries: (options) => history(this.id, options),
-      resumedMs: isResumed ? deadlineMs : 0
+      resumedMs: isResumed ? deadlineMs : 0,
+      before: this.#newest
     }
-    return new ClusterTurn<A>(parts)
+    const turn = new ClusterTurn<A>(parts)
+    this.#newest = turn.receipt
+    return turn
   }
 
   /** The turns of inputs that were accepted before the last restart. */
@@ -115,13 +122,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async view(): Promise<ChatView.ChatView> {
-    try {
-      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
-    } catch (error) {
-      if (!(error instanceof SessionError && error.reason === "unknown_chat")) throw error
-      await this.start()
-      return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
-    }
+    return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
   }
 
   async cancel(): Promise<void> {
@@ -189,15 +190,23 @@ export class ClusterChatRef implements ChatRef {
     return this.#ask("POST", path, body)
   }
 
-  /** Sends a request that may be repeated: until it is answered, or until the deadline. */
+  /**
+   * Sends a request that may be repeated: until it is answered, or until the deadline. A chat of which nothing is stored is unknown to
+   * the next home, and is started there.
+   */
   async #ask(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
     const { client, deadlineMs } = this.#parts
     const until = client.clock.now() + deadlineMs
     const isPassing = passingFor(client)
-    for (;;) {
+    for (let isStarted = false; ;) {
       try {
         return await client.ask(method, path, body)
       } catch (error) {
+        if (!isStarted && isUnknown(error)) {
+          isStarted = true
+          await this.start()
+          continue
+        }
         if (!isPassing(error) || client.clock.now() >= until) throw error
         await pause(client, pauseMs, never)
       }
@@ -207,6 +216,8 @@ export class ClusterChatRef implements ChatRef {
 
 /** A background task that runs, or its end. */
 type Found = { readonly status: "running" } | Awaited<ReturnType<ChatRef["awaitTask"]>>
+
+const isUnknown = (error: unknown): boolean => error instanceof SessionError && error.reason === "unknown_chat"
 
 const pauseMs = 50
 

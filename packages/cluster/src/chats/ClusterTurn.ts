@@ -5,7 +5,8 @@
  *
  * CLUSTER7. A turn that an input began is followed over moves: the input is sent again under the same id, and the answer is the
  *           turn that runs, not another one. Its events come again from the beginning.
- * CLTURN1. A turn without an input of its own (a retry, decisions, results) fails with `moved` when its home ends.
+ * CLTURN1. A turn without an input of its own (a retry, decisions, results) fails with `moved` when its home ends, or when the
+ *          home gave no answer: it may have begun, and a second request would begin another turn.
  * CLTURN2. Leaving the loop detaches: no more events are kept, and `result` still settles.
  */
 import type { ChatResult, ChatTurn } from "@troupe/chat/chats"
@@ -14,6 +15,7 @@ import type { Event } from "@troupe/chat/events"
 import { StructuredOutput } from "@troupe/chat/models"
 import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"
+import { HttpError } from "@troupe/server/HttpError"
 import { eventOf } from "./ClusterReader.ts"
 import { placeOf, type ReadEntries, resultOf } from "./missedEnd.ts"
 import { chatErrorOf, type NodeClient, passingFor, pause } from "./nodeClient.ts"
@@ -34,6 +36,8 @@ export interface TurnParts {
   readonly entries: ReadEntries
   /** How long an interrupted turn may take to be resumed after a move, in milliseconds; 0 if it is not resumed. */
   readonly resumedMs: number
+  /** Resolves when the request may be sent (CLREF2). */
+  readonly before: Promise<unknown>
 }
 
 const everyMs = 100
@@ -117,9 +121,10 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
   }
 
   async #follow(): Promise<void> {
-    const { client, id } = this.#parts
+    const { client, id, before } = this.#parts
     const { signal } = this.#stopped
     const isPassing = passingFor(client)
+    await before
     try {
       for (let isRepeated = false; this.#end === undefined; isRepeated = true) {
         try {
@@ -127,7 +132,7 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
         } catch (error) {
           if (client.closed.aborted) throw error
           if (isRepeated && isDelivered(error)) await this.#settle()
-          else if (id === undefined && this.#status !== "sent") throw moved(error)
+          else if (id === undefined && (this.#status !== "sent" || mayHaveBegun(error))) throw moved(error)
           else if (!isPassing(error)) throw error
         }
         if (id === undefined && this.#isInterrupted && !client.closed.aborted) throw moved(undefined)
@@ -202,6 +207,10 @@ const reasonOf = (error: unknown): SessionError["reason"] =>
   error instanceof SessionError ? error.reason : "store_failed"
 
 const isDelivered = (error: unknown): boolean => error instanceof SessionError && error.reason === "already_delivered"
+
+/** Whether the home may have processed the request that failed. */
+const mayHaveBegun = (error: unknown): boolean =>
+  error instanceof HttpError && (error.code === "home_silent" || error.code === "internal")
 
 const moved = (cause: unknown): SessionError =>
   new SessionError("moved", "The chat has left its node during this turn; its state is stored, and retry() goes on", {

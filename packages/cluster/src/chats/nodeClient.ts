@@ -109,9 +109,9 @@ async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal
       const events = unread.split("\n\n")
       unread = events.pop() ?? ""
       for (const event of events) {
-        const data = /^data: (?<data>.*)$/mu.exec(event)?.groups?.["data"]
+        const data = lineOf(event, "data")
         if (data === undefined) continue
-        yield { id: /^id: (?<id>.*)$/mu.exec(event)?.groups?.["id"], data: JSON.parse(data) as SentFrame["data"] }
+        yield { id: lineOf(event, "id"), data: JSON.parse(data) as SentFrame["data"] }
       }
     }
   } finally {
@@ -119,6 +119,13 @@ async function* framesOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal
     leave()
   }
 }
+
+/** The value of a field of an event. Only a line feed ends a line: a text may have other separators, as U+2028. */
+const lineOf = (event: string, field: string): string | undefined =>
+  event
+    .split("\n")
+    .find((line) => line.startsWith(`${field}: `))
+    ?.slice(field.length + 2)
 
 /** The part of a path for an id. Throws a `ValidationError` for an id that no path can have. */
 export const pathPart = (field: string, id: string): string => {

@@ -100,7 +100,7 @@ export class Forwarder {
     try {
       return await ask()
     } catch (cause) {
-      if (!(cause instanceof ClusterError) || cause.reason === "stopped") throw cause
+      if (!(cause instanceof ClusterError) || cause.reason === "stopped") throw refusalOf(cause)
       throw cause.reason === "silent" ? silent(cause) : unreached(cause)
     }
   }
@@ -126,7 +126,7 @@ export class Forwarder {
         if (to !== undefined && to !== placement.address) return await ask(to)
       } catch (error) {
         cause = error
-        if (signal?.aborted === true) throw refusalOf(error)
+        if (signal?.aborted === true) throw isPassing(error, mayRepeat) ? noHome(error) : refusalOf(error)
         if (error instanceof ClusterError) placement.forget(bucket)
         if (!isPassing(error, mayRepeat)) throw refusalOf(error)
       }

@@ -14,6 +14,7 @@
  *   2. the bucket is closed: later requests are not answered here.
  *   3. the chats of the bucket are ended, also those that are being started.
  *   4. the fence is dropped: a chat that is started after this is refused by the Troupe.
+ *   5. the chats that were started between 3 and 4 are ended.
  */
 import type { TroupeOptions } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
@@ -104,8 +105,11 @@ export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions
       this.#open.delete(bucket)
       if (why === "lost") this.#epochs.delete(bucket)
     }
-    await this.#parts.leave((id) => leaving.has(Store.bucketOf(id)))
+    const isLeaving = (id: string): boolean => leaving.has(Store.bucketOf(id))
+    await this.#parts.leave(isLeaving)
+    if (why === "lost") return
     for (const bucket of buckets) this.#epochs.delete(bucket)
+    await this.#parts.leave(isLeaving)
   }
 }
 

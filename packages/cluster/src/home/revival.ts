@@ -9,6 +9,7 @@
  *           person: `onUnknown` of its tool says whether it does. The store counts the retries.
  * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
  *            request for it finds a place.
+ * CLREVIVE2. A search that fails is made again until it succeeds or the node stops. Meanwhile requests are answered.
  * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
  *          input begins a turn. A chat that is asked for is started before the others.
  *
@@ -20,6 +21,7 @@
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
+import type { Clock } from "@troupe/otp"
 
 /** The functions that a revival needs. */
 export interface RevivalParts {
@@ -29,6 +31,7 @@ export interface RevivalParts {
   readonly ready: (bucket: number) => Promise<boolean>
   readonly onMoved: "resume" | "interrupt"
   readonly report: (error: unknown) => void
+  readonly clock: Clock.Clock
 }
 
 /** How many chats are started at once. */
@@ -36,11 +39,17 @@ const atOnce = 8
 
 const mostRetries = 2
 
+/** The pause before a search is made again, at first and at most. */
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+
 export class Revival {
   readonly #parts: RevivalParts
   readonly #waiting = new Set<string>()
   readonly #starting = new Set<string>()
   readonly #searched = new Map<number, object>()
+  /** The ends of the pauses between searches. */
+  readonly #pauses = new Set<() => void>()
   #isStopped = false
 
   constructor(parts: RevivalParts) {
@@ -51,11 +60,9 @@ export class Revival {
   readonly revive = (buckets: ReadonlySet<number>): void => {
     const search = {}
     for (const bucket of buckets) this.#searched.set(bucket, search)
-    void this.#find(buckets)
-      .catch(this.#parts.report)
-      .finally(() => {
-        for (const bucket of buckets) if (this.#searched.get(bucket) === search) this.#searched.delete(bucket)
-      })
+    void this.#search(buckets, () => {
+      for (const bucket of buckets) if (this.#searched.get(bucket) === search) this.#searched.delete(bucket)
+    })
   }
 
   /** Whether this chat is to be started first (CLREVIVE1). A chat that waits is started now. */
@@ -69,6 +76,34 @@ export class Revival {
     this.#isStopped = true
     this.#waiting.clear()
     this.#searched.clear()
+    for (const end of this.#pauses) end()
+  }
+
+  /** Searches the buckets until that succeeds. `searched` is called after the first search (CLREVIVE2). */
+  async #search(buckets: ReadonlySet<number>, searched: () => void): Promise<void> {
+    for (let pauseMs = firstPauseMs; !this.#isStopped; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
+      try {
+        return await this.#find(buckets)
+      } catch (error) {
+        this.#parts.report(error)
+      } finally {
+        searched()
+      }
+      await this.#pause(pauseMs)
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { clock } = this.#parts
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clock.clearTimeout(timer)
+        this.#pauses.delete(end)
+        resolve()
+      }
+      const timer = clock.setTimeout(end, ms)
+      this.#pauses.add(end)
+    })
   }
 
   async #find(buckets: ReadonlySet<number>): Promise<void> {

@@ -11,6 +11,7 @@ import type { Clock } from "@troupe/otp"
 import type { Pieces, Question } from "@troupe/server/Node"
 import type { Readable } from "node:stream"
 import { ClusterError } from "../placement/index.ts"
+import { clientLeft } from "./limits.ts"
 
 /** How a body is read. `onCut` is called when the node or its connection ends it too early. */
 export interface Reading {
@@ -23,7 +24,10 @@ export interface Reading {
 const mostPieces = 16
 
 /** The stream of an answer. `rstCode` is the reason with which HTTP/2 has ended it; other than 0, it was cut. */
-type Incoming = Readable & { readonly rstCode?: number | undefined }
+type Incoming = Readable & {
+  readonly rstCode?: number | undefined
+  readonly close?: ((code: number) => void) | undefined
+}
 
 export class AnswerBody implements Pieces {
   readonly #incoming: Incoming
@@ -56,10 +60,11 @@ export class AnswerBody implements Pieces {
     if (this.#incoming.isPaused()) this.#incoming.resume()
   }
 
-  readonly cancel = (): void => {
+  cancel(isClosing = false): void {
     this.#ahead.length = 0
     this.#question = undefined
     this.#over()
+    if (!isClosing) this.#incoming.close?.(clientLeft)
     this.#incoming.destroy()
   }
 

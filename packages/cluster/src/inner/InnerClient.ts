@@ -19,7 +19,7 @@ import { responseOf } from "@troupe/server/Node"
 import * as http2 from "node:http2"
 import { ClusterError } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
-import { connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
+import { clientLeft, connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
 import { hashOf, seal } from "./signature.ts"
 
@@ -151,7 +151,10 @@ export class InnerClient {
       failed(new Error(why))
       stream.destroy()
     }
-    const leave = (): void => cut("the reader left")
+    const leave = (): void => {
+      if (!(signal?.reason instanceof HttpError)) stream.close(clientLeft)
+      cut("the reader left")
+    }
     const silent = (): void => {
       this.#leave(to, connection)
       cut("the node is silent")

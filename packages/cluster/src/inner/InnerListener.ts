@@ -17,7 +17,7 @@ import * as http2 from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
 import { ClusterError } from "../placement/index.ts"
 import type { Tls } from "./InnerClient.ts"
-import { connectionSettings, idleMs, mostBytes, windowBytes } from "./limits.ts"
+import { clientLeft, connectionSettings, idleMs, mostBytes, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
 import { hashOf, type SignatureCheck } from "./signature.ts"
 
@@ -197,11 +197,13 @@ const bodyOf = (stream: http2.ServerHttp2Stream): Promise<Uint8Array<ArrayBuffer
     stream.once("close", () => reject(new Error("the request was cut")))
   })
 
-/** A signal that is aborted when the other node cuts the stream. */
+/** A signal that is aborted when the other node cuts the stream; with an `HttpError`, unless its client has left. */
 const whenCut = (stream: http2.ServerHttp2Stream): AbortSignal => {
   const cut = new AbortController()
-  if (stream.aborted || stream.destroyed) cut.abort()
-  else stream.once("aborted", () => cut.abort())
+  const end = (): void =>
+    cut.abort(stream.rstCode === clientLeft ? undefined : new HttpError("closing", "A node is gone"))
+  if (stream.aborted || stream.destroyed) end()
+  else stream.once("aborted", end)
   return cut.signal
 }
 

@@ -62,7 +62,8 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       troupe: () => startedOf(troupe.started),
       ready: (bucket) => buckets.ready(bucket),
       onMoved,
-      report: onError
+      report: onError,
+      clock
     })
     const buckets = new HomeBuckets({
       placement,
@@ -109,7 +110,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       nodes: nodeCount(placement, clock),
       nodeList: nodes.read
     }
-    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined })
+    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined }, onError)
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
       closing.abort()

@@ -4,6 +4,7 @@
  * Owns: the grants, and the timers of their renewal and release. Does not own the counts, which the home of each owner has.
  *
  * GRANT1. A grant is renewed each `renewMs` while its stream is open or its chat is alive, and released once afterwards.
+ * GRANT3. A chat that is alive and has no grant, such as one that a move has brought here, gets one with its next request.
  * GRANT2. After `stop` no timer is left. The homes drop the grants of a node that is gone (COUNT1).
  */
 import type { Clock } from "@troupe/otp"
@@ -47,9 +48,10 @@ export class OwnerGrants {
     return { streams, end: () => this.#end(grant) }
   }
 
-  /** Counts a chat that is about to be started. */
+  /** Counts a chat that is asked for, unless it has a grant. A chat that was started without a request has none (GRANT3). */
   readonly admitChat = async (owner: string, id: string, limits: Server.SharedLimits): Promise<void> => {
     const grant: Grant = { id, owner, kind: "chat" }
+    if (this.#held.has(nameOf(grant))) return
     await this.#ask(owner, { type: "chat", grant, limits })
     this.#hold(grant)
   }

@@ -44,3 +44,19 @@ it("HOMES3: a forgotten home is asked about none of its shards, and the other ho
   expect(await all(2, 1)).toEqual(["b", "b"])
   expect(reads()).toBe(2)
 })
+
+it("HOMES4: while shards without a home are looked for and forgotten, one read runs at a time", async () => {
+  let [running, most, reads] = [0, 0, 0]
+  const cache = new HomeCache(async () => {
+    reads += 1
+    most = Math.max(most, ++running)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    running -= 1
+    return reads < 5 ? new Map() : new Map([[1, "a"]])
+  })
+  const look = async (): Promise<void> => {
+    while ((await cache.homeOf(1)) === undefined) cache.forget(1)
+  }
+  await Promise.all(Array.from({ length: 100 }, look))
+  expect([most, reads]).toEqual([1, 5])
+})

@@ -110,6 +110,58 @@ describe("a chat of the cluster", () => {
     expect(local).toMatchObject([{ agent: "suport", closest: "support" }, { toolCallId: "none" }])
   })
 
+  it("CLREF1: texts with every separator of lines reach a turn and a reader on another node", async () => {
+    const text = "a\u2028b\u2029c\u0085d\r\ne\vf"
+    const { node } = nodes(Fake.make({ script: [{ text }, { finish: "stop" }] }))
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const reader = chat.attach()
+    const turn = chat.send(text)
+    expect((await turn.result()).finalResponse?.outputText).toBe(text)
+    let last: unknown
+    for await (const item of reader) {
+      if (item.type === "event" && item.event.type === "chat_completed")
+        last = item.event.result.finalResponse?.outputText
+      if (item.type === "snapshot") last = item.view.messages[1]?.content
+      if (last !== undefined) break
+    }
+    expect(last).toBe(text)
+    expect((await chat.view()).messages.map(({ content }) => content)).toEqual([text, text])
+  })
+
+  it("CLREF1: a chat that has stored nothing is cancelled and handed over after a move too", async () => {
+    const { node, placements } = nodes()
+    const options = { troupe: { agents: { support: {}, billing: {} } } }
+    const [a, b] = [await node(options), await node(options)]
+    const chat = await a.troupe.chat("c", { agent: "support" })
+    await placements.move("c", b.troupe.address)
+    await chat.cancel()
+    await placements.move("c", a.troupe.address)
+    await chat.handoff("billing")
+    expect((await chat.view()).agent).toBe("billing")
+  })
+
+  it("CLREF2: inputs are delivered in the order in which they are sent, whatever their size", async () => {
+    const { node } = nodes()
+    const [, other] = [await node(), await node()]
+    const chat = await other.troupe.chat("c")
+    const [long, short] = ["x".repeat(4_000_000), "y"]
+    const turns = [chat.send(long), chat.send(short)]
+    for (const turn of turns) await turn.result()
+    const { messages } = await chat.view()
+    expect(messages.map(({ content }) => content?.length)).toEqual([long.length, 8, 1, 8])
+  })
+
+  it("an unexpected failure of a chat's request is reported to `onError` of the cluster", async () => {
+    const { node } = nodes()
+    const errors: Array<unknown> = []
+    await node()
+    const onError = (error: unknown): void => void errors.push(error)
+    const { troupe } = await node({ cluster: { secret: "another secret than the others", onError } })
+    await expect(troupe.fork("c", { id: "d" })).rejects.toMatchObject({ code: "internal" })
+    expect(errors).toMatchObject([{ _tag: "ClusterError", reason: "unauthorized" }])
+  })
+
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {
     const { node, placements } = nodes(Fake.make({ scripts: [[...once], [{ text: "Again" }, { finish: "stop" }]] }))
     const [, b, c] = [await node(), await node(), await node()]

@@ -120,6 +120,56 @@ describe("a stop", () => {
   })
 })
 
+describe("a client that reads a turn through another node", () => {
+  const server = { onDisconnect: "cancel" as const }
+  const hanging = async () => {
+    const adapter = Fake.make({ script: [{ text: "Once " }, { hang: true }] })
+    const { node } = nodes(adapter)
+    const [home, other] = [await node({ server }), await node({ server })]
+    const { url, close } = await listen(other.server)
+    const gone = new AbortController()
+    const say = (query: string, headers: Record<string, string>) =>
+      fetch(`${url}/chats/c/messages${query}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: '{"input":"Hello"}',
+        signal: gone.signal
+      })
+    return { adapter, home, close, gone, say }
+  }
+
+  it.each([
+    ["its stream", "", { accept: "text/event-stream" }],
+    ["a whole answer", "?wait", {}]
+  ] as const)("READERS1: and leaves %s cancels the turn", async (_, query, headers) => {
+    const { adapter, home, gone, close, say } = await hanging()
+    const said = say(query, headers).catch(() => undefined)
+    await until(() => adapter.open === 1)
+    const reader = query === "" ? (await said)?.body?.getReader() : undefined
+    await reader?.read()
+    gone.abort()
+    await until(() => adapter.open === 0)
+    expect(await (await fetch(`${home.url}/chats/c`)).json()).toMatchObject({ status: "cancelled" })
+    await reader?.read().catch(() => {})
+    await close()
+  })
+
+  it.each(["closes", "is cut off"])(
+    "READERS1, PASSED2: has not left when that node %s, and the turn continues",
+    async (end) => {
+      const { adapter, home, close, say } = await hanging()
+      const reader = (await say("", { accept: "text/event-stream" })).body?.getReader()
+      await reader?.read()
+      if (end === "closes") await close()
+      else home.proxy.cut()
+      await reader?.read().catch(() => {})
+      const view = (await (await fetch(`${home.url}/chats/c`)).json()) as ChatView.ChatView
+      expect([view.status, adapter.open]).toEqual(["running", 1])
+      await close()
+    }
+  )
+})
+
 describe("the limits of owners", () => {
   const server = { limits: { requestsPerMinute: 5, streams: 2, conversations: 2 } }
   const cluster = { leaseMs: 5_000 }
@@ -147,6 +197,48 @@ describe("the limits of owners", () => {
     while (code === "429 too_many_streams")
     expect(code).toBe("429 too_many_conversations")
     await streams[1]?.body?.cancel()
+  })
+
+  it("CLUSTER13: a limit of `Infinity` refuses nothing, also at a node that does not count the owner", async () => {
+    const { node } = nodes()
+    const more = {
+      server: { limits: { requestsPerMinute: Infinity, streams: Infinity, conversations: Infinity } },
+      cluster
+    }
+    const all = [await node(more), await node(more)]
+    for (const { url } of all) {
+      const answer = await fetch(`${url}/chats/c/view`)
+      expect(answer.status).toBe(200)
+      await answer.body?.cancel()
+    }
+  })
+
+  it("CLUSTER13: a chat that its program has started is counted with its first request, as on one machine", async () => {
+    const { node } = nodes()
+    const { troupe, url } = await node({ server: { limits: { conversations: 1 } }, cluster })
+    await troupe.local.chat("anna/a")
+    const first = await fetch(`${url}/chats/a/view`)
+    expect(first.status).toBe(200)
+    const [second, again] = [await fetch(`${url}/chats/b/view`), await fetch(`${url}/chats/a/view`)]
+    expect([second.status, again.status]).toEqual([429, 200])
+    for (const { body } of [first, second, again]) await body?.cancel()
+  })
+
+  it("OWNER3: a large answer that a gateway passes on is counted until it is taken", async () => {
+    const { node } = nodes()
+    const more = { server: { limits: { answerBytes: 100_000, messageCharacters: 200_000 } }, cluster }
+    await node(more)
+    const gateway = await node({ ...more, cluster: { ...cluster, role: "gateway" } })
+    await post(`${gateway.url}/chats/c/messages?wait`, { input: "x".repeat(100_000) })
+    const read = () => gateway.server.fetch(new Request("http://a/chats/c"))
+    const first = await read()
+    // The home has sent all of it to the gateway before.
+    const from = performance.now()
+    await until(() => performance.now() > from + 200)
+    expect(await codeOf(await read())).toBe("429 too_many_bytes")
+    expect((await first.text()).length).toBeGreaterThan(100_000)
+    const again = await read()
+    expect([again.status, (await again.text()).length]).toEqual([200, expect.any(Number)])
   })
 
   it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
@@ -243,6 +335,30 @@ describe("a node", () => {
     await post(`${other.url}/chats/c/approvals/call`, { type: "result", value: "looked after" })
     await until(async () => (await viewOf()).messages.at(-1)?.content === "Second")
     end.resolve("late")
+  })
+
+  it("CLREVIVE2: that could not list what ran searches again, and the turn goes on though nobody asks", async () => {
+    const scripts = [
+      [{ text: "Once " }, { hang: true as const }],
+      [{ text: "Again" }, { finish: "stop" as const }]
+    ]
+    const { node, store } = nodes(Fake.make({ scripts }))
+    const errors: Array<unknown> = []
+    let fails = 1
+    const list: typeof store.list = async (options) => {
+      if (options?.running === true && fails-- > 0) throw new Error("the database restarts")
+      return store.list(options)
+    }
+    const home = await node()
+    const onError = (error: unknown): void => void errors.push(error)
+    await node({
+      troupe: { store: new Proxy(store, { get: (_, name) => (name === "list" ? list : Reflect.get(store, name)) }) },
+      cluster: { onError }
+    })
+    await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
+    await home.stop()
+    await until(async () => (await store.load("anna/c"))?.thread.messages.at(-1)?.content === "Again")
+    expect(errors).toMatchObject([{ message: "the database restarts" }])
   })
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {

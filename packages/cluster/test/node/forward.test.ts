@@ -39,6 +39,36 @@ describe("a request to a node that is not the home", () => {
     expect(record.flatMap(({ messages }) => messages).filter(({ role }) => role === "user")).toHaveLength(1)
   })
 
+  it("FORWARD1: has a body as large as the limit of its bytes, also when that of a history is smaller", async () => {
+    const { node } = nodes()
+    const server = { limits: { bodyBytes: 4_000, historyBytes: 1_000 } }
+    const [, other] = [await node({ server }), await node({ server })]
+    const answer = await post(`${other.url}/chats/c/messages`, { input: "x".repeat(2_000) })
+    expect(answer.status).toBe(202)
+  })
+
+  it("FORWARD3: a client that leaves before its request is forwarded is no unexpected error", async () => {
+    const { node, placements } = nodes()
+    await node()
+    const other = await node()
+    // The gateway has no connection to the home of the chat yet.
+    await placements.move("anna", other.troupe.address)
+    const errors: Array<unknown> = []
+    const left = new AbortController()
+    const gateway = await node({
+      cluster: { role: "gateway" },
+      server: {
+        onError: (error) => void errors.push(error),
+        authorize: () => {
+          left.abort()
+          return { owner: "anna" }
+        }
+      }
+    })
+    const answer = await gateway.server.fetch(new Request("http://a/chats/c/view", { signal: left.signal }))
+    expect([answer.status, errors]).toEqual([503, []])
+  })
+
   it("a refusal of the home is the client's, and a page of the node's own link follows the chat", async () => {
     const { node } = nodes()
     const [, other] = [await node(), await node()]
@@ -57,6 +87,27 @@ describe("a request to a node that is not the home", () => {
     leave()
     expect(await chat.fork({ id: "copy" })).toBe("copy")
     expect((await chat.history()).length).toBeGreaterThan(0)
+  })
+})
+
+describe("a new conversation", () => {
+  it("FORWARD1: that a home of few buckets begins as a fork has its home there", async () => {
+    const { node, placements } = nodes()
+    const [, b] = [await node(), await node()]
+    // As many buckets as one shard has.
+    for (const id of ["c", ...Array.from({ length: 15 }, (_, at) => `d${at}`)])
+      await placements.move(`anna/${id}`, b.troupe.address)
+    const create = async (body: object) => {
+      const answer = await post(`${b.url}/v1/responses`, { model: "troupe", input: "Hello", ...body })
+      return { code: answer.status, ...((await answer.json()) as { readonly id: string }) }
+    }
+    const first = await create({ conversation: "c" })
+    await create({ previous_response_id: first.id })
+    // The conversation has gone on, so that another one begins from its first response.
+    expect((await create({ previous_response_id: first.id })).code).toBe(200)
+    const fork = await post(`${b.url}/chats/c/fork`, {})
+    expect(fork.status).toBe(201)
+    expect(b.troupe.isHome(`anna/${((await fork.json()) as { readonly id: string }).id}`)).toBe(true)
   })
 })
 
@@ -128,6 +179,54 @@ describe("a move", () => {
     expect([a.troupe.local.isAlive("anna/c"), b.troupe.local.isAlive("anna/c")]).toEqual([false, true])
     const { messages = [] } = (await store.load("anna/c"))?.thread ?? {}
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(2)
+  })
+
+  it("CLUSTER10: a forwarded request whose chat is being loaded when its home loses it is answered by the next home", async () => {
+    const { node, placements, store } = nodes()
+    const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const load: typeof store.load = async (id) => {
+      loading.resolve()
+      await loaded.promise
+      return store.load(id)
+    }
+    const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+    const [a, b, c] = [await node({ troupe: { store: slow } }), await node(), await node()]
+    // A `fetch` of a client would send the request again after a 421.
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"input":"Hello"}' }
+    const first = c.server.fetch(new Request("http://a/chats/c/messages?wait", init))
+    await loading.promise
+    const moved = placements.move("anna/c", b.troupe.address)
+    await until(() => !a.troupe.isHome("anna/c"))
+    loaded.resolve()
+    await moved
+    expect((await first).status).toBe(200)
+    expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
+  })
+
+  it("FORWARD2: a forwarded request that has rewound its chat when the home loses it is not processed again", async () => {
+    const { node, placements, store } = nodes()
+    const rewinds: Array<string> = []
+    const rewind: NonNullable<typeof store.rewind> = async (...args) => {
+      const rewound = await store.rewind(...args)
+      rewinds.push(args[0])
+      void placements.move("anna/c", b.troupe.address)
+      return rewound
+    }
+    const moving = new Proxy(store, { get: (_, name) => (name === "rewind" ? rewind : Reflect.get(store, name)) })
+    const [, b, c] = [
+      await node({ troupe: { store: moving } }),
+      await node({ troupe: { store: moving } }),
+      await node()
+    ]
+    const say = (id: string, text: string, more: object = {}) => {
+      const body = JSON.stringify({ id: "c", message: { id, role: "user", parts: [{ type: "text", text }] }, ...more })
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body }
+      return c.server.fetch(new Request("http://a/api/chat", init))
+    }
+    await (await say("u1", "Hello")).text()
+    const edited = await say("u1", "Hi", { messageId: "u1" })
+    expect([edited.status, await edited.json()]).toMatchObject([503, { error: { code: "moved" } }])
+    expect(rewinds).toEqual(["anna/c"])
   })
 
   it("a server whose node has stopped refuses with 503, and reports no unexpected error", async () => {

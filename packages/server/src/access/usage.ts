@@ -41,24 +41,19 @@ export interface Admitted {
   readonly streams: boolean
   /** Called when its stream is over. */
   readonly closed: () => void
-  /** Counts a chat that is about to be started. Rejects with an `HttpError` (429) when too many are alive. */
+  /** Counts a chat that is asked for, once while it is alive. Rejects with an `HttpError` (429) when too many are alive. */
   readonly chat: (id: string) => Promise<void>
 }
 
 /** The use of an admitted request. The bytes of its answer are counted in this program. */
-export const usageElsewhere = (
-  owners: Owners,
-  name: string,
-  isAlive: (id: string) => boolean,
-  { streams, closed, chat }: Admitted
-): Usage => ({
+export const usageElsewhere = (owners: Owners, name: string, { streams, closed, chat }: Admitted): Usage => ({
   ...bytesOf(owners, owners.owner(name)),
   openStream: () => {
     if (!streams) throw tooManyStreams()
   },
   closeStream: closed,
   chat: async (id, open) => {
-    if (!isAlive(id)) await chat(id)
+    await chat(id)
     return open()
   }
 })

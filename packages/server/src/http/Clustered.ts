@@ -86,8 +86,8 @@ export interface SharedLimits {
  * - `address`: the address of this node for other nodes
  * - `forward`: sends a request to its node, or to the home of its last id, and resolves with the answer
  * - `mount`: makes a server answer forwarded requests, until another one takes its name
- * - `admit`: counts a request of an owner, once in the cluster; `closing` is that of the request. `admitChat` counts a chat that this node is about to start,
- *   while it is alive. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
+ * - `admit`: counts a request of an owner, once in the cluster; `closing` is that of the request. `admitChat` counts a chat that is asked for,
+ *   once while it is alive here. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
  * - `nodes`: how many nodes there are
  * - `nodeList`: the nodes, for the observer. With the id of a chat, its home is marked. Resolves within a second, also when
  *   nodes are silent. Never rejects

@@ -41,8 +41,8 @@ export interface Question {
 export interface Pieces {
   /** Requests the next piece, or the end (`undefined`). */
   readonly ask: (question: Question) => void
-  /** The client is gone: nothing more will be requested. */
-  readonly cancel: () => void
+  /** Nothing more will be requested: the client has left, or the node that passes the pieces on `isClosing`. */
+  readonly cancel: (isClosing?: boolean) => void
 }
 
 const heartbeat = ": \n\n"
@@ -92,9 +92,9 @@ export class FrameStream implements Pieces {
     this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
   }
 
-  cancel(): void {
+  cancel(isClosing = false): void {
     this.#held = []
-    this.#finish(true, true)
+    this.#finish(true, !isClosing)
   }
 
   #read(): void {

@@ -55,6 +55,11 @@ export class KeptBody {
     return chunks.reduce((bytes, { byteLength }) => bytes + byteLength, 0)
   }
 
+  /** Whether the bytes were dropped. */
+  get isForgotten(): boolean {
+    return this.#chunks === undefined
+  }
+
   /** Drops the bytes: the request will not be forwarded. */
   forget(): void {
     this.#chunks = undefined

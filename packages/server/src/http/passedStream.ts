@@ -6,10 +6,11 @@
  *
  * PASSED1. The stream is over once: at its end, with its failure, when the client leaves, or when the server closes. The other
  *          node's stream is then read no more.
- * PASSED2. When the server closes, the client's stream fails.
+ * PASSED2. When the server closes, the client's stream fails. The other node gets to know that its client has not left.
  */
 import { HttpError } from "../errors/index.ts"
 import type { Pieces, Question } from "./frameStream.ts"
+import { clientHasLeft } from "./turnReaders.ts"
 
 /** `left` is aborted when the client leaves, `closing` when the server closes; `ended` is called once. */
 export interface PassedOptions {
@@ -38,9 +39,9 @@ export class PassedStream implements Pieces {
       reject: (error) => this.#finish({ error })
     }
     const { left, closing } = options
-    left.addEventListener("abort", this.cancel, { once: true })
+    left.addEventListener("abort", this.#leave, { once: true })
     closing.addEventListener("abort", this.#close, { once: true })
-    if (left.aborted) this.cancel()
+    if (left.aborted) this.#leave()
     if (closing.aborted) this.#close()
   }
 
@@ -50,13 +51,15 @@ export class PassedStream implements Pieces {
     else this.#stream.ask(this.#own)
   }
 
-  readonly cancel = (): void => {
-    if (!this.#isOver) this.#stream.cancel()
+  cancel(isClosing = false): void {
+    if (!this.#isOver) this.#stream.cancel(isClosing)
     this.#finish()
   }
 
+  readonly #leave = (): void => this.cancel(!clientHasLeft(this.#options.left))
+
   readonly #close = (): void => {
-    if (!this.#isOver) this.#stream.cancel()
+    if (!this.#isOver) this.#stream.cancel(true)
     this.#finish({ error: new HttpError("closing", "The server is closing; ask again") })
   }
 
@@ -71,7 +74,7 @@ export class PassedStream implements Pieces {
     this.#isOver = true
     this.#failure = failure
     const { left, closing, ended } = this.#options
-    left.removeEventListener("abort", this.cancel)
+    left.removeEventListener("abort", this.#leave)
     closing.removeEventListener("abort", this.#close)
     this.#answerEnd()
     ended()

@@ -12,7 +12,7 @@ import { Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
-import type { TurnReaders } from "./turnReaders.ts"
+import { clientHasLeft, type TurnReaders } from "./turnReaders.ts"
 
 /** The values that all calls of a server share. */
 export interface CallHome {
@@ -101,7 +101,7 @@ export const makeCall = (
     })
     claimed = false
     const leave = reads === undefined ? undefined : home.readers.read(reads)
-    const gone = (): void => streaming.cancel()
+    const gone = (): void => streaming.cancel(!clientHasLeft(request.signal))
     home.streams.add(streaming)
     request.signal.addEventListener("abort", gone, { once: true })
     if (request.signal.aborted) gone()
@@ -197,11 +197,15 @@ const ownedChats = (
     }
   }
 
-  /** A new id, of a chat of this program if one of the first tries is. */
+  /**
+   * A new id, of a chat of this program if one of the first tries is. A request that was forwarded, or that is answered here, needs
+   * one of this program.
+   */
   const fresh = (): string => {
+    const most = via.length > 0 || kept?.isForgotten === true ? mostTries : fewTries
     for (let tries = 1; ; tries++) {
       const inner = named(System.uuid(troupe.system, "server"))
-      if (tries >= mostTries || isHome(inner)) return inner
+      if (tries >= most || isHome(inner)) return inner
     }
   }
 
@@ -225,5 +229,6 @@ const ownedChats = (
   }
 }
 
-/** How many generated ids are tried for one of this program. */
-const mostTries = 64
+/** How many generated ids are tried for one of this program, and how many by a program that is known to be a home. */
+const fewTries = 64
+const mostTries = 10_000

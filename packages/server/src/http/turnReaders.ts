@@ -11,9 +11,16 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import { HttpError } from "../errors/index.ts"
 
 /** The effect of a disconnect on the turn that the client read. */
 export type OnDisconnect = "continue" | "cancel"
+
+/**
+ * Whether the client of a request has left. A signal that is aborted with an `HttpError` is that of a node that passes the answer on
+ * and closes, or is gone: its client may ask another node.
+ */
+export const clientHasLeft = ({ aborted, reason }: AbortSignal): boolean => aborted && !(reason instanceof HttpError)
 
 /** The turn that a client reads: its own, or without `turn` the running one. */
 export interface TurnRead {

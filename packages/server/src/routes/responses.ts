@@ -3,7 +3,7 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
-import { type Call, refusalOf, type TurnRead } from "../http/index.ts"
+import { type Call, clientHasLeft, refusalOf, type TurnRead } from "../http/index.ts"
 import { taken } from "../link/index.ts"
 import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
 
@@ -144,7 +144,7 @@ const beforeClosing = async <A>(
   try {
     return await Promise.race([awaited, promise])
   } finally {
-    leave(request.signal.aborted)
+    leave(clientHasLeft(request.signal))
     signal.removeEventListener("abort", closed)
   }
 }

@@ -99,9 +99,9 @@ export const make = (options: ServerOptions): Server => {
  * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
  *
  * **Details**: ids are those of the Troupe, nothing is limited, and it has routes for the program itself. `fetch` is for the
- * program only: it authenticates nobody.
+ * program only: it authenticates nobody. `onError` gets the unexpected errors, as that of {@link make}.
  */
-export const forNodes = (troupe: Clustered): Server => {
+export const forNodes = (troupe: Clustered, onError?: ServerOptions["onError"]): Server => {
   const may = { mode: "bypass", approve: true, observe: true, agents: true, models: true } as const
   const chatId = (_owner: string, id: string): string => id
   const options = {
@@ -109,7 +109,8 @@ export const forNodes = (troupe: Clustered): Server => {
     chatId,
     authorize: () => ({ owner: "node", may }),
     limits: noLimits,
-    exposeToolErrors: true
+    exposeToolErrors: true,
+    onError
   }
   return build(options, [...everyRoute, ...hostRoutes], "nodes", { checkId: (id) => id, bodyOf: nodeBodyOf })
 }
@@ -228,6 +229,8 @@ const build = (
           route = found.route
           return await many.answerForwarded({ request, url, route, params: found.params }, by)
         } catch (error) {
+          // FORWARD2: the sender finds the next home, so this is no answer for the client.
+          if (error instanceof HttpError && error.code === "misdirected") throw error
           return refusing(error, request, url, route)
         }
       },

@@ -27,6 +27,7 @@ import {
   makeCall,
   nodeBeatMs,
   OpenStreams,
+  pieceBytes,
   type PassedOptions,
   PassedStream,
   responseOf,
@@ -35,7 +36,7 @@ import {
   type SharedLimits,
   streamOf
 } from "../http/index.ts"
-import { type Owners, type Permitted, usageElsewhere, usageHere } from "../access/index.ts"
+import { type Owners, type Permitted, type Usage, usageElsewhere, usageHere } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
 
 /** The parts of a server that answer a request of an authenticated caller. */
@@ -65,6 +66,10 @@ export interface Caller {
 
 /** FORWARD2 */
 const misdirected = (): HttpError => new HttpError("misdirected", "Another node is to answer this request")
+
+/** The refusal of a request that is not passed on: its route has begun to process it, or its conversations move too often. */
+const moved = (cause: unknown): HttpError =>
+  new HttpError("moved", "The conversation moves; ask again", { cause, retryAfterMs: 1_000 })
 
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
@@ -148,13 +153,13 @@ export class ClusteredServer {
   async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
     const { clustered, owners, limits, failed, name } = this.#parts
     const { owner, may, via, streams } = by
-    const kept = new KeptBody(request.body, home.limits.historyBytes)
+    const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
     const { admit, admitChat, isHome } = clustered
     let isHere = true
     const usage =
       admit === undefined || admitChat === undefined
         ? usageHere(owners, owner)
-        : usageElsewhere(owners, owner, (id) => home.troupe.isAlive(id), {
+        : usageElsewhere(owners, owner, {
             streams,
             // The stream of another node ends the seat itself.
             closed: () => {
@@ -176,8 +181,8 @@ export class ClusteredServer {
     } catch (error) {
       const isElsewhere = error instanceof Elsewhere
       if (!isElsewhere && !(error instanceof AtNode)) throw error
+      if (kept.isForgotten || via.length >= mostHops) throw moved(error)
       if (isElsewhere && error.id === via.at(-1)) throw misdirected()
-      if (via.length >= mostHops) throw new HttpError("moved", "The conversation moves; ask again", { cause: error })
       isHere = false
       const response = await clustered.forward({
         ...by,
@@ -190,7 +195,10 @@ export class ClusteredServer {
         signal: request.signal,
         closing: home.closing
       })
-      return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
+      if (isStream(response)) {
+        return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
+      }
+      return wholeOf(response, usage, request)
     } finally {
       settle()
       kept.release()
@@ -217,12 +225,32 @@ const notForwarded: ReadonlySet<string> = new Set([
 const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
   [...headers].filter(([name]) => !notForwarded.has(name))
 
-/** A stream of another node, which ends when it is over, and fails when the server closes. Any other answer is not cut. */
+const isStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true
+
+/** A stream of another node, which ends when it is over, and fails when the server closes. */
 const passedOn = (response: Response, options: PassedOptions): Response => {
+  const { status, headers } = response
+  const stream = streamOf(response)
+  return stream === undefined ? response : responseOf(new PassedStream(stream, options), { status, headers })
+}
+
+/** Any other answer of another node, which is not cut when the server closes. A large one is counted here until it is taken (OWNER3). */
+const wholeOf = (response: Response, usage: Usage, { method, signal }: Request): Response => {
   const { body, status, headers } = response
   const stream = streamOf(response)
   if (stream === undefined) return response
-  if (headers.get("content-type")?.startsWith("text/event-stream") !== true)
-    return new Response(body, { status, headers })
-  return responseOf(new PassedStream(stream, options), { status, headers })
+  const bytes = Number(headers.get("content-length") ?? 0)
+  if (bytes <= pieceBytes) return new Response(body, { status, headers })
+  try {
+    if (method === "GET") usage.hold(bytes)
+    else usage.add(bytes)
+  } catch (error) {
+    stream.cancel()
+    throw error
+  }
+  const passed = new PassedStream(stream, { left: signal, closing: never, ended: () => usage.release(bytes) })
+  return new Response(responseOf(passed, { status }).body, { status, headers })
 }
+
+const never = new AbortController().signal

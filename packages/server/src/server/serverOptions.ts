@@ -31,9 +31,15 @@ export const noLimits: AllLimits = {
 
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
+/** The limits of the options. `Infinity` is the largest whole number: it has no JSON form, as the nodes of a cluster send it. */
 export const limitsOf = (given: Limits = {}): AllLimits => ({
   ...defaults,
-  ...Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
+  ...Object.fromEntries(
+    names.flatMap((name) => {
+      const limit = given[name]
+      return limit === undefined ? [] : [[name, Math.min(limit, Number.MAX_SAFE_INTEGER)]]
+    })
+  )
 })
 
 /** Text that passes a test. */

@@ -8,7 +8,7 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { HttpError } from "../../errors/index.ts"
-import type { Call, TurnRead } from "../../http/index.ts"
+import { type Call, clientHasLeft, type TurnRead } from "../../http/index.ts"
 import { taken } from "../../link/index.ts"
 import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
 
@@ -27,7 +27,7 @@ export const begun = async (chat: LocalChatRef, turn: LiveTurn): Promise<Run> =>
 /** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */
 export const answered = async (call: Call, answer: (gone: AbortSignal) => Promise<Response>): Promise<Response> => {
   const gone = new AbortController()
-  const leave = (): void => gone.abort()
+  const leave = (): void => gone.abort(call.request.signal.reason)
   call.request.signal.addEventListener("abort", leave, { once: true })
   try {
     return await answer(gone.signal)
@@ -57,7 +57,7 @@ export const readWhole = async (
     for await (const event of events) push(event)
   } finally {
     forget()
-    left?.(gone.aborted)
+    left?.(clientHasLeft(gone))
     gone.removeEventListener("abort", leave)
   }
   if (call.closing.aborted && !isOver()) {
