@@ -154,7 +154,8 @@ export class Forwarder {
     { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
   ): Promise<Response> {
     const mounted = this.#servers.get(server)
-    if (mounted === undefined) throw noServer()
+    // One server is that between nodes.
+    if (mounted === undefined) throw this.#servers.size > 1 ? noServer() : noServerYet()
     const init: RequestInit = {
       method,
       headers: headers.map(([name, value]): [string, string] => [name, value]),
@@ -209,6 +210,10 @@ const silent = (cause: unknown): HttpError =>
     cause,
     retryAfterMs: 1_000
   })
+
+/** A node that has just joined may be the home of conversations before its program has made its servers. */
+const noServerYet = (): HttpError =>
+  new HttpError("moved", "The conversation's server is not made yet; ask again", { retryAfterMs: 1_000 })
 
 const noServer = (): HttpError =>
   new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")

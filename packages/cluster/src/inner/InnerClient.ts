@@ -103,6 +103,7 @@ export class InnerClient {
     if (mark === marks.misdirected) {
       throw new ClusterError("misdirected", `The node ${to} is not the home of this conversation`)
     }
+    if (mark === marks.busy) throw new ClusterError("unreached", `The node ${to} has too many requests at the moment`)
     throw new ClusterError(
       "unauthorized",
       `The node ${to} refused a request of this node: ${String(mark)}; the nodes need the same secret, protocol and time`
@@ -120,7 +121,7 @@ export class InnerClient {
     const { secret, clock } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const connection = this.#connectionTo(to)
-    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, clock.now())
+    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, Date.now())
     const stream = connection.session.request(
       {
         ":method": method,

@@ -1,7 +1,8 @@
 /** The header by which a node says that it did not process a request, and why. */
 export const marks = {
   header: "x-troupe-refused",
-  misdirected: "misdirected"
+  misdirected: "misdirected",
+  busy: "busy"
 } as const
 
 /** The answer of a node that is not the home of the conversation. */

@@ -2,6 +2,46 @@ import { Clock } from "@troupe/otp"
 import { expect, it } from "vitest"
 import { Forwarder } from "../../src/gateway/Forwarder.ts"
 
+const forwarderOf = (mounted: ReadonlyArray<string>): Forwarder => {
+  const forwarder = new Forwarder({
+    placement: { address: "here:1", homeOf: async () => "here:1", forget: () => {} },
+    client: { request: () => Promise.reject(new Error("this node is the home")) },
+    clock: Clock.live,
+    isHome: () => true,
+    nodes: { has: async () => true },
+    deadlineMs: 1_000
+  })
+  for (const name of mounted) {
+    forwarder.mount(name, { handle: async () => new Response(name), close: () => Promise.resolve() })
+  }
+  return forwarder
+}
+
+it.each([
+  [["nodes"], "moved"],
+  [["nodes", "/"], "not_found"],
+  [["nodes", "/chat"], "/chat"]
+])("a request for the server /chat of a node that has made %j", async (mounted, expected) => {
+  const asked = forwarderOf(mounted).answer(
+    {
+      type: "forward",
+      server: "/chat",
+      url: "http://chats/chat/chats/c",
+      headers: [],
+      owner: "anna",
+      may: { mode: "default", approve: true, observe: false, agents: true, models: true },
+      via: ["anna/c"],
+      streams: true
+    },
+    { method: "GET", path: "/chats/c", note: "", body: new Uint8Array(), signal: new AbortController().signal }
+  )
+  const answer = await asked.then(
+    (response) => response.text(),
+    ({ code }: { readonly code: string }) => code
+  )
+  expect(answer).toBe(expected)
+})
+
 it("HOP3: after `close` a home is not looked up again", async () => {
   const forgotten = Promise.withResolvers<void>()
   const forwarder = new Forwarder({

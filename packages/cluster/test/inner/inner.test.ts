@@ -10,8 +10,8 @@ import { freshMs, hashOf, seal, SignatureCheck } from "../../src/inner/signature
 const secret = "the secret of a test"
 const clock = Clock.live
 
-const listening = async (handle: (accepted: Accepted) => Promise<Response>): Promise<string> => {
-  const check = new SignatureCheck(secret, () => clock.now())
+const listening = async (handle: (accepted: Accepted) => Promise<Response>, mostNonces?: number): Promise<string> => {
+  const check = new SignatureCheck(secret, () => Date.now(), mostNonces)
   const { address, close } = await listenInner({ listen: "127.0.0.1:0", clock, check, handle })
   onTestFinished(close)
   return address
@@ -140,12 +140,19 @@ describe("signed requests", () => {
     expect(check.size).toBe(1)
   })
 
+  it("SEAL3: a request that a full table refuses was not processed, and may be sent again", async () => {
+    const address = await listening(async () => new Response("x"), 1)
+    const asking = client()
+    expect(await (await asking.request(address, get)).text()).toBe("x")
+    await expect(asking.request(address, get)).rejects.toMatchObject({ reason: "unreached" })
+  })
+
   it("INNER5: a body that is not the signed one is refused", async () => {
     const address = await listening(async () => new Response("x"))
     const headers = seal(
       secret,
       { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(undefined) },
-      clock.now()
+      Date.now()
     )
     const answer = await posted(address, { ":method": "POST", ":path": "/", ...headers }, "other")
     expect([answer[":status"], answer["x-troupe-refused"]]).toEqual([401, "signature"])
@@ -156,7 +163,7 @@ describe("signed requests", () => {
     const headers = seal(
       secret,
       { method: "GET", path: "/", to: "other:1", note: "", bodyHash: hashOf(undefined) },
-      clock.now()
+      Date.now()
     )
     expect(await posted(address, { ":path": "/", ...headers })).toMatchObject({ ":status": 401 })
   })
