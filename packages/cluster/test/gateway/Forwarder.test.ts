@@ -29,7 +29,7 @@ it.each([
       url: "http://chats/chat/chats/c",
       headers: [],
       owner: "anna",
-      may: { mode: "default", approve: true, observe: false, agents: true, models: true },
+      may: { mode: "default", approve: true, observe: false, agents: true, models: true, rewind: true, delete: true },
       via: ["anna/c"],
       streams: true
     },
