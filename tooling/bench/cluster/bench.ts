@@ -101,15 +101,17 @@ const measureLimited = async (nodes: Nodes, samples: Samples, rounds: number, re
   const { name, limit } = limiterFor(one.gateway.pid)
   report(`limited by ${name}`)
   for (let round = 1; round <= rounds; round++) {
-    const rates: Array<number> = []
-    for (const { gateway, homes } of [one, two]) {
-      const release = limit(homes.map(({ pid }) => pid))
-      try {
-        rates.push(await turnsPerSecond(gateway))
-      } finally {
-        release()
-      }
-    }
+    const rates = await inParts(
+      3,
+      [one, two].map(({ gateway, homes }) => async () => {
+        const release = limit(homes.map(({ pid }) => pid))
+        try {
+          return await turnsPerSecond(gateway)
+        } finally {
+          release()
+        }
+      })
+    )
     const [ofOne = NaN, ofTwo = NaN] = rates
     samples.add("limited", ofTwo / ofOne)
     report(`round ${round}: ${list(...rates)} turns a second (one limited home, two)`)

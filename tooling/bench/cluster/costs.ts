@@ -100,8 +100,8 @@ export const inParts = async (
 }
 
 const clients = 32
-const warmSeconds = 2
-const countedSeconds = 8
+const warmSeconds = 1
+const countedSeconds = 4
 
 /** The turns a second that the nodes can do. */
 export const turnsPerSecond = async (through: NodeProcess): Promise<number> => {

@@ -9,9 +9,10 @@
  *           person: `onUnknown` of its tool says whether it does. The store counts the retries.
  * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
  *            request for it finds a place.
- * CLREVIVE2. A search that fails is made again until it succeeds or the node stops. Meanwhile requests are answered.
  * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
  *          input begins a turn. A chat that is asked for is started before the others.
+ * CLREVIVE2. A search that fails is made again until it succeeds or the node stops. A start that fails because of the store is
+ *          made again for about a minute. Meanwhile requests are answered.
  *
  * Why a request must wait:
  *   1. the turn of an input was cut by a move, and another input waits.
@@ -39,7 +40,7 @@ const atOnce = 8
 
 const mostRetries = 2
 
-/** The pause before a search is made again, at first and at most. */
+/** The pause before a search or a start is made again, at first and at most. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
@@ -48,7 +49,7 @@ export class Revival {
   readonly #waiting = new Set<string>()
   readonly #starting = new Set<string>()
   readonly #searched = new Map<number, object>()
-  /** The ends of the pauses between searches. */
+  /** The ends of the pauses. */
   readonly #pauses = new Set<() => void>()
   #isStopped = false
 
@@ -128,17 +129,26 @@ export class Revival {
     }
   }
 
-  #begin(id: string): void {
+  #begin(id: string, pauseMs = firstPauseMs): void {
     // A chat whose former start has not ended waits for the end of that start.
     if (this.#starting.has(id)) return
     this.#waiting.delete(id)
     this.#starting.add(id)
     void this.#start(id)
-      .catch(this.#parts.report)
+      .catch((error: unknown) => {
+        this.#parts.report(error)
+        if (isOfStore(error) && pauseMs < longestPauseMs) void this.#again(id, pauseMs)
+      })
       .finally(() => {
         this.#starting.delete(id)
         this.#next()
       })
+  }
+
+  /** CLREVIVE2 */
+  async #again(id: string, pauseMs: number): Promise<void> {
+    await this.#pause(pauseMs)
+    if (!this.#isStopped) this.#begin(id, Math.min(longestPauseMs, 2 * pauseMs))
   }
 
   async #start(id: string): Promise<void> {
@@ -170,6 +180,9 @@ export class Revival {
     return false
   }
 }
+
+/** Whether the store, or its database, caused the error. */
+const isOfStore = (error: unknown): boolean => !(error instanceof SessionError) || error.reason === "store_failed"
 
 /** How many of the newest entries are searched for the input of the turn. */
 const recent = 500

@@ -337,29 +337,37 @@ describe("a node", () => {
     end.resolve("late")
   })
 
-  it("CLREVIVE2: that could not list what ran searches again, and the turn goes on though nobody asks", async () => {
-    const scripts = [
-      [{ text: "Once " }, { hang: true as const }],
-      [{ text: "Again" }, { finish: "stop" as const }]
-    ]
-    const { node, store } = nodes(Fake.make({ scripts }))
-    const errors: Array<unknown> = []
-    let fails = 1
-    const list: typeof store.list = async (options) => {
-      if (options?.running === true && fails-- > 0) throw new Error("the database restarts")
-      return store.list(options)
+  it.each(["list", "load"] as const)(
+    "CLREVIVE2: whose first %s fails tries again, and the turn goes on",
+    async (failing) => {
+      const scripts = [
+        [{ text: "Once " }, { hang: true as const }],
+        [{ text: "Again" }, { finish: "stop" as const }]
+      ]
+      const { node, store } = nodes(Fake.make({ scripts }))
+      const errors: Array<unknown> = []
+      let fails = 1
+      const failed = (): never => {
+        throw new Error("the database restarts")
+      }
+      const list: typeof store.list = async (options) =>
+        failing === "list" && options?.running === true && fails-- > 0 ? failed() : store.list(options)
+      const load: typeof store.load = async (id) => (failing === "load" && fails-- > 0 ? failed() : store.load(id))
+      const broken = { list, load }
+      const home = await node()
+      const onError = (error: unknown): void => void errors.push(error)
+      await node({
+        troupe: {
+          store: new Proxy(store, { get: (_, name) => Reflect.get(name in broken ? broken : store, name) as unknown })
+        },
+        cluster: { onError }
+      })
+      await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
+      await home.stop()
+      await until(async () => (await store.load("anna/c"))?.thread.messages.at(-1)?.content === "Again")
+      expect(errors).toMatchObject([{ message: "the database restarts" }])
     }
-    const home = await node()
-    const onError = (error: unknown): void => void errors.push(error)
-    await node({
-      troupe: { store: new Proxy(store, { get: (_, name) => (name === "list" ? list : Reflect.get(store, name)) }) },
-      cluster: { onError }
-    })
-    await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
-    await home.stop()
-    await until(async () => (await store.load("anna/c"))?.thread.messages.at(-1)?.content === "Again")
-    expect(errors).toMatchObject([{ message: "the database restarts" }])
-  })
+  )
 
   it("CLUSTER15: that has stopped leaves no timer and no socket", async () => {
     const { node } = nodes()
