@@ -20,6 +20,7 @@ import * as http2 from "node:http2"
 import { ClusterError } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
 import { clientLeft, connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
+import { machineTime } from "./machineTime.ts"
 import { marks } from "./marks.ts"
 import { hashOf, seal } from "./signature.ts"
 
@@ -121,7 +122,7 @@ export class InnerClient {
     const { secret, clock } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const connection = this.#connectionTo(to)
-    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, Date.now())
+    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, machineTime())
     const stream = connection.session.request(
       {
         ":method": method,

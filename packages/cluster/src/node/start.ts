@@ -20,7 +20,7 @@ import { Server } from "@troupe/server"
 import { nodeClient } from "../chats/index.ts"
 import { Forwarder, httpErrorOf, NodeList, noteOf, noteText } from "../gateway/index.ts"
 import { HomeBuckets, Revival } from "../home/index.ts"
-import { type Accepted, InnerClient, listenInner, misdirected, SignatureCheck } from "../inner/index.ts"
+import { type Accepted, InnerClient, listenInner, machineTime, misdirected, SignatureCheck } from "../inner/index.ts"
 import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
 import { checkClusterOptions, type ClusterNodeOptions, sharedStore } from "./clusterOptions.ts"
@@ -42,8 +42,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
   const undo: Array<() => unknown> = []
   const handler: { handle: (accepted: Accepted) => Promise<Response> } = { handle: async () => misdirected() }
   try {
-    // The time of the machine: `clock` does not follow a correction of it, nor the time of a suspended machine.
-    const check = new SignatureCheck(secret, () => Date.now())
+    const check = new SignatureCheck(secret, machineTime)
     const listening = await listenInner({
       listen: cluster.listen,
       address: cluster.address,

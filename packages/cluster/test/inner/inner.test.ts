@@ -5,13 +5,14 @@ import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { InnerClient, type InnerClientOptions } from "../../src/inner/InnerClient.ts"
 import { type Accepted, listenInner } from "../../src/inner/InnerListener.ts"
+import { machineTime } from "../../src/inner/machineTime.ts"
 import { freshMs, hashOf, seal, SignatureCheck } from "../../src/inner/signature.ts"
 
 const secret = "the secret of a test"
 const clock = Clock.live
 
 const listening = async (handle: (accepted: Accepted) => Promise<Response>, mostNonces?: number): Promise<string> => {
-  const check = new SignatureCheck(secret, () => Date.now(), mostNonces)
+  const check = new SignatureCheck(secret, machineTime, mostNonces)
   const { address, close } = await listenInner({ listen: "127.0.0.1:0", clock, check, handle })
   onTestFinished(close)
   return address
@@ -152,7 +153,7 @@ describe("signed requests", () => {
     const headers = seal(
       secret,
       { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(undefined) },
-      Date.now()
+      machineTime()
     )
     const answer = await posted(address, { ":method": "POST", ":path": "/", ...headers }, "other")
     expect([answer[":status"], answer["x-troupe-refused"]]).toEqual([401, "signature"])
@@ -163,7 +164,7 @@ describe("signed requests", () => {
     const headers = seal(
       secret,
       { method: "GET", path: "/", to: "other:1", note: "", bodyHash: hashOf(undefined) },
-      Date.now()
+      machineTime()
     )
     expect(await posted(address, { ":path": "/", ...headers })).toMatchObject({ ":status": 401 })
   })

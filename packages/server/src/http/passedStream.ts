@@ -12,10 +12,10 @@ import { HttpError } from "../errors/index.ts"
 import type { Pieces, Question } from "./frameStream.ts"
 import { clientHasLeft } from "./turnReaders.ts"
 
-/** `left` is aborted when the client leaves, `closing` when the server closes; `ended` is called once. */
+/** `left` is aborted when the client leaves, `closing`, if the stream is then cut, when the server closes; `ended` is called once. */
 export interface PassedOptions {
   readonly left: AbortSignal
-  readonly closing: AbortSignal
+  readonly closing?: AbortSignal | undefined
   readonly ended: () => void
 }
 
@@ -40,9 +40,9 @@ export class PassedStream implements Pieces {
     }
     const { left, closing } = options
     left.addEventListener("abort", this.#leave, { once: true })
-    closing.addEventListener("abort", this.#close, { once: true })
+    closing?.addEventListener("abort", this.#close, { once: true })
     if (left.aborted) this.#leave()
-    if (closing.aborted) this.#close()
+    if (closing?.aborted === true) this.#close()
   }
 
   ask(question: Question): void {
@@ -75,7 +75,7 @@ export class PassedStream implements Pieces {
     this.#failure = failure
     const { left, closing, ended } = this.#options
     left.removeEventListener("abort", this.#leave)
-    closing.removeEventListener("abort", this.#close)
+    closing?.removeEventListener("abort", this.#close)
     this.#answerEnd()
     ended()
   }

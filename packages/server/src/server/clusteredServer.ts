@@ -249,8 +249,6 @@ const wholeOf = (response: Response, usage: Usage, { method, signal }: Request):
     stream.cancel()
     throw error
   }
-  const passed = new PassedStream(stream, { left: signal, closing: never, ended: () => usage.release(bytes) })
+  const passed = new PassedStream(stream, { left: signal, ended: () => usage.release(bytes) })
   return new Response(responseOf(passed, { status }).body, { status, headers })
 }
-
-const never = new AbortController().signal
