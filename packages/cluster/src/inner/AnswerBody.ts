@@ -23,7 +23,10 @@ export interface Reading {
 /** How many pieces wait for their reader before the stream is paused. */
 const mostPieces = 16
 
-/** The stream of an answer. `rstCode` is the reason with which HTTP/2 has ended it; other than 0, it was cut. */
+/**
+ * The stream of an answer. `rstCode` is the code with which HTTP/2 has ended it; other than 0, it was cut. `close` ends it with a
+ * code.
+ */
 type Incoming = Readable & {
   readonly rstCode?: number | undefined
   readonly close?: ((code: number) => void) | undefined

@@ -9,7 +9,7 @@ export const mostBytes = 36_700_160
 /** A connection without a stream is closed after this time by the node that opened it. */
 export const idleMs = 60_000
 
-/** The code of HTTP/2 with which a node ends a stream whose client has left. Any other end is no word about the client. */
+/** The code of HTTP/2 with which a node ends a stream whose client has left. With any other code, the client may still be there. */
 export const clientLeft = 0x7472
 
 /** The bytes that a connection may have on the way, for all its streams together; each stream has its own limit. */

@@ -6,7 +6,7 @@
  *
  * PASSED1. The stream is over once: at its end, with its failure, when the client leaves, or when the server closes. The other
  *          node's stream is then read no more.
- * PASSED2. When the server closes, the client's stream fails. The other node gets to know that its client has not left.
+ * PASSED2. When the server closes, the client's stream fails. The other node's stream is not ended as for a client that has left.
  */
 import { HttpError } from "../errors/index.ts"
 import type { Pieces, Question } from "./frameStream.ts"
