@@ -150,7 +150,7 @@ export class ClusterChatRef implements ChatRef {
     for (;;) {
       const found = (await this.#ask("GET", this.#task(task))) as Found
       if (found.status !== "running") return { status: found.status, text: found.text }
-      await pause(this.#parts.client, taskPauseMs, never)
+      await pause(this.#parts.client, taskPauseMs)
     }
   }
 
@@ -208,7 +208,7 @@ export class ClusterChatRef implements ChatRef {
           continue
         }
         if (!isPassing(error) || client.clock.now() >= until) throw error
-        await pause(client, pauseMs, never)
+        await pause(client, pauseMs)
       }
     }
   }
@@ -223,5 +223,3 @@ const pauseMs = 50
 
 /** How often the home of a chat is asked whether a background task has ended, in milliseconds. */
 const taskPauseMs = 500
-
-const never = new AbortController().signal

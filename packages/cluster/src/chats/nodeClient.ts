@@ -3,6 +3,7 @@ import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Clock } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
+import { pause as pauseUntil } from "../placement/index.ts"
 
 /** The access to all chats of a cluster. */
 export interface NodeClient {
@@ -188,15 +189,5 @@ const passing: ReadonlySet<string> = new Set([
 ])
 
 /** Resolves after some time, when the signal is aborted, or when the node stops. */
-export const pause = ({ clock, closed }: NodeClient, ms: number, left: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const signal = AbortSignal.any([left, closed])
-    const done = (): void => {
-      clock.clearTimeout(timer)
-      signal.removeEventListener("abort", done)
-      resolve()
-    }
-    const timer = clock.setTimeout(done, ms)
-    signal.addEventListener("abort", done, { once: true })
-    if (signal.aborted) done()
-  })
+export const pause = ({ clock, closed }: NodeClient, ms: number, left?: AbortSignal): Promise<void> =>
+  pauseUntil(clock, ms, [left, closed])

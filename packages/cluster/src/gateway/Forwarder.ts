@@ -22,7 +22,7 @@ import type { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 import type { Accepted, InnerClient } from "../inner/index.ts"
 import { misdirected } from "../inner/index.ts"
-import { ClusterError, type Placement } from "../placement/index.ts"
+import { ClusterError, pause, type Placement } from "../placement/index.ts"
 import type { NodeList } from "./NodeList.ts"
 import { type Note, noteText } from "./note.ts"
 
@@ -217,14 +217,3 @@ const noServerYet = (): HttpError =>
 
 const noServer = (): HttpError =>
   new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")
-
-const pause = (clock: Clock.Clock, ms: number, signals: ReadonlyArray<AbortSignal | undefined>): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clock.clearTimeout(timer)
-      for (const signal of signals) signal?.removeEventListener("abort", done)
-      resolve()
-    }
-    const timer = clock.setTimeout(done, ms)
-    for (const signal of signals) signal?.addEventListener("abort", done, { once: true })
-  })

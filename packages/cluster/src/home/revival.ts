@@ -23,6 +23,7 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
+import { pause } from "../placement/index.ts"
 
 /** The functions that a revival needs. */
 export interface RevivalParts {
@@ -49,9 +50,7 @@ export class Revival {
   readonly #waiting = new Set<string>()
   readonly #starting = new Set<string>()
   readonly #searched = new Map<number, object>()
-  /** The ends of the pauses. */
-  readonly #pauses = new Set<() => void>()
-  #isStopped = false
+  readonly #stopped = new AbortController()
 
   constructor(parts: RevivalParts) {
     this.#parts = parts
@@ -74,15 +73,14 @@ export class Revival {
 
   /** Starts nothing more. */
   stop(): void {
-    this.#isStopped = true
+    this.#stopped.abort()
     this.#waiting.clear()
     this.#searched.clear()
-    for (const end of this.#pauses) end()
   }
 
   /** Searches the buckets until that succeeds. `searched` is called after the first search (CLREVIVE2). */
   async #search(buckets: ReadonlySet<number>, searched: () => void): Promise<void> {
-    for (let pauseMs = firstPauseMs; !this.#isStopped; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
+    for (let pauseMs = firstPauseMs; !this.#stopped.signal.aborted; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
       try {
         return await this.#find(buckets)
       } catch (error) {
@@ -90,21 +88,8 @@ export class Revival {
       } finally {
         searched()
       }
-      await this.#pause(pauseMs)
+      await pause(this.#parts.clock, pauseMs, [this.#stopped.signal])
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { clock } = this.#parts
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clock.clearTimeout(timer)
-        this.#pauses.delete(end)
-        resolve()
-      }
-      const timer = clock.setTimeout(end, ms)
-      this.#pauses.add(end)
-    })
   }
 
   async #find(buckets: ReadonlySet<number>): Promise<void> {
@@ -116,7 +101,7 @@ export class Revival {
         limit: 500,
         ...(after === undefined ? {} : { after })
       })
-      for (const { id } of page.chats) if (!this.#isStopped) this.#waiting.add(id)
+      for (const { id } of page.chats) if (!this.#stopped.signal.aborted) this.#waiting.add(id)
       this.#next()
       after = page.next
     } while (after !== undefined)
@@ -147,8 +132,8 @@ export class Revival {
 
   /** CLREVIVE2 */
   async #again(id: string, pauseMs: number): Promise<void> {
-    await this.#pause(pauseMs)
-    if (!this.#isStopped) this.#begin(id, Math.min(longestPauseMs, 2 * pauseMs))
+    await pause(this.#parts.clock, pauseMs, [this.#stopped.signal])
+    if (!this.#stopped.signal.aborted) this.#begin(id, Math.min(longestPauseMs, 2 * pauseMs))
   }
 
   async #start(id: string): Promise<void> {

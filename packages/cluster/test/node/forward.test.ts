@@ -17,6 +17,18 @@ const everything = {
   models: true
 }
 
+/** The store for a node whose loads wait for `loaded`; `loading` resolves with the first. */
+const slowStore = (store: Store.SessionStore) => {
+  const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const load: typeof store.load = async (id) => {
+    loading.resolve()
+    await loaded.promise
+    return store.load(id)
+  }
+  const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+  return { slow, loading, loaded }
+}
+
 describe("a request to a node that is not the home", () => {
   it("FORWARD1: is answered by the home, with its stream, and leaves no chat at the first node", async () => {
     const { node } = nodes()
@@ -159,13 +171,7 @@ describe("a move", () => {
 
   it("CLUSTER10: a request whose chat is being loaded when its home loses it is answered by the next home", async () => {
     const { node, placements, store } = nodes()
-    const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const load: typeof store.load = async (id) => {
-      loading.resolve()
-      await loaded.promise
-      return store.load(id)
-    }
-    const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+    const { slow, loading, loaded } = slowStore(store)
     const [a, b] = [await node({ troupe: { store: slow } }), await node()]
     const say = (id: string) => post(`${a.url}/chats/c/messages?wait`, { input: "Hello", id })
     const first = say("m1")
@@ -183,13 +189,7 @@ describe("a move", () => {
 
   it("CLUSTER10: a forwarded request whose chat is being loaded when its home loses it is answered by the next home", async () => {
     const { node, placements, store } = nodes()
-    const [loading, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const load: typeof store.load = async (id) => {
-      loading.resolve()
-      await loaded.promise
-      return store.load(id)
-    }
-    const slow = new Proxy(store, { get: (_, name) => (name === "load" ? load : Reflect.get(store, name)) })
+    const { slow, loading, loaded } = slowStore(store)
     const [a, b, c] = [await node({ troupe: { store: slow } }), await node(), await node()]
     // A `fetch` of a client would send the request again after a 421.
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"input":"Hello"}' }
