@@ -154,9 +154,11 @@ test("NEST1 unread fragments of one child are one event, and those of two stay a
 
 test("NEST1 the stream has no event of the child of a background task, whose call is over", async () => {
   const { troupe, store } = await delegates(check, () => says("found"), { tool: { events: true, background: true } })
-  const events = await readAll((await troupe.chat("c")).send("please !dig"))
+  const chat = await troupe.chat("c")
+  const events = await readAll(chat.send("please !dig"))
   expect(tagsOf(events)).toContain("tool_execution_completed")
   expect(childEvents(events)).toEqual([])
-  await until(() => Array.from(livingChatsOf(troupe).keys()).every((id) => id === "c"))
+  const [task] = await chat.tasks()
+  if (task !== undefined) await chat.awaitTask(task.id)
   expect(await childrenIn(store)).toHaveLength(1)
 })
