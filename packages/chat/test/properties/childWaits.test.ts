@@ -133,7 +133,9 @@ const nextTurn = (
     const input = pendingQuestion === undefined ? undefined : `<${pendingQuestion.toolCallId}>`
     return chat.submitToolResults({ [manual.id]: `<${manual.id}>` }, { input })
   }
-  return pendingQuestion === undefined ? undefined : chat.send(`<${pendingQuestion.toolCallId}>`)
+  if (pendingQuestion === undefined) return undefined
+  // An answer that a program has accepted before it ended is not sent a second time.
+  return chat.send(`<${pendingQuestion.toolCallId}>`, { id: pendingQuestion.toolCallId })
 }
 
 const addressesIn = (task: Task, prefix = ""): ReadonlyArray<string> =>
