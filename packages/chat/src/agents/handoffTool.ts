@@ -4,6 +4,7 @@
  * HANDOFF1. The handoffs of a definition are its tools: a model has no tool for another target, and a call of one is a call of
  *           an unknown tool.
  * HANDOFF2. Of several completed handoffs in one message, the last in call order counts.
+ * HANDOFF3. The result that a person gives for the call of a handoff hands nothing over: the call did not run.
  */
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { AgentRef, StepResult } from "../record/index.ts"
@@ -37,7 +38,7 @@ const handedTo = (
   results: ReadonlyArray<ToolMessage>,
   toolsByName: ReadonlyMap<string, Tool>
 ): AgentRef | undefined => {
-  const completed = new Set(results.flatMap((result) => (result.outcome === "completed" ? [result.toolCallId] : [])))
+  const completed = new Set(results.filter(handsOver).map(({ toolCallId }) => toolCallId))
   const last = toolCalls.findLast(({ id, name }) => completed.has(id) && targetOf(toolsByName.get(name)) !== undefined)
   return last === undefined ? undefined : targetOf(toolsByName.get(last.name))
 }
@@ -65,5 +66,13 @@ export const handedToBy = (
   const all = at === -1 ? last : messages.slice(at + 1).filter((one) => one.role === "tool")
   return handedToLast(toolCalls, { all, last }, toolsByName)
 }
+
+const mark = "handoff"
+
+const handsOver = ({ outcome, metadata }: ToolMessage): boolean => outcome === "completed" && metadata?.[mark] !== false
+
+/** The message with the result that a person gave for a call of this tool; that of a handoff is marked (HANDOFF3). */
+export const givenResult = (tool: Tool | undefined, message: ToolMessage): ToolMessage =>
+  targetOf(tool) === undefined ? message : { ...message, metadata: { ...message.metadata, [mark]: false } }
 
 const targetOf = (tool: Tool | undefined): AgentRef | undefined => (tool === undefined ? undefined : targets.get(tool))

@@ -210,25 +210,30 @@ export class BackgroundTasks {
     const rows = new Map(stored?.inbox?.map(({ id, message }) => [id, message]))
     const left = (stored === undefined ? [] : tasksOf(stored)).map((task) => {
       const run = this.#chats.get(chat)?.get(task.id)
-      return { run: run ?? this.#add(chat, new TaskRun(task, true)), isNew: run === undefined }
+      return { run: run ?? this.#left(chat, task, rows.get(endInputOf(task.id))), isNew: run === undefined }
     })
     this.#changed(chat)
     await outsideTurn()
     for (const { run, isNew } of left) {
       if (!isNew) this.#record(chat, run)
-      else if (this.#isOf(chat, run)) this.#again(chat, run, rows.get(endInputOf(run.task.id)))
+      else if (this.#isOf(chat, run)) this.#again(chat, run)
     }
   }
 
-  /** BG4 */
-  #again(chat: string, run: TaskRun, row: Message | undefined): void {
-    const { task } = run
-    run.isRecorded = true
-    const tool = this.#toolOf(chat, task)
-    const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
+  /** A task that a former program left; `row` is the waiting input with its end, if it has ended. */
+  #left(chat: string, task: BackgroundTask, row: Message | undefined): TaskRun {
+    const run = new TaskRun(task, true)
     const end = row === undefined ? undefined : endIn(row, task.id)
-    if (end !== undefined || !isSafe) return this.#ended(chat, run, end ?? interrupted)
-    void this.#follow(chat, run, this.#partsOf(chat, run.task, tool))
+    if (end !== undefined) run.finish(end)
+    return this.#add(chat, run)
+  }
+
+  /** BG4; a task that has ended, or was cancelled before it began here, is only reported. */
+  #again(chat: string, run: TaskRun): void {
+    const tool = this.#toolOf(chat, run.task)
+    const isSafe = tool?.effect === "read" || tool?.onUnknown === "retry"
+    if (run.end === undefined && !isSafe) this.#ended(chat, run, interrupted)
+    this.#record(chat, run)
   }
 
   #record(chat: string, run: TaskRun): void {

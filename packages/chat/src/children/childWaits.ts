@@ -14,7 +14,7 @@ import { shortened } from "../errors/index.ts"
 import { shown } from "../json/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
-import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting } from "../record/index.ts"
+import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting, shownOptions } from "../record/index.ts"
 import { asksIn, isAbout, openToolCalls } from "../step/index.ts"
 import { digest } from "../tool/index.ts"
 
@@ -63,7 +63,14 @@ export const asksOf = ({ id: chat, context }: WaitingChild): ReadonlyArray<Ask> 
     ...pendingToolCalls.map((toolCall) => ({ kind: "tool_result" as const, id: toolCall.id, reason: "" })),
     ...(pendingQuestion === undefined
       ? []
-      : [{ kind: "question" as const, id: pendingQuestion.toolCallId, reason: shortened(pendingQuestion.question) }])
+      : [
+          {
+            kind: "question" as const,
+            id: pendingQuestion.toolCallId,
+            reason: shortened(pendingQuestion.question),
+            ...shownOptions(pendingQuestion.options)
+          }
+        ])
   ]
   const answers = others.map((ask): Ask => {
     const at = indexOf(thread, ask.id)

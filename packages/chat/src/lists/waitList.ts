@@ -9,6 +9,7 @@ import { isText, limitFinding, refuse } from "./chatList.ts"
  * - `kind`: `question`, `approval`, `unknown_outcome` or `tool_result`
  * - `toolCallId`, `tool`: the call, and the name of its tool
  * - `text`: the question, or the arguments of the call as JSON; at most 2,000 characters, and the number of those left out
+ * - `options`: those of a question, in plain JSON; absent if there are none, or if they have more than 2,000 characters
  * - `reason`: why the call needs a decision
  * - `agent`: the agent of the conversation, if its record names one
  * - `escalatedAt`: when the wait was escalated; absent if it was not

@@ -92,8 +92,12 @@ export class Conversations {
     await this.#asked({ type: "delete", id, fence })
   }
 
+  /** Deletes the listed ones, and those that a list may not have yet because they are being saved for the first time. */
   async #deleteChildren(id: string, fence: Fence | undefined): Promise<void> {
     const prefix = childId(id, "")
+    for (const child of await this.#asked({ type: "underWay", prefix })) {
+      await this.#asked({ type: "delete", id: child, fence })
+    }
     for (let isLast = false; !isLast;) {
       const { chats, next } = await this.#asked({ type: "list", options: { prefix } })
       for (const child of chats) await this.#asked({ type: "delete", id: child.id, fence })

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { anything, openRecord } from "../values/index.ts"
+import { anything, openRecord, QuestionOptions } from "../values/index.ts"
 import { ToolCall, Usage } from "../model/index.ts"
 
 /**
@@ -24,7 +24,7 @@ export type ApprovalKind = z.infer<typeof ApprovalKind>
  * **Details**: a call of a sub-agent has the name of the `agent`, and the id of its conversation as `chat`. The `id` of its
  * `toolCall` is the address for `approve`: the id of the call of the sub-agent, `/~/`, and the id of the waiting call. Its
  * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
- * beginning.
+ * beginning. `options` are those of its question, in plain JSON of at most 2,000 characters.
  *
  * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
  * has no limit.
@@ -34,6 +34,7 @@ export const PendingApproval = z
     toolCall: ToolCall,
     kind: ApprovalKind,
     reason: z.string(),
+    options: QuestionOptions.optional(),
     agent: z.string().optional(),
     chat: z.string().optional(),
     askedAt: z.number(),
@@ -79,6 +80,7 @@ export const Ask = z
     kind: ApprovalKind,
     toolCall: ToolCall,
     reason: z.string(),
+    options: QuestionOptions.optional(),
     agent: z.string(),
     chat: z.string(),
     above: z.array(CallAbove).readonly().optional(),

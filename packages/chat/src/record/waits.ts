@@ -5,8 +5,9 @@
  * WAIT1. What a stored conversation waits for follows from its record alone, by one function. Every store uses it.
  */
 import { isRecord, shortened } from "../errors/index.ts"
-import { shown } from "../json/index.ts"
+import { asShown, shown } from "../json/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
+import type { QuestionOptions } from "../values/index.ts"
 import type { ApprovalKind, Ask } from "./Approval.ts"
 import { addressOf } from "./Child.ts"
 import type { Conversation } from "./Conversation.ts"
@@ -31,12 +32,13 @@ interface WaitingAgent {
   readonly version?: string | undefined
 }
 
-/** One wait of a record; a question, and a call that the caller answers, have no `askedAt`. */
+/** One wait of a record; a question, and a call that the caller answers, have no `askedAt`. `options` are those of a question. */
 export interface RecordWait {
   readonly kind: WaitKind
   readonly toolCallId: string
   readonly tool: string
   readonly text: string
+  readonly options?: Readonly<Record<string, unknown>> | undefined
   readonly reason?: string | undefined
   readonly agent?: WaitingAgent | undefined
   readonly askedAt?: number | undefined
@@ -52,11 +54,22 @@ const kinds = {
 
 const none: ReadonlyArray<never> = []
 
+/** The most characters of the options of a question, as JSON. */
+const mostOptions = 2_000
+
+/** The options of a question in plain JSON; nothing if there are none, or if they are too long for a list. */
+export const shownOptions = (options: QuestionOptions | undefined): Pick<RecordWait, "options"> => {
+  if (options === undefined || Object.keys(options).length === 0) return {}
+  const plain = asShown(options)
+  return JSON.stringify(plain).length > mostOptions ? {} : { options: plain }
+}
+
 /**
  * What a record waits for, in the order of its calls.
  *
  * **Details**: of calls with the same id only the first is listed, because that is the one that a decision is for. The texts
- * have at most 2,000 characters, and the number of those left out. A question waits only while no turn runs.
+ * have at most 2,000 characters, and the number of those left out. Options of more than 2,000 characters are left out. A question
+ * waits only while no turn runs.
  */
 export const waitsOf = (record: Conversation): ReadonlyArray<RecordWait> => {
   const { open, pendingQuestion, pendingToolCalls, running, parent } = record
@@ -94,12 +107,12 @@ const childWaits = (
   asks: ReadonlyArray<Ask>,
   expiresAt: number | undefined
 ): ReadonlyArray<RecordWait> =>
-  asks.flatMap(({ id, kind, toolCall, reason, agent, askedAt, decision }) => {
+  asks.flatMap(({ id, kind, toolCall, reason, agent, askedAt, options, decision }) => {
     if (decision !== undefined) return []
     const call = { ...toolCall, id: addressOf(toolCallId, id) }
     const rest = { agent: { name: agent }, askedAt, expiresAt }
     const wait = waitOf(kinds[kind], call, kind === "question" ? rest : { ...rest, reason: shortened(reason) })
-    return [kind === "question" ? { ...wait, text: shortened(reason) } : wait]
+    return [kind === "question" ? { ...wait, text: shortened(reason), ...shownOptions(options) } : wait]
   })
 
 const callsAt = ({ messages }: Thread, at: number): ReadonlyArray<ToolCall> => {
@@ -119,13 +132,13 @@ const argumentsOf = ({ arguments: given, rawArguments }: ToolCall): string =>
 
 const questionOf = (
   { thread, expiresAt }: Conversation,
-  { toolCallId, question }: NonNullable<Conversation["pendingQuestion"]>
+  { toolCallId, question, options }: NonNullable<Conversation["pendingQuestion"]>
 ): RecordWait => {
   let tool = ""
   for (let at = thread.messages.length - 1; at >= 0 && tool === ""; at--) {
     tool = callsAt(thread, at).find(({ id }) => id === toolCallId)?.name ?? ""
   }
-  return { kind: "question", toolCallId, tool, text: shortened(question), expiresAt }
+  return { kind: "question", toolCallId, tool, text: shortened(question), ...shownOptions(options), expiresAt }
 }
 
 const agentOf = (record: object): WaitingAgent | undefined => {

@@ -4,7 +4,7 @@
  * OPEN4. What the sub-agent of a call waits for is listed beside the waits of the chat's own calls, each under an address. Each
  *        is decided once, as a call is. The call is decided when all of them are.
  * OPEN5. A decision about such a wait is for the wait that has its address when the decision is given. Another wait that has the
- *        address later does not get it.
+ *        address later does not get it. A decision that is given before there is such a wait is for none, and is refused.
  */
 import {
   addressOf,
@@ -81,6 +81,9 @@ export const asksOfCall = (
 
 /** What identifies a wait of a sub-agent, beside its address (OPEN5). */
 export type About = Pick<Ask, "chat" | "at" | "kind" | "askedAt">
+
+/** Identifies no wait: that of a decision whose address nothing has when it is given (OPEN5). */
+export const noWait: About = { chat: "", at: -1, kind: "question", askedAt: 0 }
 
 /** Whether this is the wait of a decision. */
 export const isAbout = (ask: About, about: About | undefined): boolean =>

@@ -6,14 +6,14 @@
  * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it, and a
  *       question with a text that is not blank, and a call with a result that is not too long.
  */
-import { Decision, type OpenStep, type PendingApproval } from "../record/index.ts"
+import { Decision, isChildId, type OpenStep, type PendingApproval } from "../record/index.ts"
 import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
-import type { Decided } from "./childAsks.ts"
+import { type Decided, noWait } from "./childAsks.ts"
 import { type Engine, type ParsedArguments, submittedContent } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels } from "../json/index.ts"
@@ -42,10 +42,18 @@ const members = {
 export const boundDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decided => {
   const decision = checkedDecision(given, toolCallId, context)
   const below = belowOf(toolCallId, context)
-  if (below === undefined) return { toolCallId, decision }
+  if (below === undefined)
+    return isOfNone(toolCallId, context) ? { toolCallId, decision, about: noWait } : { toolCallId, decision }
   const { chat, at, kind, askedAt } = below.ask
   return { toolCallId, decision, about: { chat, at, kind, askedAt } }
 }
+
+/** Whether an id is an address that nothing has; a call of the chat itself may have such an id too. */
+const isOfNone = (toolCallId: string, context: DecisionState | undefined): boolean =>
+  isChildId(toolCallId) && context !== undefined && waitOf(toolCallId, context) === undefined
+
+const waitOf = (toolCallId: string, context: DecisionState | undefined): PendingApproval | undefined =>
+  pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open).find(({ toolCall }) => toolCall.id === toolCallId)
 
 /** The wait of a sub-agent with this address. */
 const belowOf = (toolCallId: string, context: DecisionState | undefined): ReturnType<typeof askAt> =>
@@ -57,9 +65,7 @@ const belowOf = (toolCallId: string, context: DecisionState | undefined): Return
  */
 export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
   const decision = readable(given)
-  const waits = pendingApprovalsOf(context?.thread ?? Thread.empty, context?.open).find(
-    ({ toolCall }) => toolCall.id === toolCallId
-  )
+  const waits = waitOf(toolCallId, context)
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, waits, context))]
   if (found.length > 0) throw invalid(found)
   if (context !== undefined && waits !== undefined) checkTools(decision, waits, context)

@@ -9,6 +9,7 @@ import type { Decision, OpenCall } from "../record/index.ts"
 import { ok } from "../values/index.ts"
 import { calledWith, denial } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
+import type { Tool } from "../tool/index.ts"
 import { haltIn, isHalting } from "./childAsks.ts"
 import { type Opened, openToolCalls } from "./openCalls.ts"
 import {
@@ -19,6 +20,7 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
+import { givenResult } from "../agents/index.ts"
 import { notAgain } from "../batch/index.ts"
 
 type Decided = Extract<OpenCall, { readonly state: "decided" }>
@@ -38,7 +40,7 @@ export interface GoingOn {
 /** The calls that an open step continues with. */
 export const goingOnWith = (
   opened: Opened,
-  rules: OutcomeRules & { readonly toolsByName: { readonly has: (name: string) => boolean } }
+  rules: OutcomeRules & { readonly toolsByName: ReadonlyMap<string, Tool> }
 ): GoingOn => {
   const { calls } = opened.open
   const halts = calls.some(isHalting)
@@ -50,8 +52,11 @@ export const goingOnWith = (
   openToolCalls(opened).forEach((toolCall, position) => {
     const call = calls[position]
     if (call?.state !== "decided") return
-    const isKnown = rules.toolsByName.has(toolCall.name)
-    const outcome = outcomeOf(toolCall, call, halts, rules) ?? (isKnown ? undefined : haltedBelow(toolCall, call))
+    const tool = rules.toolsByName.get(toolCall.name)
+    const decided =
+      outcomeOf(toolCall, call, halts, rules) ?? (tool === undefined ? haltedBelow(toolCall, call) : undefined)
+    const isGiven = call.decision.type === "result"
+    const outcome = isGiven && decided ? { ...decided, message: givenResult(tool, decided.message) } : decided
     if (outcome !== undefined) settled.set(toolCalls.length, outcome)
     if (outcome === undefined && call.kind === "unknown_outcome") again.add(toolCalls.length)
     if (call.decision.type === "allow" && call.decision.arguments !== undefined) edited.add(toolCalls.length)

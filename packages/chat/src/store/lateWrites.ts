@@ -22,6 +22,11 @@ export interface Late {
 export class LateWrites {
   readonly #chats = new Map<string, Late>()
 
+  /** The chats with a late write. */
+  get ids(): Iterable<string> {
+    return this.#chats.keys()
+  }
+
   /** Notes that a write of the chat is late. */
   begun(id: string): Late {
     const late = this.#chats.get(id) ?? { count: 0, newest: undefined, taken: new Set(), accepted: new Map() }

@@ -23,6 +23,7 @@ export type StoreCall =
   | AcceptCall
   | { readonly type: "delete"; readonly id: string; readonly fence?: Fence | undefined }
   | DraftedCall
+  | UnderWayCall
   | LogCall
 
 /** A save after the entry of this number, and the names of what it takes and keeps. */
@@ -47,6 +48,12 @@ export interface AcceptCall {
 export interface DraftedCall {
   readonly type: "drafted"
   readonly id: string
+}
+
+/** Is answered with the ids with this prefix whose operations the store has not finished: a list may not have them yet. */
+export interface UnderWayCall {
+  readonly type: "underWay"
+  readonly prefix: string
 }
 
 /** A call that only a store with a log supports. */
@@ -86,6 +93,7 @@ export interface StoreValues {
   readonly accept: Accepted
   readonly delete: undefined
   readonly drafted: undefined
+  readonly underWay: ReadonlyArray<string>
   readonly history: ReadonlyArray<Commit>
   readonly at: Conversation | undefined
   readonly fork: Conversation
@@ -115,6 +123,7 @@ export const idOf = (call: StoreCall): string => {
   switch (call.type) {
     case "save":
       return call.record.id
+    case "underWay":
     case "list":
     case "waiting":
     case "escalate":
@@ -129,7 +138,10 @@ export const isWrite = ({ type }: StoreCall): boolean =>
   type === "save" || type === "accept" || type === "delete" || type === "rewind"
 
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
-export const perform = ({ store, log, writer }: Asked, call: Exclude<StoreCall, DraftedCall>): unknown => {
+export const perform = (
+  { store, log, writer }: Asked,
+  call: Exclude<StoreCall, DraftedCall | UnderWayCall>
+): unknown => {
   switch (call.type) {
     case "load":
       return store.load(call.id)

@@ -113,10 +113,26 @@ const sweepEveryMs = 60_000
 /** The value is cast to the port's type; a record is checked where it is used. */
 const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as StoreValues[keyof StoreValues] })
 
+/** The ids with this prefix whose operations are not finished, or whose writes are late. */
+const underWay = ({ busy, late }: Guarded, prefix: string): ReadonlyArray<string> =>
+  Array.from(new Set([...busy.keys(), ...late.ids])).filter((id) => id.startsWith(prefix))
+
+/** The result of a call, now or later. */
+const doneBy = (state: Guarded, call: StoreCall): unknown => {
+  switch (call.type) {
+    case "drafted":
+      return state.newest.drafted(call.id)
+    case "underWay":
+      return underWay(state, call.prefix)
+    default:
+      return perform(state, call)
+  }
+}
+
 /** The store's answer, at once or later; an error is an answer. */
 const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
   try {
-    const done = call.type === "drafted" ? state.newest.drafted(call.id) : perform(state, call)
+    const done = doneBy(state, call)
     const answered = (value: unknown): StoreAnswer => {
       state.newest.done(call, value)
       return answer(value)

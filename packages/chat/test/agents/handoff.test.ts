@@ -89,6 +89,37 @@ test("HANDOFF2 of two handoffs in one message the last counts, also when the fir
   expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([0, 1])
 })
 
+test.each(["at once", "after a restart"])(
+  "HANDOFF3 the result that a person gives for a handoff is the result of the call, and the agent stays: %s",
+  async (when) => {
+    const store = memory()
+    const { options, adapters } = shop(check)
+    const permissions = { ask: () => "suspend" as const }
+    const agents = { ...options.agents, support: { ...options.agents.support, permissions } }
+    const first = await check.troupe({ ...options, agents, store })
+    await (await first.troupe.chat("c", { agent: "support" })).send("!handoff_to_billing").result()
+    if (when === "after a restart") await first.troupe.stop()
+    const { troupe } = when === "at once" ? first : await check.troupe({ ...options, agents, store })
+    const chat = await troupe.chat("c")
+    const result = await chat.approve("c0", { type: "result", value: "Billing is closed." }).result()
+    expect(said(chat.thread.messages[2])).toBe("Billing is closed.")
+    expect([result.finalResponse?.outputText, adapters.billing.requests.length]).toEqual(["support", 0])
+    expect((await store.load("c"))?.agent?.name).toBe("support")
+  }
+)
+
+test("HANDOFF3 beside a handoff that was allowed, one with a given result does not count, also when it is the last", async () => {
+  const { options, adapters } = shop(check)
+  const permissions = { ask: () => "suspend" as const }
+  const support = { ...options.agents.support, handoffs: ["billing", "research"], permissions }
+  const { troupe } = await check.troupe({ ...options, agents: { ...options.agents, support } })
+  const chat = await troupe.chat("c", { agent: "support" })
+  await chat.send("!handoff_to_billing !handoff_to_research").result()
+  await chat.approve("c1", { type: "result", value: "Nobody is there." }).result()
+  await chat.approve("c0", { type: "allow" }).result()
+  expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([1, 0])
+})
+
 test("CHAT16 calls that wait when the model hands over belong to its agent, also after a restart", async () => {
   const store = memory()
   const { options, adapters } = shop(check)

@@ -93,6 +93,26 @@ test.each([answers("yes"), allow, { type: "halt" } as const])(
   }
 )
 
+test.each([
+  ["write", allow, 1],
+  ["write", allow, 2],
+  ["ask", answers("this"), 1]
+] as const)(
+  "OPEN5 a decision that is given before the chat lists a wait of its address is refused, and the wait stays: %s %j %i below",
+  async (name, decision, depth) => {
+    const { chat, waits, address } = await family(once("k", name), { depth })
+    const turn = chat.send("go")
+    const early = chat.approve(address, decision)
+    await turn.result()
+    await expect(early.result()).rejects.toMatchObject({
+      reason: "unknown_tool_call_id",
+      metadata: { toolCallId: address }
+    })
+    expect(await waits()).toEqual([[name === "ask" ? "question" : "approval", address]])
+    expect((await chat.approve(address, decision).result()).haltedReason).toBe("completed")
+  }
+)
+
 test("OPEN5 the second of two answers is refused with the first when the turn is over", async () => {
   const { chat, address } = await family(once("k", "ask"))
   await chat.send("go").result()

@@ -262,3 +262,22 @@ test("JOUR7 the usage of a child whose call was over when the process of its par
   expect(after.finalResponse?.outputText).toBe("[[] filled]")
   expect((await made.store.load("c"))?.usage).toMatchObject({ totalTokens: 100 })
 })
+
+test("SUB10 the choices of a sub-agent's question are in the waits of the root, and in its approvals", async () => {
+  const options = { choices: ["red", "blue"] }
+  const ask = tool({ name: "ask", execute: () => askUser("Which one?", options) })
+  const { troupe } = await check.troupe({
+    adapter: check.fake({ respond: working }),
+    tools: [subagent("research")],
+    agents: { research: { adapter: check.fake({ respond: working }), tools: [ask, subagent("research")] } },
+    store: memory()
+  })
+  const chat = await troupe.chat("c")
+  await chat.send(JSON.stringify([["ask"], [["ask"]]])).result()
+  const waits = [
+    { toolCallId: "c0/~/c0", options },
+    { toolCallId: "c1/~/c0/~/c0", options }
+  ]
+  expect(await troupe.waiting()).toMatchObject({ waits })
+  expect((await chat.view()).approvals).toMatchObject([{ options }, { options }])
+})

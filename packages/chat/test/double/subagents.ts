@@ -58,8 +58,8 @@ export const delegates = async (
 ) => {
   const { kept: store = memory(), ...others } = changed
   const { adapters, options } = delegation(check, research, others)
-  const { troupe } = await check.troupe({ ...options, store })
-  return { adapters, troupe, store, options }
+  const { troupe, clock } = await check.troupe({ ...options, store })
+  return { adapters, troupe, clock, store, options }
 }
 
 /** One call of a task: a call of `write` or `ask` or `fill`, or a task for another child. */

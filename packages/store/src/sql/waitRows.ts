@@ -29,7 +29,7 @@ import {
 } from "./query.ts"
 
 /** The fields of a wait in the body of its row. */
-type Body = Pick<Store.Lists.Wait, "toolCallId" | "tool" | "text" | "reason" | "agent">
+type Body = Pick<Store.Lists.Wait, "toolCallId" | "tool" | "text" | "options" | "reason" | "agent">
 
 /** Encodes what a record waits for. */
 export const writtenWaits = (record: Conversation, now: number): ReadonlyArray<WrittenWait> =>

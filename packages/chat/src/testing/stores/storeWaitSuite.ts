@@ -154,6 +154,17 @@ export const waitLaws = (make: MakeStore): ReadonlyArray<Law> => [
       await refuses("a wrong option", "invalid_options", () => store.waiting(wrong as WaitOptions))
     }
   }),
+  waitLaw(make, "the options of a question are listed in plain JSON, unless they are too long", async (store) => {
+    const choosing = (id: string, options: Readonly<Record<string, unknown>>) =>
+      store.save({ ...asking(id), pendingQuestion: { toolCallId: "c1", question: "Which account?", options } })
+    await choosing("a", { choices: ["one", 2n] })
+    await choosing("b", { choices: "x".repeat(5_000) })
+    same(
+      "the options",
+      (await store.waiting()).waits.map(({ options }) => options),
+      [{ choices: ["one", "2"] }, undefined]
+    )
+  }),
   waitLaw(make, "texts are bounded, and any ids and names are kept", async (store) => {
     const odd = { id: "c \uD800\0", name: "a\0b", arguments: { text: "x".repeat(5_000) } }
     await store.save(recordWith("a", [user("Go"), assistant("", [odd])], { pendingToolCalls: [odd] }))
