@@ -16,6 +16,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise<void>((resolve) => void setImmediate(resolve))
 }
 
+/** Sockets of an earlier test may still close. */
 const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
 
 /** A server, and a crowd of its clients. */
@@ -60,10 +61,10 @@ describe("clients that vanish in the middle of a reply", () => {
     await until(() => readers.every(({ words }) => words > 0))
     expect([pace.open, served.chats()]).toEqual([clients, clients])
     crowd.vanish()
-    await until(() => left() === 0)
+    await until(() => left() <= 0)
     expect(pace.open).toBe(clients)
     pace.end()
     await until(() => pace.open === 0 && served.chats() === 0)
-    expect(left()).toBe(0)
+    expect(left()).toBeLessThanOrEqual(0)
   })
 })

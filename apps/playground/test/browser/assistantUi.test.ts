@@ -87,6 +87,9 @@ const say = async (page: Page, text: string): Promise<void> => {
 const answer = (page: Page, text: string): Promise<void> =>
   page.locator(".assistant").getByText(text, { exact: true }).waitFor()
 
+/** Waits until the page has read the end of the turn, after which the answer is in the thread. */
+const ended = (page: Page): Promise<void> => page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" })
+
 describe("assistant-ui", inBrowser, () => {
   beforeAll(async () => {
     files = await builtPage("assistantUi")
@@ -106,6 +109,7 @@ describe("assistant-ui", inBrowser, () => {
     await page.locator("#usage").getByText("11").waitFor()
     await say(page, "Again")
     await answer(page, "Answer 2 to Again")
+    await ended(page)
     expect(await thread()).toEqual(["Hi", "Answer 1 to Hi", "Again", "Answer 2 to Again"])
     expect(JSON.stringify(requests[0])).toContain("Be brief.\\n\\nSpeak Norwegian.")
     expect(faults).toEqual([])
@@ -136,6 +140,7 @@ describe("assistant-ui", inBrowser, () => {
     await page.getByRole("button", { name: "Save" }).click()
     await answer(page, "Answer 3 to c")
     expect(await page.locator(".assistant").count()).toBe(1)
+    await ended(page)
     expect(await thread()).toEqual(["c", "Answer 3 to c"])
     expect(faults).toEqual([])
   })
@@ -146,6 +151,7 @@ describe("assistant-ui", inBrowser, () => {
     await answer(page, "Answer 1 to a")
     await page.getByRole("button", { name: "Reload" }).click()
     await answer(page, "Answer 2 to a")
+    await ended(page)
     expect(await thread()).toEqual(["a", "Answer 2 to a"])
     expect(faults).toEqual([])
   })
@@ -155,9 +161,10 @@ describe("assistant-ui", inBrowser, () => {
     await say(page, "endless")
     await answer(page, "Answer 1 to endless")
     await page.getByRole("button", { name: "Stop" }).click()
-    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" })
+    await ended(page)
     await say(page, "b")
     await answer(page, "Answer 2 to b")
+    await ended(page)
     expect(await thread()).toEqual(["endless", "Answer 1 to endless", "b", "Answer 2 to b"])
     expect(faults).toEqual([])
   })

@@ -33,6 +33,9 @@ const alone = (...names: ReadonlyArray<"subscribe" | "stop">): Cluster.ClusterNo
 
 const resources = (): number => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP/u.test(name)).length
 
+const statusOf = async ({ url }: { readonly url: string }): Promise<ChatView.ChatView["status"]> =>
+  ((await (await fetch(`${url}/chats/c`)).json()) as ChatView.ChatView).status
+
 const codeOf = async (answer: Response): Promise<string> =>
   `${answer.status} ${((await answer.json()) as { error: { code: string } }).error.code}`
 
@@ -149,7 +152,8 @@ describe("a client that reads a turn through another node", () => {
     await reader?.read()
     gone.abort()
     await until(() => adapter.open === 0)
-    expect(await (await fetch(`${home.url}/chats/c`)).json()).toMatchObject({ status: "cancelled" })
+    await until(async () => (await statusOf(home)) !== "running")
+    expect(await statusOf(home)).toBe("cancelled")
     await reader?.read().catch(() => {})
     await close()
   })
@@ -263,11 +267,12 @@ describe("a node", () => {
       [{ text: "Once " }, { hang: true as const }],
       [{ text: "Again" }, { finish: "stop" as const }]
     ]
-    const { node } = nodes(Fake.make({ scripts }))
+    const adapter = Fake.make({ scripts })
+    const { node } = nodes(adapter)
     const [home, other] = [await node(), await node()]
     const chat = await other.troupe.chat("c")
     const turn = chat.send("Hello", { id: "m1" })
-    await turn.receipt
+    await until(() => adapter.open === 1)
     await home.stop()
     expect((await turn.result()).finalResponse?.outputText).toBe("Again")
     expect(home.troupe.isAlive("c")).toBe(false)
@@ -279,7 +284,8 @@ describe("a node", () => {
       [{ text: "Again" }, { finish: "stop" as const }],
       [{ text: "Second" }, { finish: "stop" as const }]
     ]
-    const { node, store } = nodes(Fake.make({ scripts }))
+    const adapter = Fake.make({ scripts })
+    const { node, store } = nodes(adapter)
     const listed = Promise.withResolvers<void>()
     const list: typeof store.list = async (options) => {
       if (options?.running === true) await listed.promise
@@ -290,6 +296,7 @@ describe("a node", () => {
       troupe: { store: new Proxy(store, { get: (_, name) => (name === "list" ? list : Reflect.get(store, name)) }) }
     })
     await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
+    await until(() => adapter.open === 1)
     await home.stop()
     let isAnswered = false
     const asked = post(`${other.url}/chats/c/messages`, { input: "And?", id: "m2" }).finally(() => (isAnswered = true))
@@ -344,7 +351,8 @@ describe("a node", () => {
         [{ text: "Once " }, { hang: true as const }],
         [{ text: "Again" }, { finish: "stop" as const }]
       ]
-      const { node, store } = nodes(Fake.make({ scripts }))
+      const adapter = Fake.make({ scripts })
+      const { node, store } = nodes(adapter)
       const errors: Array<unknown> = []
       let fails = 1
       const failed = (): never => {
@@ -363,6 +371,7 @@ describe("a node", () => {
         cluster: { onError }
       })
       await post(`${home.url}/chats/c/messages`, { input: "Hello", id: "m1" })
+      await until(() => adapter.open === 1)
       await home.stop()
       await until(async () => (await store.load("anna/c"))?.thread.messages.at(-1)?.content === "Again")
       expect(errors).toMatchObject([{ message: "the database restarts" }])

@@ -8,7 +8,8 @@ const stopped = { _tag: "SessionError", reason: "troupe_stopped" }
 describe("a chat of a node that has stopped", () => {
   it("CLUSTER15: its turns reject, its readers end, and its requests are refused at once", async () => {
     const { node } = nodes(hanging())
-    const { troupe, stop } = await node()
+    // Nobody waits for a home: that would take longer than the test has.
+    const { troupe, stop } = await node({ cluster: { leaseMs: 600_000 } })
     const chat = await troupe.chat("c")
     const running = chat.send("Hello")
     const waiting = chat.send("More")
@@ -25,11 +26,9 @@ describe("a chat of a node that has stopped", () => {
     for (;;) if ((await reader.next()).done === true) break
     expect(await chat.attach().next()).toEqual({ done: true, value: undefined })
     expect(await down).toEqual({ id: "c", reason: "noconnection" })
-    const before = performance.now()
     for (const ask of [() => chat.view(), () => chat.handoff("a"), () => troupe.chat("d"), () => troupe.has("e")]) {
       await expect(ask()).rejects.toMatchObject(stopped)
     }
-    expect(performance.now() - before).toBeLessThan(1_000)
   })
 
   it("CLTURN1: a retry fails with `moved` when its home leaves, and begins no other turn", async () => {
