@@ -305,12 +305,11 @@ export class RunningTroupe {
   }
 
   /**
-   * Ends the chats for which the function returns true, as `chat.leave()` does, and resolves when they have left. For
+   * Ends the chats of these buckets (`Store.bucketOf`), as `chat.leave()` does, and resolves when they have left. For
    * `@troupe/cluster`.
    */
-  async leave(isLeaving: (id: string) => boolean): Promise<void> {
-    const leaving = Array.from(this.#living.held).filter(([id]) => isLeaving(id))
-    await Promise.all(leaving.map(([, { ref }]) => ref.leave()))
+  async leave(buckets: Iterable<number>): Promise<void> {
+    await Promise.all(this.#living.held.ofBuckets(buckets).map(({ ref }) => ref.leave()))
   }
 
   /** The tools of its chats and of all its agents, each name once. */

@@ -86,7 +86,7 @@ export class ChatDirectory {
   }
 
   /** The chats that have a process or are to have one, by id. */
-  get held(): ReadonlyMap<string, Living> {
+  get held(): Passivation<Living>["held"] {
     return this.#passivation.held
   }
 

@@ -24,6 +24,7 @@ import type { Clock } from "@troupe/otp"
 import { type ChatEnv, recalledBy } from "../loop/index.ts"
 import type { Conversation } from "../record/index.ts"
 import { inBackground } from "../async/index.ts"
+import { HeldChats } from "./heldChats.ts"
 
 /** A chat that can be unloaded. */
 interface Unloaded {
@@ -45,7 +46,7 @@ interface Kept {
 export class Passivation<Living extends Kept> {
   readonly #clock: Clock.Clock
   readonly #afterMs: number
-  readonly #held = new Map<string, Living>()
+  readonly #held = new HeldChats<Living>()
   readonly #isReviving: (id: string) => boolean
   readonly #released: (id: string) => void
   readonly #resting = new Map<string, WeakRef<Unloaded>>()
@@ -71,7 +72,7 @@ export class Passivation<Living extends Kept> {
   }
 
   /** The chats that are held strongly. */
-  get held(): ReadonlyMap<string, Living> {
+  get held(): ReadonlyMap<string, Living> & Pick<HeldChats<Living>, "ofBuckets"> {
     return this.#held
   }
 

@@ -5,7 +5,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readTo, said, says } from "../double/scripts.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { memory } from "../../src/store/Store.ts"
+import { bucketOf, memory } from "../../src/store/Store.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
@@ -59,11 +59,22 @@ describe("REF8 when a chat leaves", () => {
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("hi") }), store: slow })
     const opened = troupe.chat("c")
     await begun
-    const left = troupe.leave(() => true)
+    const left = troupe.leave([bucketOf("c")])
     load()
     await expect(opened).rejects.toMatchObject({ _tag: "SessionError", reason: "moved" })
     await left
     expect(await store.load("c")).toBeUndefined()
+  })
+
+  test("because its bucket is released, the chats of other buckets stay", async () => {
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("hi") }) })
+    const chats = await Promise.all(["a", "b", "c"].map((id) => troupe.chat(id)))
+    await troupe.leave([bucketOf("a"), bucketOf("b")])
+    expect(chats.map(({ pid }) => pid !== undefined)).toEqual([false, false, true])
+    await troupe.leave([bucketOf("b")])
+    await (await troupe.chat("a")).send("Hi").result()
+    await troupe.leave([bucketOf("a")])
+    expect(["a", "b", "c"].map((id) => troupe.isAlive(id))).toEqual([false, false, true])
   })
 
   test("inputs that wait stay stored, and run once in the next start", async () => {

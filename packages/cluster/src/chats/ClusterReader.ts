@@ -26,13 +26,15 @@ export class ClusterReader extends Channel.Reader<ChatItem> {
   readonly #left = new AbortController()
   readonly #leave = (): void => this.#left.abort()
   readonly #signal: AbortSignal | undefined
+  /** Leaves no listener on the signal of the caller. */
+  readonly #forget = (): void => this.#signal?.removeEventListener("abort", this.#leave)
 
   constructor(client: NodeClient, path: string, start: () => Promise<unknown>, { cursor, signal }: AttachOptions = {}) {
     super()
     this.#signal = signal
-    signal?.addEventListener("abort", this.#leave, { once: true })
     if (signal?.aborted === true) this.#leave()
-    this.#items = itemsOf(client, path, start, cursor, this.#left.signal)
+    else signal?.addEventListener("abort", this.#leave, { once: true })
+    this.#items = itemsOf({ client, path, start, cursor }, this.#left.signal, this.#forget)
   }
 
   next(): Promise<IteratorResult<ChatItem, undefined>> {
@@ -41,46 +43,57 @@ export class ClusterReader extends Channel.Reader<ChatItem> {
 
   return(): Promise<IteratorResult<ChatItem, undefined>> {
     this.#leave()
-    this.#signal?.removeEventListener("abort", this.#leave)
+    this.#forget()
     return this.#items.return(undefined)
   }
 }
 
+/** The stream of a reader, and where it begins. */
+interface Source {
+  readonly client: NodeClient
+  readonly path: string
+  readonly start: () => Promise<unknown>
+  readonly cursor: string | undefined
+}
+
+/** `over` is called when the stream is over, once it has begun. */
 async function* itemsOf(
-  client: NodeClient,
-  path: string,
-  start: () => Promise<unknown>,
-  from: string | undefined,
-  left: AbortSignal
+  { client, path, start, cursor: from }: Source,
+  left: AbortSignal,
+  over: () => void
 ): AsyncGenerator<ChatItem, undefined> {
   const signal = AbortSignal.any([left, client.closed])
   const isPassing = passingFor(client)
   let cursor = from
   let pauseMs = firstPauseMs
-  while (!signal.aborted) {
-    try {
-      const { frames } = await client.open(
-        cursor === undefined ? path : `${path}?${new URLSearchParams({ cursor })}`,
-        signal
-      )
-      for await (const frame of frames) {
-        const item = itemOf(frame)
-        if (item === undefined) continue
-        cursor = item.cursor
-        pauseMs = firstPauseMs
-        yield item
+  try {
+    while (!signal.aborted) {
+      try {
+        const { frames } = await client.open(
+          cursor === undefined ? path : `${path}?${new URLSearchParams({ cursor })}`,
+          signal
+        )
+        for await (const frame of frames) {
+          const item = itemOf(frame)
+          if (item === undefined) continue
+          cursor = item.cursor
+          pauseMs = firstPauseMs
+          yield item
+        }
+        // The home ends the stream when the chat was stopped.
+        return undefined
+      } catch (error) {
+        if (signal.aborted) return undefined
+        if (isUnknown(error)) await started(start, signal)
+        else if (!isPassing(error)) throw error
       }
-      // The home ends the stream when the chat was stopped.
-      return undefined
-    } catch (error) {
-      if (signal.aborted) return undefined
-      if (isUnknown(error)) await started(start, signal)
-      else if (!isPassing(error)) throw error
+      await pause(client, pauseMs, signal)
+      pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
     }
-    await pause(client, pauseMs, signal)
-    pauseMs = Math.min(longestPauseMs, 2 * pauseMs)
+    return undefined
+  } finally {
+    over()
   }
-  return undefined
 }
 
 /** Starts the chat. A start that ends with the reader fails nobody. */

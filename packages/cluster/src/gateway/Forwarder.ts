@@ -13,9 +13,11 @@
  * HOP3. After `close` no home is looked up again, and no timer of a look-up is left: a request without a home is refused.
  * HOP4. When an answer is cut or does not come, the home is forgotten. The client's next request looks it up, and does not
  *       wait for a home that is frozen.
+ * HOP5. Other nodes find a server by its name. While a server of this node is open, no other one takes its name.
  *
  * @module
  */
+import { ValidationError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
@@ -63,7 +65,11 @@ export class Forwarder {
     this.#parts = parts
   }
 
-  readonly mount = (name: string, mounted: Server.Mounted): void => void this.#servers.set(name, mounted)
+  /** Throws a `ValidationError` (`invalid_options`) for the name of an open server (HOP5). */
+  readonly mount = (name: string, mounted: Server.Mounted): void => {
+    if (this.#servers.get(name)?.isClosed() === false) throw taken(name)
+    this.#servers.set(name, mounted)
+  }
 
   /** Ends the streams of all forwarded requests, and the look-ups (HOP3). */
   async close(): Promise<void> {
@@ -165,6 +171,12 @@ export class Forwarder {
     const request = new Request(url, hasBody ? { ...init, body } : init)
     return mounted.handle(request, { owner, may, via, node, streams })
   }
+}
+
+/** HOP5 */
+const taken = (name: string): ValidationError => {
+  const reason = `must differ from that of the other server of this node, ${JSON.stringify(name)}: other nodes find a server by it; write basePath: "/second", or close the other server first`
+  return new ValidationError("invalid_options", [{ field: ["basePath"], reason }])
 }
 
 /** Whether another home may answer later, and nothing was processed that may not be processed twice. */

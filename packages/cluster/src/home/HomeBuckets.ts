@@ -30,8 +30,8 @@ export interface HomeParts {
   readonly claim: (keys: ReadonlyArray<string>, epoch: number) => Promise<void>
   /** Starts what ran in these buckets; called when they are open. */
   readonly revive: (buckets: ReadonlySet<number>) => void
-  /** Ends the chats for which the function returns true, and resolves when they have left. */
-  readonly leave: (isLeaving: (id: string) => boolean) => Promise<void>
+  /** Ends the chats of these buckets, and resolves when they have left. */
+  readonly leave: (buckets: ReadonlyArray<number>) => Promise<void>
 }
 
 /** The part of a lease that is left unused, against the difference of clocks and a slow event loop. */
@@ -100,16 +100,14 @@ export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions
   }
 
   readonly losing = async (buckets: ReadonlyArray<number>, why: "released" | "lost"): Promise<void> => {
-    const leaving = new Set(buckets)
     for (const bucket of buckets) {
       this.#open.delete(bucket)
       if (why === "lost") this.#epochs.delete(bucket)
     }
-    const isLeaving = (id: string): boolean => leaving.has(Store.bucketOf(id))
-    await this.#parts.leave(isLeaving)
+    await this.#parts.leave(buckets)
     if (why === "lost") return
     for (const bucket of buckets) this.#epochs.delete(bucket)
-    await this.#parts.leave(isLeaving)
+    await this.#parts.leave(buckets)
   }
 }
 

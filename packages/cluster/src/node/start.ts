@@ -71,7 +71,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       leaseMs,
       claim: async (keys, epoch) => store.claim(keys, epoch),
       revive: revival.revive,
-      leave: (isLeaving) => startedOf(troupe.started).leave(isLeaving)
+      leave: (leaving) => startedOf(troupe.started).leave(leaving)
     })
     const local = await Troupe.start({ ...options, home: buckets })
     troupe.started = local

@@ -12,7 +12,11 @@ const forwarderOf = (mounted: ReadonlyArray<string>): Forwarder => {
     deadlineMs: 1_000
   })
   for (const name of mounted) {
-    forwarder.mount(name, { handle: async () => new Response(name), close: () => Promise.resolve() })
+    forwarder.mount(name, {
+      handle: async () => new Response(name),
+      isClosed: () => false,
+      close: () => Promise.resolve()
+    })
   }
   return forwarder
 }

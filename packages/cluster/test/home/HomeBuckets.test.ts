@@ -13,8 +13,8 @@ const homeOf = (alive: Set<string>, leaving: () => Promise<void>) =>
     leaseMs: 1_000,
     claim: async () => {},
     revive: () => {},
-    leave: async (isLeaving) => {
-      const ends = [...alive].filter(isLeaving)
+    leave: async (buckets) => {
+      const ends = [...alive].filter((id) => buckets.includes(Store.bucketOf(id)))
       await leaving()
       for (const id of ends) alive.delete(id)
     }

@@ -112,6 +112,35 @@ describe("a stop", () => {
     expect(await end).toBe("cut")
   })
 
+  it.each([
+    ["a message", "/chats/c/messages?wait", { input: "Hello", id: "m1" }],
+    ["a completion", "/v1/chat/completions", { model: "troupe", messages: [{ role: "user", content: "Hello" }] }]
+  ])("FORWARD7: refuses %s that waits for a turn of another node, and the turn goes on", async (_, path, body) => {
+    const adapter = Fake.make({ script: [{ text: "Once " }, { hang: true }] })
+    const { node } = nodes(adapter)
+    const server = { onDisconnect: "cancel" as const }
+    const [home, other] = [await node({ server }), await node({ server })]
+    const { url, close } = await listen(other.server, endless)
+    const answer = post(`${url}${path}`, body, { "x-troupe-chat": "c" })
+    await until(() => adapter.open === 1)
+    await close()
+    expect(await codeOf(await answer)).toBe("503 closing")
+    const view = (await (await fetch(`${home.url}/chats/c`)).json()) as { readonly status: string }
+    expect(view.status).toBe("running")
+  })
+
+  it("FORWARD7: cuts no answer of another node that has begun", async () => {
+    const text = "x".repeat(1_000_000)
+    const { node } = nodes(Fake.make({ script: [{ text }, { finish: "stop" }] }))
+    await node()
+    const other = await node()
+    const { url, close } = await listen(other.server, endless)
+    const answer = await post(`${url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
+    const closed = close()
+    expect(await answer.json()).toMatchObject({ result: { finalResponse: { outputText: text } } })
+    await closed
+  })
+
   it("FORWARD7: refuses a request whose home is looked for", async () => {
     const { node, placements } = nodes()
     const gateway = await node({ cluster: { role: "gateway", leaseMs: 600_000 } })

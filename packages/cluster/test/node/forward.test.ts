@@ -1,7 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
-import { Client } from "@troupe/server"
+import { Client, Server } from "@troupe/server"
 import { describe, expect, it } from "vitest"
 import { Forwarder } from "../../src/gateway/Forwarder.ts"
 import { nodes, post, until } from "../double/clusterNodes.ts"
@@ -99,6 +99,52 @@ describe("a request to a node that is not the home", () => {
     leave()
     expect(await chat.fork({ id: "copy" })).toBe("copy")
     expect((await chat.history()).length).toBeGreaterThan(0)
+  })
+})
+
+describe("two servers of one node", () => {
+  const may = { owner: "anna", may: { approve: true } }
+
+  it("HOP5: with one `basePath` are refused, and the first one goes on", async () => {
+    const { node } = nodes()
+    const server = { basePath: "/api" }
+    const [home, other] = [await node({ server }), await node({ server })]
+    const second = (): unknown => Server.make({ troupe: home.troupe, authorize: () => ({ deny: 403 }), ...server })
+    expect(second).toThrow(/basePath.*"\/second"/u)
+    expect(second).toThrow(expect.objectContaining({ _tag: "ValidationError", reason: "invalid_options" }))
+    const answer = await post(`${other.url}/api/chats/c/messages?wait`, { input: "Hello" })
+    expect(answer.status).toBe(200)
+  })
+
+  it("HOP5: with two get the requests of their own", async () => {
+    const { node } = nodes()
+    const [home, other] = [await node(), await node()]
+    const called: Array<string> = []
+    const make = (troupe: typeof home.troupe, basePath: string): Server.Server =>
+      Server.make({
+        troupe,
+        basePath,
+        authorize: () => may,
+        chatId: (_, id) => {
+          called.push(`${basePath} ${troupe === home.troupe ? "home" : "other"}`)
+          return `anna/${id}`
+        }
+      })
+    for (const basePath of ["/one", "/two"]) {
+      make(home.troupe, basePath)
+      const { fetch: ask } = make(other.troupe, basePath)
+      expect((await ask(new Request(`http://a${basePath}/chats/none`))).status).toBe(404)
+    }
+    expect([...new Set(called)]).toEqual(["/one other", "/one home", "/two other", "/two home"])
+  })
+
+  it("HOP5: may have one `basePath` when the first one has closed", async () => {
+    const { node } = nodes()
+    const [home, other] = [await node(), await node()]
+    await home.server.close()
+    const server = Server.make({ troupe: home.troupe, authorize: () => may })
+    expect((await post(`${other.url}/chats/c/messages?wait`, { input: "Hello" })).status).toBe(200)
+    await server.close()
   })
 })
 

@@ -56,10 +56,11 @@ export interface ForwardedRequest extends ForwardedBy {
 
 /**
  * A server of this node, for requests that other nodes forward. `handle` answers with an `HttpError` (`misdirected`) when
- * this node is not the home, or not the named node. `close` ends its streams.
+ * this node is not the home, or not the named node. `close` ends its streams. `isClosed` is whether its program has closed it.
  */
 export interface Mounted {
   readonly handle: (request: Request, by: ForwardedBy) => Promise<Response>
+  readonly isClosed: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -85,7 +86,8 @@ export interface SharedLimits {
  * - `isHome`: whether this node is the home of the chat now
  * - `address`: the address of this node for other nodes
  * - `forward`: sends a request to its node, or to the home of its last id, and resolves with the answer
- * - `mount`: makes a server answer forwarded requests, until another one takes its name
+ * - `mount`: makes a server answer forwarded requests, until another one takes its name. Throws a `ValidationError`
+ *   (`invalid_options`) while an open server has the name
  * - `admit`: counts a request of an owner, once in the cluster; `closing` is that of the request. `admitChat` counts a chat that is asked for,
  *   once while it is alive here. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
  * - `nodes`: how many nodes there are

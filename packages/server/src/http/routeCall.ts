@@ -47,12 +47,13 @@ interface Asking {
 
 /**
  * A call with its callbacks: `counted` makes the sent answer of a route's, `settle` notifies it that the route has
- * answered.
+ * answered. `isWaiting` is whether the answer waits for a turn, as far as the route has shown.
  */
 export interface MadeCall {
   readonly call: Call
   readonly counted: (response: Response) => Promise<Response>
   readonly settle: () => void
+  readonly isWaiting: () => boolean
 }
 
 /** `usage` is what the request uses of its owner's limits. */
@@ -156,7 +157,8 @@ export const makeCall = (
     return new Response(inPieces(bytes, request.signal, release), { status, headers })
   }
 
-  return { call, counted, settle: giveBack }
+  // A request for a whole completion has a stream. One with `?wait` gets its stream when its chat is known.
+  return { call, counted, settle: giveBack, isWaiting: () => claimed || url.searchParams.has("wait") }
 }
 
 const streamHeaders = {

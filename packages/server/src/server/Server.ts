@@ -70,7 +70,8 @@ export interface Server {
  * **Details**: it serves the routes of docs/serving.md, and the protocols of existing clients. It holds only the names of
  * conversations: after `close`, another server can be made of the same Troupe.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid options.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid options, and on a node of a cluster for the `basePath` of
+ * another open server.
  *
  * @example
  * ```ts import.meta.vitest
@@ -234,6 +235,7 @@ const build = (
           return refusing(error, request, url, route)
         }
       },
+      isClosed: () => closing.signal.aborted,
       close: () => many.close()
     })
   }

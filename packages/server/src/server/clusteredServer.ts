@@ -14,8 +14,9 @@
  *           `patienceMs`.
  * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
  *           has left the cluster.
- * FORWARD7. When a server closes, it cuts the streams of other nodes to its own clients at once, and a request whose home is
- *           still being looked for is refused. The clients ask another node.
+ * FORWARD7. When a server closes, it cuts the streams of other nodes to its own clients at once. A request whose home is still
+ *           being looked for is refused, and so is one that waits for the turn of another node, which goes on. The clients ask
+ *           another node.
  */
 import {
   AtNode,
@@ -70,6 +71,10 @@ const misdirected = (): HttpError => new HttpError("misdirected", "Another node 
 /** The refusal of a request that is not passed on: its route has begun to process it, or its conversations move too often. */
 const moved = (cause: unknown): HttpError =>
   new HttpError("moved", "The conversation moves; ask again", { cause, retryAfterMs: 1_000 })
+
+/** The refusal of a request that waits for a turn of another node. FORWARD7 */
+const closes = (): HttpError =>
+  new HttpError("closing", "The server is closing; the turn goes on", { retryAfterMs: 1_000 })
 
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
@@ -167,7 +172,7 @@ export class ClusteredServer {
             },
             chat: (id) => admitChat(owner, id, limits)
           })
-    const { call, counted, settle } = makeCall(
+    const { call, counted, settle, isWaiting } = makeCall(
       { ...home, isHome },
       request,
       url,
@@ -184,7 +189,7 @@ export class ClusteredServer {
       if (kept.isForgotten || via.length >= mostHops) throw moved(error)
       if (isElsewhere && error.id === via.at(-1)) throw misdirected()
       isHere = false
-      const response = await clustered.forward({
+      const sent = {
         ...by,
         ...(isElsewhere ? { via: [...via, error.id] } : { node: error.address }),
         server: name,
@@ -192,9 +197,10 @@ export class ClusteredServer {
         url: url.href,
         headers: forwardedHeaders(request.headers),
         body: await kept.all(),
-        signal: request.signal,
         closing: home.closing
-      })
+      }
+      const forward = (signal: AbortSignal): Promise<Response> => clustered.forward({ ...sent, signal })
+      const response = await (isWaiting() ? untilClosing(home.closing, request, forward) : forward(request.signal))
       if (isStream(response)) {
         return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
       }
@@ -227,6 +233,25 @@ const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, str
 
 const isStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true
+
+/** Forwards a request. When the server closes before the answer begins, the request is refused (FORWARD7). */
+const untilClosing = async (
+  closing: AbortSignal,
+  { signal }: Request,
+  forward: (signal: AbortSignal) => Promise<Response>
+): Promise<Response> => {
+  const closed = new AbortController()
+  const close = (): void => closed.abort(closes())
+  closing.addEventListener("abort", close, { once: true })
+  if (closing.aborted) close()
+  try {
+    return await forward(AbortSignal.any([signal, closed.signal]))
+  } catch (error) {
+    throw closed.signal.aborted && !signal.aborted ? closed.signal.reason : error
+  } finally {
+    closing.removeEventListener("abort", close)
+  }
+}
 
 /** A stream of another node, which ends when it is over, and fails when the server closes. */
 const passedOn = (response: Response, options: PassedOptions): Response => {

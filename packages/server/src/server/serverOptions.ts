@@ -188,7 +188,7 @@ export interface ServerOptions {
    * Set it only behind a proxy that sets or removes this header in every request: a client can send it too.
    */
   readonly trustForwardedHost?: boolean | undefined
-  /** The prefix of all paths. Default: none. */
+  /** The prefix of all paths. Default: none. On a node of a cluster each server has another one. */
   readonly basePath?: string | undefined
   /**
    * Makes the Troupe's id of an owner's conversation. **Contract**: all ids of an owner, and no others, begin with
