@@ -194,7 +194,6 @@ test("STORE4 a Troupe's own write that comes late is no conflict with what it wr
   await chat.send("a3").result()
   const newest = await kept(inner)
   gates[0]?.()
-  await until(() => inner.history("c", { limit: 100 }) !== undefined)
   await hop()
   expect(await kept(inner)).toEqual(newest)
   await chat.setPermissionMode("plan")
