@@ -102,7 +102,7 @@ export const undecidedCall = (
   before: DecidedBefore | undefined
 ): SessionError => {
   const unknown = waiting.includes(toolCallId)
-    ? `The call ${toolCallId} does not wait for this decision any more, or did not yet when it was given, and another one has its id`
+    ? `The decision about ${toolCallId} is not for the wait that has this id now`
     : `No call ${toolCallId} waits for a decision`
   const why =
     before === undefined

@@ -115,7 +115,7 @@ test("HANDOFF3 beside a handoff that was allowed, one with a given result does n
   const { troupe } = await check.troupe({ ...options, agents: { ...options.agents, support } })
   const chat = await troupe.chat("c", { agent: "support" })
   await chat.send("!handoff_to_billing !handoff_to_research").result()
-  await chat.approve("c1", { type: "result", value: "Nobody is there." }).result()
+  await chat.approve("c1", { type: "result", value: "Research is closed." }).result()
   await chat.approve("c0", { type: "allow" }).result()
   expect([adapters.billing.requests.length, adapters.research.requests.length]).toEqual([1, 0])
 })

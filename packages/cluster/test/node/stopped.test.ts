@@ -8,7 +8,7 @@ const stopped = { _tag: "SessionError", reason: "troupe_stopped" }
 describe("a chat of a node that has stopped", () => {
   it("CLUSTER15: its turns reject, its readers end, and its requests are refused at once", async () => {
     const { node } = nodes(hanging())
-    // Nobody waits for a home: that would take longer than the test has.
+    // A request that waited for a home would take longer than the test may.
     const { troupe, stop } = await node({ cluster: { leaseMs: 600_000 } })
     const chat = await troupe.chat("c")
     const running = chat.send("Hello")
