@@ -5,7 +5,7 @@
  * FUZZ2. A conversation that no request names loses nothing, and afterwards each protocol answers as before.
  * FUZZ3. Afterwards no stream, model request, process, fiber or timer is left.
  */
-import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
@@ -30,6 +30,9 @@ const together = 8
 
 /** A conversation gets so many requests before another one begins. */
 const perChat = 60
+
+/** A request without an answer in so many milliseconds is wrong. */
+const mostMs = 60_000
 
 const replies: readonly [Fake.Script, ...ReadonlyArray<Fake.Script>] = [
   [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }],
@@ -148,6 +151,7 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
     const { method, path, route, headers, body } = request
     const leaves = chance() < 0.1
     const abort = new AbortController()
+    const late = setTimeout(() => abort.abort(new Error(`not within ${mostMs} ms`)), mostMs)
     try {
       const response = await fetch(`${url}${path}`, {
         method,
@@ -166,6 +170,7 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
     } catch (error) {
       wrong.push(`FUZZ1. no answer: ${method} ${path} ${body ?? ""} → ${String(error)}`)
     } finally {
+      clearTimeout(late)
       abort.abort()
     }
   }
@@ -178,6 +183,7 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
   isCalm = true
   await check("after")
   if ((await messages()) !== before) wrong.push("FUZZ2. the conversation that no request names has changed")
+  await deleteAll(troupe)
   await settled(() => adapter.open === 0 && same(System.stats(troupe.system), atRest))
   if (adapter.open > 0) wrong.push(`FUZZ3. ${adapter.open} model requests are left`)
   const left = System.stats(troupe.system)
@@ -186,6 +192,16 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
   await close()
   await troupe.stop()
   return { seen, wrong }
+}
+
+/** Deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
+const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
+  for (let after: string | undefined, isLast = false; !isLast;) {
+    const { chats, next } = await troupe.list({ limit: 1_000, after })
+    for (const { id } of chats) await troupe.delete(id)
+    after = next
+    isLast = next === undefined
+  }
 }
 
 const same = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -54,7 +54,7 @@ import {
   watchOf,
   withNews
 } from "../wire/index.ts"
-import { taken } from "../link/index.ts"
+import { eventsOf, taken } from "../link/index.ts"
 import { type Answers, answersOf } from "./agUiAnswers.ts"
 import { ReadAnswers } from "./readAnswers.ts"
 
@@ -197,7 +197,7 @@ const say = async (run: Run, { id, message }: Fresh): Promise<Response> => {
   await taken(turn)
   if (isRepeated(turn)) return connect(run)
   return streamed(run, turn, streamFor(body, replyName(id)), (follower, signal) =>
-    isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
+    isOwn ? ofTurn(eventsOf(chat, turn), follower, signal) : ofSaidAgain(chat, turn, follower, signal)
   )
 }
 

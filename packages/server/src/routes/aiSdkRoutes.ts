@@ -44,7 +44,7 @@ import {
   watchOf,
   withNews
 } from "../wire/index.ts"
-import { taken } from "../link/index.ts"
+import { eventsOf, taken } from "../link/index.ts"
 import {
   answersIn,
   clientOptions,
@@ -116,7 +116,7 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
     call,
     { chat, turn },
     name,
-    (ui, signal) => (isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)),
+    (ui, signal) => (isOwn ? ofTurn(eventsOf(chat, turn), ui, signal) : ofSaidAgain(chat, turn, ui, signal)),
     { options }
   )
 }

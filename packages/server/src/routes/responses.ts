@@ -82,7 +82,7 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
     const shown = call.shown.events()
     const frames = isOwn
       ? framesOf(call, turn, (event) => frame(eventText(shown(event))))
-      : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
+      : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal, true))
     return call.stream(frames, { headers: turnHeaders(turn), last: lastFrame, reads: { chat, turn } })
   }
   const result = await beforeClosing(call, { chat, turn }, turn.result())

@@ -7,6 +7,7 @@
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
+import { HttpError } from "../errors/index.ts"
 
 type Context = ChatSnapshot["context"]
 
@@ -152,6 +153,7 @@ export const valueOf = (content: string): unknown => {
 
 /** A message for the error that ended a turn: the reason, without the program's details. */
 export const errorText = (error: unknown): string => {
+  if (error instanceof HttpError) return error.message
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   const kind = typeof error === "object" && error !== null ? Reflect.get(error, "_tag") : undefined
   const known = typeof reason === "string" && /^[a-z_]{1,64}$/u.test(reason) ? `: ${reason.replaceAll("_", " ")}` : ""
@@ -171,6 +173,7 @@ export const errorText = (error: unknown): string => {
 
 /** The code of the error that ended a turn. */
 export const errorCode = (error: unknown): string => {
+  if (error instanceof HttpError) return error.code
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   return typeof reason === "string" && /^[a-z_]{1,64}$/u.test(reason) ? reason : "error"
 }

@@ -7,12 +7,14 @@
  * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
  *              first turn after which the next one cannot begin.
  * FOLLOWTURN4. When the running turn ends before its reader begins to read, the reader gets its end.
+ * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, ChatTurn } from "@troupe/chat/chats"
+import type { ChatSnapshot, ChatTurn, LiveTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Shown } from "../access/index.ts"
+import { whenHeldUp } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 /** Converts events for a client: each function returns items for the wire. */
@@ -50,14 +52,14 @@ export const isRepeated = (turn: ChatTurn): boolean => {
  * if the client gets it.
  */
 export async function* ofTurn<Item>(
-  turn: ChatTurn,
+  turn: AsyncIterableIterator<Event, undefined>,
   follower: Follower<Item>,
   signal: AbortSignal,
   standing?: Standing
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   let before = standing
   const shown = follower.shown.events()
-  const leave = (): void => void turn.return()
+  const leave = (): void => void turn.return?.()
   if (signal.aborted) leave()
   signal.addEventListener("abort", leave, { once: true })
   try {
@@ -130,28 +132,39 @@ export async function* ofChat<Item>(
   }
 }
 
-/** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). */
+/** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1), with `isPatient` also while a person is. */
 export async function* ofSaidAgain<Item>(
   chat: LocalChatRef,
-  turn: ChatTurn,
+  turn: LiveTurn,
   follower: Follower<Item>,
-  signal: AbortSignal
+  signal: AbortSignal,
+  isPatient = false
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
-  await begun(turn, signal)
-  if (signal.aborted) return
+  const why = await begun(chat, turn, signal, isPatient)
+  if (why !== undefined) yield follower.failed(why)
+  if (why !== undefined || signal.aborted) return
   const context = follower.shown.snapshot(chat.getSnapshot())?.context
   if (turn.failure !== undefined) yield follower.failed(turn.failure.error)
   else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
 }
 
-/** Resolves when the input is in the thread or never will be, or when the signal is aborted. */
-const begun = async (turn: ChatTurn, signal: AbortSignal): Promise<void> => {
-  const gone = Promise.withResolvers<void>()
-  const leave = (): void => gone.resolve()
+/** Resolves when the input is in the thread or never will be, when the signal is aborted, or with an error (HELDUP1). */
+const begun = async (
+  chat: LocalChatRef,
+  turn: LiveTurn,
+  signal: AbortSignal,
+  isPatient: boolean
+): Promise<Error | undefined> => {
+  const gone = Promise.withResolvers<Error | undefined>()
+  const leave = (): void => gone.resolve(undefined)
   if (signal.aborted) leave()
   signal.addEventListener("abort", leave, { once: true })
-  await Promise.race([turn.delivery, turn.ended, gone.promise])
+  const unwatch = isPatient ? undefined : whenHeldUp(chat, turn, gone.resolve)
+  void Promise.race([turn.delivery, turn.ended]).then(leave)
+  const why = await gone.promise
+  unwatch?.()
   signal.removeEventListener("abort", leave)
+  return why
 }
 
 /** A turn that continues the calls of a step does not send their message. */

@@ -9,7 +9,7 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { HttpError } from "../../errors/index.ts"
 import { type Call, clientHasLeft, type TurnRead } from "../../http/index.ts"
-import { taken } from "../../link/index.ts"
+import { eventsOf, taken } from "../../link/index.ts"
 import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
 
 /** The events of a run, and the turn of a conversation that it is. */
@@ -21,7 +21,7 @@ export interface Run {
 /** The run of a turn, once the chat has its input. Rejects with the reason of a refused input. */
 export const begun = async (chat: LocalChatRef, turn: LiveTurn): Promise<Run> => {
   await taken(turn)
-  return { events: turn, reads: { chat, turn } }
+  return { events: eventsOf(chat, turn), reads: { chat, turn } }
 }
 
 /** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */

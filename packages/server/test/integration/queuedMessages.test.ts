@@ -1,0 +1,125 @@
+import { Fake, tool } from "@troupe/chat"
+import OpenAI from "openai"
+import { describe, expect, it } from "vitest"
+import { reading, until } from "../double/served.ts"
+import { serving } from "../double/serving.ts"
+
+const json = { "content-type": "application/json" }
+
+/** A conversation whose first turn runs until `finish`, and then waits about `call`. */
+const busy = async (call: "pay" | "where") => {
+  const held = Promise.withResolvers<string>()
+  let isHeld = false
+  let requests = 0
+  const adapter = Fake.make({
+    respond: () =>
+      requests++ === 0
+        ? [{ toolCall: { id: "c0", name: "hold" } }, { toolCall: { id: "c1", name: call } }, { finish: "tool_calls" }]
+        : [{ text: "Hello" }, { finish: "stop" }]
+  })
+  const hold = tool({
+    name: "hold",
+    execute: () => {
+      isHeld = true
+      return held.promise
+    }
+  })
+  const at = await serving({
+    adapter,
+    tools: [hold, tool({ name: "pay", execute: () => "paid" }), tool({ name: "where", manual: true })],
+    permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
+  })
+  const chat = await at.troupe.chat("anna/c")
+  const first = chat.send("Hi")
+  await until(() => isHeld)
+  return { ...at, adapter, chat, first, finish: () => held.resolve("done") }
+}
+
+type Busy = Awaited<ReturnType<typeof busy>>
+
+const completion = (stream: boolean) => ({
+  model: "troupe",
+  stream,
+  messages: [{ role: "user", content: "And?" }],
+  metadata: { chat_id: "c" }
+})
+
+const said = (id: string) => ({ id: "c", message: { id, role: "user", parts: [{ type: "text", text: "And?" }] } })
+const run = { threadId: "c", runId: "r", messages: [{ id: "u2", role: "user", content: "And?" }] }
+
+/** Waits until as many messages wait in the conversation. */
+const waiting = ({ chat }: Busy, count: number): Promise<void> =>
+  until(() => chat.getSnapshot()?.context.inbox.length === count)
+
+const inboxOf = ({ chat }: Busy): number | undefined => chat.getSnapshot()?.context.inbox.length
+
+describe("FOLLOWTURN5. a message that waits behind a turn, when that turn ends and waits for a person", () => {
+  it.for([
+    ["/api/chat", said("u2"), '"code":"awaiting_approval"'],
+    ["/ag-ui", run, '"code":"awaiting_approval"'],
+    ["/v1/chat/completions", completion(true), '"code":"awaiting_approval"']
+  ] as const)(
+    "ends the stream of %s, and keeps the message, which is answered after the decision",
+    async ([path, body, error]) => {
+      const at = await busy("pay")
+      const stream = reading(await at.post(path, body))
+      await waiting(at, 1)
+      at.finish()
+      const text = await stream.rest()
+      expect(text).toContain(error)
+      expect(text).toContain("it is answered after that, so do not send it again")
+      expect(inboxOf(at)).toBe(1)
+      await at.chat.approve("c1", { type: "allow" }).result()
+      await until(() => at.chat.thread.messages.length === 7)
+      expect(at.chat.thread.messages.at(-2)).toMatchObject({ role: "user", content: "And?" })
+      expect(at.chat.thread.messages.at(-1)).toMatchObject({ role: "assistant", content: "Hello" })
+    }
+  )
+
+  it("ends the stream when the turn waits for results of the client", async () => {
+    const at = await busy("where")
+    const stream = reading(await at.post("/api/chat", said("u2")))
+    await waiting(at, 1)
+    at.finish()
+    expect(await stream.rest()).toContain('"code":"awaiting_tool_results"')
+  })
+
+  it("ends the second reader of the same message too", async () => {
+    const at = await busy("pay")
+    const first = reading(await at.post("/api/chat", said("u2")))
+    const second = reading(await at.post("/api/chat", said("u2")))
+    await waiting(at, 1)
+    at.finish()
+    expect(await first.rest()).toContain('"code":"awaiting_approval"')
+    expect(await second.rest()).toContain('"code":"awaiting_approval"')
+  })
+
+  it("refuses a whole completion, which the client of OpenAI does not send again", async () => {
+    const at = await busy("pay")
+    const client = new OpenAI({ baseURL: `${at.url}/v1`, apiKey: "k" })
+    const refused = client.chat.completions
+      .create({ model: "troupe", messages: [{ role: "user", content: "And?" }], metadata: { chat_id: "c" } })
+      .then(
+        () => undefined,
+        (error: unknown) => error
+      )
+    await waiting(at, 1)
+    at.finish()
+    expect(await refused).toMatchObject({ status: 409, code: "awaiting_approval" })
+    expect(inboxOf(at)).toBe(1)
+  })
+
+  it("leaves the server's own routes as they are: they follow the message to its answer", async () => {
+    const at = await busy("pay")
+    const headers = { ...json, accept: "text/event-stream" }
+    const ask = () => at.post("/chats/c/messages", { input: "And?", id: "u2" }, { headers })
+    const stream = reading(await ask())
+    await waiting(at, 1)
+    const again = reading(await ask())
+    at.finish()
+    await at.first.result()
+    await at.chat.approve("c1", { type: "allow" }).result()
+    expect(await stream.rest()).toContain("Hello")
+    expect(await again.rest()).toContain("Hello")
+  })
+})
