@@ -194,11 +194,14 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
   return { seen, wrong }
 }
 
-/** Deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
+/** Cancels and deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
 const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
   for (let after: string | undefined, isLast = false; !isLast;) {
     const { chats, next } = await troupe.list({ limit: 1_000, after })
-    for (const { id } of chats) await troupe.delete(id)
+    for (const { id } of chats) {
+      await (await troupe.chat(id)).cancel()
+      await troupe.delete(id)
+    }
     after = next
     isLast = next === undefined
   }

@@ -17,6 +17,10 @@ const requests = Number(values.requests)
 const seed = Number(values.seed)
 
 console.log(`${requests} requests, seed ${seed}`)
+setTimeout(() => {
+  console.log("✗ The server, or a conversation, did not end within ten minutes\n0 passed, 1 failed")
+  process.exit(1)
+}, 600_000).unref()
 const { seen, wrong } = await fuzz({ requests, seed })
 for (const [kind, count] of [...seen].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
   console.log(`${String(count).padStart(6)}  ${kind}`)

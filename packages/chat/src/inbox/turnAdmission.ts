@@ -3,6 +3,8 @@
  *
  * REFUSE1. While calls wait for a decision, a turn must decide about them. While calls wait for the caller, a turn must
  *          answer all of them and no others. A submission without results is refused.
+ * MAIL4. An input that waits for an answer, for tool results or for decisions does not hold up the turns behind it, which may
+ *        bring them.
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
@@ -12,8 +14,7 @@ import * as Inbox from "./Inbox.ts"
 import type { TurnData } from "./turnData.ts"
 
 /** The state that decides which turn is next. */
-interface Asking {
-  readonly inbox: Inbox.Inbox
+interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open"> {
   readonly pendingQuestion: PendingQuestion | undefined
 }
 
@@ -23,15 +24,23 @@ export const mustWaitForAnswer = (
   id: string | undefined
 ): boolean => pendingQuestion !== undefined && id !== undefined && isEndInput(id)
 
-/** The next turn to run. */
-export const nextTurn = ({ inbox, pendingQuestion }: Asking): Inbox.WaitingTurn | undefined =>
-  Inbox.next(pendingQuestion === undefined ? inbox : inbox.filter(({ id }) => !isEndInput(id)))
+/** The next turn to run (MAIL4). */
+export const nextTurn = (context: Asking): Inbox.WaitingTurn | undefined => {
+  const { inbox, pendingQuestion } = context
+  const isHeldUp = (turn: TurnData): boolean => mustWait(context, turn) || mustWaitForAnswer(context, turn.id)
+  return Inbox.next(
+    pendingQuestion !== undefined || waitsForAnswers(context) ? inbox.filter((turn) => !isHeldUp(turn)) : inbox
+  )
+}
+
+const waitsForAnswers = ({ pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">): boolean =>
+  pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))
 
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (
-  { pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">,
+  context: Pick<InboxState, "pendingToolCalls" | "open">,
   { messages }: Pick<TurnData, "messages">
-): boolean => (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
+): boolean => waitsForAnswers(context) && messages[0]?.role === "user"
 
 /** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results or for decisions. */
 export const waitsIn = (

@@ -111,11 +111,6 @@ export const receipts = {
 const refuses = (context: ChatContext, turn: TurnData | undefined = nextTurn(context)): boolean =>
   turn !== undefined && refusalOf(context, turn) !== undefined
 
-const mustWaitNext = (context: ChatContext): boolean => {
-  const next = nextTurn(context)
-  return next !== undefined && mustWait(context, next)
-}
-
 const waits = (context: ChatContext): boolean =>
   stillWaits(context) ||
   context.pendingToolCalls.length > 0 ||
@@ -125,7 +120,7 @@ const guards = {
   isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
   canBegin: ({ context }: At) => nextTurn(context) !== undefined && !refuses(context),
-  mustRefuse: ({ context }: At) => !mustWaitNext(context) && refuses(context),
+  mustRefuse: ({ context }: At) => refuses(context),
   refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
   wasAccepted: ({ context, event }: At) =>
     event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),

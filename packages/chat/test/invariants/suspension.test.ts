@@ -1,7 +1,7 @@
 import { System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import { askUser } from "../../src/values/HandlerResult.ts"
+import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { hop, until } from "../double/hop.ts"
@@ -150,6 +150,66 @@ describe("CHAT10 SUSP1 when the time to live is over", () => {
     await chat.send("go on").result()
     expect(store.saved.at(-1)?.lastHaltedReason).toBe("completed")
     expect(store.saved.at(-1)?.expiresAt).toBeUndefined()
+  })
+})
+
+describe("MAIL4 an answer that was sent behind a message, while a turn ran", () => {
+  /** A chat whose turn runs the call `pay`, after a decision; the call `manual` beside it waits for its result. */
+  const deciding = async (more: Partial<TroupeOptions> = {}) => {
+    const gate = Promise.withResolvers<undefined>()
+    let isPaying = false
+    const pay = handling("pay", async () => {
+      isPaying = true
+      await gate.promise
+      return ok("paid")
+    })
+    const made = await check.troupe({
+      adapter: check.fake({ scripts: [calls("pay", "manual"), says("thanks"), says("again")] }),
+      tools: [pay, manual],
+      permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") },
+      ...more
+    })
+    const chat = await made.troupe.chat("c")
+    await chat.send("go").result()
+    const decided = chat.approve("c0", { type: "allow" })
+    await until(() => isPaying)
+    return { chat, decided, finish: () => gate.resolve(undefined), ...made }
+  }
+
+  test("runs before the message, which waits for it", async () => {
+    const { chat, decided, finish } = await deciding()
+    const message = chat.send("And?")
+    await message.receipt
+    const results = chat.submitToolResults({ c1: "here" })
+    await hop()
+    finish()
+    expect((await decided.result()).haltedReason).toBe("manual_tool_calls")
+    expect((await results.result()).haltedReason).toBe("completed")
+    expect((await message.result()).haltedReason).toBe("completed")
+    expect(chat.thread.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "assistant",
+      "user",
+      "assistant"
+    ])
+  })
+
+  test("is refused like any other when it does not fit, and the message still waits", async () => {
+    const { chat, decided, finish } = await deciding()
+    const message = chat.send("And?")
+    await message.receipt
+    const decision = chat.retry()
+    await hop()
+    finish()
+    await decided.result()
+    await expect(decision.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
+    await chat.cancel()
+    expect([message.status, message.over]).toEqual(["pending", false])
+    await chat.submitToolResults({ c1: "here" }).result()
+    expect((await message.result()).haltedReason).toBe("completed")
   })
 })
 
