@@ -186,6 +186,43 @@ describe("useChat of @ai-sdk/react", () => {
     ])
   })
 
+  it("FOLLOWTURN5. is free to decide after its message waited behind a turn that waits for the decision", async () => {
+    const model = handModel()
+    const { url, troupe } = await serving({
+      adapter: model.adapter,
+      tools: [tool({ name: "pay", execute: () => "paid" })],
+      permissions: { ask: () => "suspend" }
+    })
+    const [first, second] = [page(url), page(url)]
+    act(() => void first.current.sendMessage({ text: "Pay" }))
+    await model.whenOpened(1)
+    const toolCall = { id: "c0", name: "pay", arguments: {}, rawArguments: "{}" }
+    await act(async () => second.current.setMessages(await load(url)))
+    act(() => void second.current.sendMessage({ text: "And?" }))
+    const chat = await troupe.chat("anna/c")
+    await waitFor(() => expect(chat.getSnapshot()?.context.inbox.length).toBe(1))
+    model.say(
+      { type: "tool_call_started", id: "c0", name: "pay" },
+      { type: "tool_call_completed", ...toolCall },
+      {
+        type: "message_completed",
+        message: { role: "assistant", content: "", toolCalls: [toolCall] },
+        finishReason: "tool_calls"
+      }
+    )
+    model.end()
+    await waitFor(() => expect([first.current.status, second.current.status]).toEqual(["ready", "error"]))
+    expect(second.current.error?.message).toContain("do not send it again")
+    await act(async () => second.current.setMessages(await load(url)))
+    await act(async () => second.current.addToolApprovalResponse({ id: "c0", approved: true }))
+    act(() => void second.current.sendMessage())
+    await model.whenOpened(2)
+    model.finish("stop", "Paid")
+    await model.whenOpened(3)
+    model.finish("stop", "And that is all")
+    await waitFor(async () => expect((await load(url)).map(textOf)).toEqual(["Pay", "Paid", "And?", "And that is all"]))
+  })
+
   it("takes up an answer after a reload in its middle", async () => {
     const model = handModel()
     const { url } = await serving({ adapter: model.adapter })
