@@ -291,12 +291,9 @@ export class LiveChat implements TurnsHome {
     this.#running?.pass(event)
   }
 
-  /** Cancels the running turn, and waits for its end. */
-  async cancel(): Promise<void> {
-    const running = this.#turns.next(this.context)
-    if (running === undefined) return
-    this.#turns.cancel(running)
-    await running.ended
+  /** Cancels the running turn, or the next one, and waits for its end (REF9). */
+  cancel(): Promise<void> {
+    return this.#turns.cancel()
   }
 
   /** Sets the mode in the chat's process. */

@@ -7,6 +7,8 @@
  *
  * REF2. Turns are sent to the process in the order they were sent to the chat, each after the store has its input; a new
  *       process gets interrupts first, then steering inputs, which are queued from then on, then the queue.
+ * REF9. A cancel of a turn that has not begun cancels it as it begins; a new process begins it first. The cancel is over when the
+ *       turn is, or when the turn waits for an answer, for results or for decisions.
  */
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
@@ -17,6 +19,7 @@ import {
   isInput as hasInput,
   dataOf,
   isUnanswered,
+  nextTurn,
   refusalOf,
   unknownOutcome,
   waitsIn
@@ -29,7 +32,8 @@ import { chatResult } from "../stopConditions/index.ts"
 import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
-import type { ChatProcess } from "./chatCommands.ts"
+import type { ChatPid, ChatProcess } from "./chatCommands.ts"
+import type { LiveView } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
 /** The functions that the turns of a chat need. */
@@ -43,6 +47,7 @@ export interface TurnsHome {
   readonly thread: Thread
   /** The present process. */
   readonly process: ChatProcess | undefined
+  readonly view: LiveView
 }
 
 export class TurnTable {
@@ -52,7 +57,7 @@ export class TurnTable {
   readonly #unsent = new SparseMap<LiveTurn, true>()
   /** The inputs that are not delivered, if there are any. */
   #tally: InboxTally | undefined
-  /** The turn that was cancelled before the process had it. */
+  /** The turn that is to be cancelled. */
   #cancelled: LiveTurn | undefined
   #unstored: LiveTurn | undefined
 
@@ -93,7 +98,8 @@ export class TurnTable {
 
   /** The turn that runs, else the next one: an input that waits for an answer or a decision is none. */
   next(context: ChatContext | undefined): LiveTurn | undefined {
-    return this.running(context?.turn?.id, ({ id, turn: { messages } }) => waitsIn(context, { id, messages }))
+    const next = context && (context.turn ?? nextTurn(context))
+    return this.running(next?.id, ({ id, turn: { messages } }) => waitsIn(context, { id, messages }))
   }
 
   /** Why the inbox refuses this message while a turn runs (INBOX1). */
@@ -155,18 +161,41 @@ export class TurnTable {
     this.#send()
   }
 
-  /** Cancels the running turn. A turn whose input the store has not accepted ends after the drain deadline. */
-  cancel(running: LiveTurn): void {
-    const process = this.#home.process
-    if (process !== undefined && !this.#unsent.has(running)) return Process.send(process.pid, { type: "turn.cancel" })
-    this.#cancelled = running
-    if (isReady(running)) return
-    const { drainMs, system } = running.turn.options
-    const due = () => {
-      if (!running.over && !isReady(running)) this.#doubt(running, undefined)
+  /** Cancels the running turn, or the next one, and waits for its end (REF9). */
+  async cancel(): Promise<void> {
+    const { view } = this.#home
+    const turn = this.next(view.context)
+    if (turn === undefined) return
+    const { promise: waiting, resolve } = Promise.withResolvers<void>()
+    const data = dataOf(turn.turn, turn.id)
+    let asked: ChatPid | undefined
+    const look = () => {
+      const pid = this.#home.process?.pid
+      if (waitsIn(view.context, data)) return resolve()
+      if (view.context?.turn?.id !== turn.id || pid === undefined || pid === asked) return
+      asked = pid
+      Process.send(pid, { type: "turn.cancel" })
     }
-    const timer = system.clock.setTimeout(due, drainMs)
-    void running.ended.then(() => system.clock.clearTimeout(timer))
+    const forget = view.record(look)
+    this.#cancelled = turn
+    const stopTimer = this.#boundAccept(turn)
+    look()
+    await Promise.race([turn.ended, waiting])
+    forget()
+    stopTimer()
+    if (this.#cancelled === turn) this.#cancelled = undefined
+  }
+
+  /** A turn whose input the store has not accepted ends after the drain deadline. Returns a function that stops the timer. */
+  #boundAccept(turn: LiveTurn): () => void {
+    const { drainMs, system } = turn.turn.options
+    const due = () => {
+      if (!turn.over && !isReady(turn)) this.#doubt(turn, undefined)
+    }
+    const timer = isReady(turn) ? undefined : system.clock.setTimeout(due, drainMs)
+    return () => {
+      if (timer !== undefined) system.clock.clearTimeout(timer)
+    }
   }
 
   /** Sends the process the turns that it may have. */
@@ -174,12 +203,7 @@ export class TurnTable {
     const process = this.#home.process
     if (process === undefined) return
     const { pid, env } = process
-    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
-      Process.send(pid, env.start(turn.turn))
-      if (turn !== this.#cancelled) continue
-      this.#cancelled = undefined
-      Process.send(pid, { type: "turn.cancel" })
-    }
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) Process.send(pid, env.start(turn.turn))
   }
 
   /** Removes and returns the next turn for the process: the first one whose input the store has (REF2). */
@@ -223,15 +247,18 @@ export class TurnTable {
     }
     this.#tally = undefined
     for (const { id, message } of Inbox.entries(inbox)) this.#counted.add(id, message)
-    const sorted = Inbox.inLines(this.left, ({ turn }) => turn.delivery?.whenBusy)
+    const sorted = Inbox.inLines(this.left, (turn) =>
+      turn === this.#cancelled ? "interrupt" : turn.turn.delivery?.whenBusy
+    )
     this.#unsent.clear()
     for (const turn of sorted) {
+      this.#turns.delete(turn.id)
+      this.#turns.set(turn.id, turn)
       this.#unsent.set(turn, true)
       this.#count(turn)
       const { delivery } = turn.turn
       if (delivery?.whenBusy === "steer") delivery.whenBusy = "queue"
     }
-    if (sorted[0] !== this.#cancelled) this.#cancelled = undefined
     this.#send()
   }
 

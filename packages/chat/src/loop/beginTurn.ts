@@ -168,9 +168,13 @@ const isAsking = (message: Message): boolean =>
     ? isInjected(message, "UserPromptSubmit")
     : message.role === "tool" || (message.role === "user" && !isNudge(message))
 
-/** Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. */
-export const canSteer = ({ inbox, before, result, firstPass, stopped }: SteerState): boolean =>
+/**
+ * Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. An input comes
+ * after the results of open calls.
+ */
+export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: SteerState): boolean =>
   result === undefined &&
+  open === undefined &&
   firstPass === undefined &&
   before === undefined &&
   stopped === undefined &&

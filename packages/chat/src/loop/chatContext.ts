@@ -226,7 +226,7 @@ export interface ChatContext extends InboxState {
 export type BeginState = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "interrupted" | "answer">
 
 /** The state that decides whether an input can join the turn. */
-export type SteerState = Pick<ChatContext, "inbox" | "before" | "result" | "firstPass" | "stopped">
+export type SteerState = Pick<ChatContext, "inbox" | "before" | "result" | "firstPass" | "stopped" | "open">
 
 /** The state that the result of a turn is made of. */
 export type EndState = Pick<

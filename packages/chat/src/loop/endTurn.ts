@@ -107,9 +107,8 @@ export const stepJudged = (
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  if (terminal.reason === "completed" && event.mayContinue && canSteer({ inbox, before, result, firstPass, stopped })) {
-    return said
-  }
+  const joined = { inbox, before, result, firstPass, stopped, open }
+  if (terminal.reason === "completed" && event.mayContinue && canSteer(joined)) return said
   if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))

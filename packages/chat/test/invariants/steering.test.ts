@@ -4,6 +4,8 @@ import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { memory } from "../../src/store/Store.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
@@ -161,4 +163,41 @@ test("CHAT6 CHAT7 an input that began to steer when the time was over goes back 
   expect((await turn.result()).haltedReason).toBe("budget_time")
   expect((await steer.result()).haltedReason).toBe("completed")
   expect([await steer.delivery, userLines(chat.thread.messages)]).toEqual([{ status: "delivered" }, ["go", "and this"]])
+})
+
+describe("CHAT7 an input that steers a turn that begins with a decision", () => {
+  const deciding = async (...called: ReadonlyArray<"pay" | "manual">) => {
+    const store = memory()
+    const pay = handling("pay", () => ok("paid"))
+    const { troupe, clock } = await check.troupe({
+      adapter: check.fake({ scripts: [calls(...called), says("thanks"), says("again")] }),
+      store,
+      tools: [pay, make({ name: "manual", manual: true })],
+      permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") },
+      suspendedTtlMs: 1_000
+    })
+    const chat = await troupe.chat("c")
+    await chat.send("go").result()
+    const decided = chat.approve("c0", { type: "allow" })
+    const steer = chat.send("and this", { whenBusy: "steer" })
+    await decided.result()
+    return { troupe, clock, chat, decided, steer }
+  }
+
+  test("joins it behind the results of the calls", async () => {
+    const { decided, steer } = await deciding("pay")
+    const result = await steer.result()
+    expect(result).toBe(await decided.result())
+    expect(result.thread.messages.map(said)).toEqual(["go", "", "paid", "and this", "thanks"])
+  })
+
+  test("waits for the results of the caller, so that the conversation can be loaded when that wait expires", async () => {
+    const { troupe, clock, chat, steer } = await deciding("pay", "manual")
+    expect(steer.status).toBe("pending")
+    await clock.advance(1_000)
+    await steer.result()
+    await chat.stop()
+    const { messages } = (await troupe.chat("c")).thread
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "user", "assistant"])
+  })
 })

@@ -10,7 +10,7 @@
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, ChatTurn, LiveTurn } from "@troupe/chat/chats"
+import type { ChatResult, ChatSnapshot, ChatTurn, LiveTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Shown } from "../access/index.ts"
@@ -75,17 +75,24 @@ export async function* ofTurn<Item>(
   }
 }
 
-/** The turns of one sender, of decisions and then of the results of the remaining calls (FOLLOWTURN3). */
+/** Whether the chat can begin this turn, of tool results or of a message, after a turn with this result. */
+const canFollow = (
+  { turn: { messages } }: LiveTurn,
+  { pendingApprovals = [], pendingToolCalls }: ChatResult
+): boolean => pendingApprovals.length === 0 && pendingToolCalls.length > 0 === (messages[0]?.role === "tool")
+
+/** The turns of one sender: of decisions, then of the results of the remaining calls, then of a message (FOLLOWTURN3). */
 export async function* ofTurns<Item>(
-  turns: ReadonlyArray<ChatTurn>,
+  turns: ReadonlyArray<LiveTurn>,
   follower: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   for (const [index, turn] of turns.entries()) {
+    const next = turns[index + 1]
     let goesOn = false
     const event = (one: Event): ReadonlyArray<Item> => {
-      goesOn = one.type === "chat_completed" && one.result.haltedReason === "manual_tool_calls"
-      return goesOn && index < turns.length - 1 ? [] : follower.event(one)
+      goesOn = one.type === "chat_completed" && next !== undefined && canFollow(next, one.result)
+      return goesOn ? [] : follower.event(one)
     }
     yield* ofTurn(turn, { ...follower, event }, signal)
     if (goesOn) continue

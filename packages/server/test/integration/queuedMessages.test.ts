@@ -1,4 +1,4 @@
-import { Fake, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
 import OpenAI from "openai"
 import { describe, expect, it } from "vitest"
 import { reading, until } from "../double/served.ts"
@@ -121,5 +121,40 @@ describe("FOLLOWTURN5. a message that waits behind a turn, when that turn ends a
     await at.chat.approve("c1", { type: "allow" }).result()
     expect(await stream.rest()).toContain("Hello")
     expect(await again.rest()).toContain("Hello")
+  })
+})
+
+describe("FOLLOWTURN3. AG-UI answers a question and a call of the client in one run", () => {
+  const where = { toolCall: { id: "c1", name: "where" } }
+
+  /** The events of the run with both answers, when the model says this next. */
+  const answered = async (...next: ReadonlyArray<Fake.Script>) => {
+    const scripts: ReadonlyArray<Fake.Script> = [
+      [{ toolCall: { id: "c0", name: "asks" } }, where, { finish: "tool_calls" }],
+      ...next
+    ]
+    const tools = [tool({ name: "asks", execute: () => askUser("Which?") }), tool({ name: "where", manual: true })]
+    const at = await serving({ adapter: Fake.make({ scripts }), tools })
+    await (await at.troupe.chat("anna/c")).send("Hi").result()
+    const stream = await at.post("/ag-ui", {
+      threadId: "c",
+      runId: "r",
+      messages: [{ id: "t1", role: "tool", toolCallId: "c1", content: "here" }],
+      resume: [{ interruptId: "question:c0", status: "resolved", payload: "blue" }]
+    })
+    return reading(stream).rest()
+  }
+
+  it("ends the run when the model calls the client again before it has the answer", async () => {
+    const text = await answered([{ toolCall: { id: "c2", name: "where" } }, { finish: "tool_calls" }])
+    expect(text).toContain('"toolCallId":"c2"')
+    expect(text.match(/"RUN_FINISHED"/g)).toHaveLength(1)
+  })
+
+  it("goes on with the reply to the answer", async () => {
+    const text = await answered([{ text: "One" }, { finish: "stop" }], [{ text: "Two" }, { finish: "stop" }])
+    expect(text).toContain("One")
+    expect(text).toContain("Two")
+    expect(text.match(/"RUN_FINISHED"/g)).toHaveLength(1)
   })
 })
