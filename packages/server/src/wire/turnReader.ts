@@ -139,7 +139,10 @@ export async function* ofChat<Item>(
   }
 }
 
-/** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1), with `isPatient` also while a person is. */
+/**
+ * Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). With `isPatient` it is awaited also while the
+ * chat waits for a person.
+ */
 export async function* ofSaidAgain<Item>(
   chat: LocalChatRef,
   turn: LiveTurn,
