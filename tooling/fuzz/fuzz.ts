@@ -196,15 +196,15 @@ export const fuzz = async ({ requests, seed }: FuzzOptions): Promise<Fuzzed> => 
 
 /** Cancels and deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
 const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
-  for (let after: string | undefined, isLast = false; !isLast;) {
+  let after: string | undefined
+  do {
     const { chats, next } = await troupe.list({ limit: 1_000, after })
     for (const { id } of chats) {
       await (await troupe.chat(id)).cancel()
       await troupe.delete(id)
     }
     after = next
-    isLast = next === undefined
-  }
+  } while (after !== undefined)
 }
 
 const same = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -155,7 +155,7 @@ describe("CHAT10 SUSP1 when the time to live is over", () => {
 
 describe("MAIL4 an answer that was sent behind a message, while a turn ran", () => {
   /** A chat whose turn runs the call `pay`, after a decision; the call `manual` beside it waits for its result. */
-  const deciding = async (more: Partial<TroupeOptions> = {}) => {
+  const deciding = async () => {
     const gate = Promise.withResolvers<undefined>()
     let isPaying = false
     const pay = handling("pay", async () => {
@@ -163,17 +163,16 @@ describe("MAIL4 an answer that was sent behind a message, while a turn ran", () 
       await gate.promise
       return ok("paid")
     })
-    const made = await check.troupe({
+    const { troupe } = await check.troupe({
       adapter: check.fake({ scripts: [calls("pay", "manual"), says("thanks"), says("again")] }),
       tools: [pay, manual],
-      permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") },
-      ...more
+      permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
     })
-    const chat = await made.troupe.chat("c")
+    const chat = await troupe.chat("c")
     await chat.send("go").result()
     const decided = chat.approve("c0", { type: "allow" })
     await until(() => isPaying)
-    return { chat, decided, finish: () => gate.resolve(undefined), ...made }
+    return { chat, decided, finish: () => gate.resolve(undefined) }
   }
 
   test("runs before the message, which waits for it", async () => {
@@ -201,11 +200,11 @@ describe("MAIL4 an answer that was sent behind a message, while a turn ran", () 
     const { chat, decided, finish } = await deciding()
     const message = chat.send("And?")
     await message.receipt
-    const decision = chat.retry()
+    const retried = chat.retry()
     await hop()
     finish()
     await decided.result()
-    await expect(decision.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
+    await expect(retried.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
     await chat.cancel()
     expect([message.status, message.over]).toEqual(["pending", false])
     await chat.submitToolResults({ c1: "here" }).result()

@@ -54,19 +54,22 @@ export const eventsOf = (chat: LocalChatRef, turn: LiveTurn): AsyncIterableItera
   turn.status === "pending" ? new QueuedEvents(chat, turn) : turn
 
 class QueuedEvents implements AsyncIterableIterator<Event, undefined> {
+  readonly #chat: LocalChatRef
   readonly #turn: LiveTurn
-  readonly #leave: () => void
+  /** Set by the first `next`: a reader that never begins has no subscription. */
+  #leave: (() => void) | undefined
   #why: HttpError | undefined
 
   constructor(chat: LocalChatRef, turn: LiveTurn) {
+    this.#chat = chat
     this.#turn = turn
-    this.#leave = whenHeldUp(chat, turn, (why) => {
-      this.#why = why
-      void turn.return()
-    })
   }
 
   async next(): Promise<IteratorResult<Event, undefined>> {
+    this.#leave ??= whenHeldUp(this.#chat, this.#turn, (why) => {
+      this.#why = why
+      void this.#turn.return()
+    })
     const item = await this.#turn.next()
     const why = this.#why
     if (item.done !== true || why === undefined) return item
@@ -75,7 +78,7 @@ class QueuedEvents implements AsyncIterableIterator<Event, undefined> {
   }
 
   return(): Promise<IteratorResult<Event, undefined>> {
-    this.#leave()
+    this.#leave?.()
     return this.#turn.return()
   }
 
