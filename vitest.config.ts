@@ -2,6 +2,10 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 
+// The workers inherit the seed of the run, which must stand before `reporter.ts` is loaded.
+process.env["TROUPE_SEED"] ??= String(process.pid % 5)
+const { reporter } = await import("./tooling/verify/reporter.ts")
+
 const measured = ["{packages,apps}/*/test/growth/**/*.test.ts", "{packages,apps}/*/test/**/growth.test.ts"]
 
 export default defineConfig({
@@ -13,7 +17,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Tests wait more than they compute, on two processors too.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    reporters: ["default", ["json", { outputFile: "node_modules/.cache/vitest-report.json" }]],
+    reporters: ["default", reporter],
     projects: [
       {
         // The files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
@@ -26,7 +30,7 @@ export default defineConfig({
         }
       },
       {
-        // Tests that measure the memory of their own process have the process to themselves.
+        // Tests that measure memory or time have the process to themselves. `pnpm test` leaves them out.
         test: { name: "growth", include: measured, execArgv: ["--expose-gc"] }
       },
       {

@@ -1,72 +1,63 @@
 /**
- * The checks of the house, and their runner.
+ * The checks of the house: what they are, and which run side by side.
  *
  * @module
  */
-import { spawn } from "node:child_process"
-import { root } from "../house/workspace.ts"
+import { files, readText } from "../house/workspace.ts"
 
-/** One check: a root script. */
+/** One check: a command in the root of the repository. */
 export interface Check {
   readonly name: string
   readonly command: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether the output ends with a tally line, which is added to the tally of all checks. */
+  readonly isCounted: boolean
 }
 
-/** The result of one check. */
-export interface CheckResult {
-  readonly name: string
-  readonly ok: boolean
-  readonly seconds: number
-  readonly output: string
-}
+/** Checks that run one after another. */
+export type Lane = ReadonlyArray<Check>
 
 const script = (name: string, ...options: ReadonlyArray<string>): Check => ({
   name,
-  command: ["pnpm", "run", name, ...options]
+  command: ["pnpm", "run", name, ...options],
+  isCounted: false
 })
 
-/** The checks that read sources, in lanes that may run side by side; a lane runs in order. */
-export const staticLanes: ReadonlyArray<ReadonlyArray<Check>> = [
-  [script("format:check"), script("lint"), script("knip")],
-  [script("typecheck"), script("diagnostics")]
-]
+const counted = (check: Check): Check => ({ ...check, isCounted: true })
 
-/** The tests, which run alone: some measure memory. */
-export const testCheck: Check = script("test")
+/** The tests: a fifth of the random volume, and no measurement of memory or time. */
+const test = counted(script("test"))
+
+/** The checks that read sources. */
+const sources: Lane = ["format:check", "lint", "knip", "typecheck", "diagnostics"].map((name) => script(name))
+
+/** The test files with random programs, which say so by their import. */
+const randomFiles = (): ReadonlyArray<string> =>
+  files("{packages,apps,tooling}/**/test/**/*.test.{ts,tsx}").filter((path) =>
+    readText(path).includes("verify/volume.ts")
+  )
+
+/** The other four fifths of the random volume. */
+const volume = (): Check => ({
+  ...counted(script("test", ...randomFiles())),
+  name: "test, the rest of the random volume",
+  env: { TROUPE_VOLUME: "rest" }
+})
+
+/** `verify`: the tests beside the checks that read sources. */
+export const quick = (): ReadonlyArray<Lane> => [[test], sources]
 
 /**
- * The checks that are too slow for `verify`: `verify:full` runs them after the tests, one after another.
+ * `verify:full`: phases of lanes. The lanes of a phase run side by side.
  *
- * **Details**: each is a root script that prints its own checks, and ends with the line `N passed, N failed`, which is added to
- * the tally. The storm takes two minutes, and one of the seeds that have found a fault.
+ * **Details**: the storm takes two minutes, and one of the seeds that have found a fault. It waits more than it computes, and
+ * so do `packed` and `check:next`, which install packages. Measurements of memory and time come last and alone.
  */
-export const slowChecks: ReadonlyArray<Check> = [
-  script("packed"),
-  script("check:next"),
-  script("fuzz"),
-  script("storm", "--kept")
+export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
+  [
+    [...(isTested ? [] : [test]), volume()],
+    [...sources, counted(script("check:next"))],
+    [counted(script("packed")), counted(script("storm", "--kept")), counted(script("fuzz"))]
+  ],
+  [[counted(script("growth"))]]
 ]
-
-/** Runs one check to its end, and returns its output; with `live`, also prints the output. */
-export const runCheck = (check: Check, live: boolean): Promise<CheckResult> => {
-  const startedAt = performance.now()
-  const [program = "", ...args] = check.command
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" }
-  const running = spawn(program, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
-  let output = ""
-  const keep = (chunk: Buffer): void => {
-    output += chunk.toString()
-    if (live) process.stdout.write(chunk)
-  }
-  running.stdout.on("data", keep)
-  running.stderr.on("data", keep)
-  return new Promise((resolve) => {
-    const end = (ok: boolean): void =>
-      resolve({ name: check.name, ok, seconds: (performance.now() - startedAt) / 1000, output })
-    running.on("error", (error) => {
-      output += `${error.message}\n`
-      end(false)
-    })
-    running.on("close", (code) => end(code === 0))
-  })
-}

@@ -1,51 +1,47 @@
 /**
- * `pnpm verify`: the checks that read sources, then the tests; `pnpm verify:full` adds the slow checks. The last line is
- * `N passed, N failed`.
+ * `pnpm verify`: the tests, beside the checks that read sources. `pnpm verify:full` runs everything at full volume. The last
+ * line is `N passed, N failed`.
  *
- * **Details**: a failing check is printed in full and counts as one failure beside the tests'; the others still run.
+ * **Details**: a failing check is printed in full; the others still run. A counted check adds its own numbers, another check
+ * adds one failure when it fails. `--tested` leaves out the tests that `pnpm test` has run with the same `TROUPE_SEED`.
  *
  * @module
  */
-import { rmSync } from "node:fs"
-import { join } from "node:path"
-import { root } from "../house/workspace.ts"
-import { runCheck, slowChecks, staticLanes, testCheck } from "./checks.ts"
-import type { Check, CheckResult } from "./checks.ts"
-import { readReport, tally, tallyLine, tallyOf } from "./tally.ts"
+import { full, quick } from "./checks.ts"
+import type { Check } from "./checks.ts"
+import { type CheckResult, runLanes } from "./run.ts"
+import { sumOf, tallyLine } from "./tally.ts"
 
-const reportPath = join(root, "node_modules/.cache/vitest-report.json")
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const timesOf = ({ seconds, processorSeconds }: Pick<CheckResult, "seconds" | "processorSeconds">): string =>
+  `${seconds.toFixed(1)} s${processorSeconds === undefined ? "" : `, processor ${processorSeconds.toFixed(1)} s`}`
 
-const report = (result: CheckResult): void => {
-  say(`${result.ok ? "ok    " : "FAILED"} ${result.name} (${result.seconds.toFixed(1)} s)`)
-  if (!result.ok) say(result.output)
+/** Of a counted check that passed, the end of the output is shown: its slowest parts and its tally. */
+const report = ({ isCounted }: Check, result: CheckResult): void => {
+  print(`${result.ok ? "ok    " : "FAILED"} ${result.name} (${timesOf(result)})`)
+  const lines = result.output.trimEnd().split("\n")
+  if (!result.ok) print(result.output)
+  else if (isCounted)
+    print(
+      lines
+        .slice(-14)
+        .map((line) => `         ${line}`)
+        .join("\n")
+    )
 }
 
-const runLane = async (lane: ReadonlyArray<Check>): Promise<ReadonlyArray<CheckResult>> => {
-  const results: Array<CheckResult> = []
-  for (const check of lane) {
-    const result = await runCheck(check, false)
-    report(result)
-    results.push(result)
-  }
-  return results
-}
+process.env["TROUPE_SEED"] ??= String(process.pid % 5)
+const startedAt = performance.now()
+const phases = process.argv.includes("--full") ? full(process.argv.includes("--tested")) : [quick()]
+const results: Array<CheckResult> = []
+for (const lanes of phases) results.push(...(await runLanes(lanes, report)))
 
-rmSync(reportPath, { force: true })
-const results = (await Promise.all(staticLanes.map(runLane))).flat()
-const tested = await runCheck(testCheck, true)
-
-const counted = tally(readReport(reportPath))
-const failedChecks = results.filter((result) => !result.ok)
-let passed = counted.passed
-let failed = failedChecks.length + (counted.failed === 0 && !tested.ok ? 1 : counted.failed)
-for (const check of process.argv.includes("--full") ? slowChecks : []) {
-  const result = await runCheck(check, true)
-  const found = tallyOf(result.output, result.ok)
-  passed += found.passed
-  failed += found.failed
-}
-if (failedChecks.length > 0) say(`failed checks: ${failedChecks.map((result) => result.name).join(", ")}`)
-say(tallyLine({ passed, failed, notRun: counted.notRun }))
-process.exitCode = failed === 0 ? 0 : 1
+print("\nwhat each check took:")
+for (const result of results) print(`${result.ok ? "ok    " : "FAILED"} ${result.name}: ${timesOf(result)}`)
+const seconds = (performance.now() - startedAt) / 1000
+const processorSeconds = results.reduce((sum, one) => sum + (one.processorSeconds ?? 0), 0)
+print(`all: ${timesOf({ seconds, processorSeconds })}`)
+const tally = sumOf(results.map((result) => result.tally))
+print(tallyLine(tally))
+process.exitCode = tally.failed === 0 ? 0 : 1

@@ -1,13 +1,11 @@
 /**
- * Counts the results in the test runner's JSON report.
+ * Counts what passed and what failed.
  *
  * **Details**: every test that did not pass counts as failed. The one exception is a browser test on a machine without a
- * browser: it is counted as not run. A file that could not be collected, and a run that ended without a report, count as one
- * failure each.
+ * browser: it is counted as skipped. A file that could not be collected counts as one failure.
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs"
 
 /** How many passed, how many failed, and how many browser tests did not run. */
 export interface Tally {
@@ -16,38 +14,28 @@ export interface Tally {
   readonly notRun: number
 }
 
-/** The parts of the report that are counted. */
-export interface TestReport {
-  readonly success: boolean
-  readonly numTotalTests: number
-  readonly numPassedTests: number
-  readonly testResults: ReadonlyArray<{
-    readonly name: string
-    readonly status: string
-    readonly assertionResults: ReadonlyArray<{ readonly status: string }>
-  }>
+/** One test file of a run: its path, whether the runner collected it, and the state of each of its tests. */
+export interface RunFile {
+  readonly name: string
+  readonly collected: boolean
+  readonly states: ReadonlyArray<string>
 }
 
 const isBrowserFile = (name: string): boolean => name.replaceAll("\\", "/").includes("/test/browser/")
-const isSkipped = ({ status }: { readonly status: string }): boolean => status === "skipped" || status === "pending"
 
-/** Counts a report; an absent one is one failure. */
-export const tally = (report: TestReport | undefined): Tally => {
-  if (report === undefined) return { passed: 0, failed: 1, notRun: 0 }
-  const uncollected = report.testResults.filter(
-    (file) => file.status === "failed" && file.assertionResults.length === 0
-  )
+const countOf = (states: ReadonlyArray<string>, state: string): number => states.filter((one) => one === state).length
+
+/** Counts a run. A run without files, and a failure outside of the tests (`isClean`), are one failure each. */
+export const tally = (files: ReadonlyArray<RunFile>, isClean: boolean): Tally => {
   // Without a browser all tests of a file are skipped: one skipped test beside others that ran is a failure.
-  const notRun = report.testResults
-    .filter(({ name, assertionResults }) => isBrowserFile(name) && assertionResults.every(isSkipped))
-    .reduce((sum, { assertionResults }) => sum + assertionResults.length, 0)
-  const failed = report.numTotalTests - report.numPassedTests - notRun + uncollected.length
-  return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed, notRun }
+  const notRun = files
+    .filter(({ name, states }) => isBrowserFile(name) && countOf(states, "skipped") === states.length)
+    .reduce((sum, { states }) => sum + states.length, 0)
+  const passed = files.reduce((sum, { states }) => sum + countOf(states, "passed"), 0)
+  const all = files.reduce((sum, { states }) => sum + states.length, 0)
+  const failed = all - passed - notRun + files.filter(({ collected }) => !collected).length
+  return { passed, failed: failed === 0 && (!isClean || files.length === 0) ? 1 : failed, notRun }
 }
-
-/** Reads a report from disk; `undefined` when the run left none. */
-export const readReport = (path: string): TestReport | undefined =>
-  existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as TestReport) : undefined
 
 /**
  * Counts the output of a check that ends with a tally line.
@@ -56,13 +44,24 @@ export const readReport = (path: string): TestReport | undefined =>
  */
 export const tallyOf = (output: string, ok: boolean): Tally => {
   const line = output.split("\n").findLast((one) => tallyPattern.test(one)) ?? ""
-  const [, passed, failed] = tallyPattern.exec(line) ?? []
-  const counted = { passed: Number(passed ?? 0), failed: Number(failed ?? 0), notRun: 0 }
+  const [, passed, failed, notRun] = tallyPattern.exec(line) ?? []
+  const counted = { passed: Number(passed ?? 0), failed: Number(failed ?? 0), notRun: Number(notRun ?? 0) }
   const isBroken = passed === undefined || (!ok && counted.failed === 0)
   return isBroken ? { ...counted, failed: counted.failed + 1 } : counted
 }
 
-const tallyPattern = /^(\d+) passed, (\d+) failed$/
+const tallyPattern = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/
+
+/** Adds tallies. */
+export const sumOf = (tallies: ReadonlyArray<Tally>): Tally =>
+  tallies.reduce(
+    (sum, { passed, failed, notRun }) => ({
+      passed: sum.passed + passed,
+      failed: sum.failed + failed,
+      notRun: sum.notRun + notRun
+    }),
+    { passed: 0, failed: 0, notRun: 0 }
+  )
 
 /** The last line of a run. */
 export const tallyLine = ({ passed, failed, notRun }: Tally): string =>

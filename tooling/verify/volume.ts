@@ -1,26 +1,31 @@
 /**
  * The random volume of a test run.
  *
- * **Details**: `TROUPE_VOLUME=full` runs every random program. Otherwise a run takes a fifth of them, chosen by its seed.
- * `TROUPE_SEED` is the seed. The runner sets and prints it, so that a failing run can be repeated. Seeds of five consecutive
- * numbers together run the full volume.
+ * **Details**: a run takes a fifth of the random programs, which its seed chooses. `TROUPE_VOLUME=rest` runs the other four
+ * fifths of that seed, and `TROUPE_VOLUME=full` all. `TROUPE_SEED` is the seed; the test runner sets it when it is absent, and
+ * prints it. A test file that takes its programs from here imports this file itself, so that `verify:full` finds it.
  *
  * @module
  */
 
-/** The share of the random programs that a run without `TROUPE_VOLUME=full` takes. */
+/** The number of parts, of which a run takes one. */
 const parts = 5
 
-const isFull = process.env["TROUPE_VOLUME"] === "full"
+const volume = process.env["TROUPE_VOLUME"] ?? "fifth"
 
-/** The seed of the run. */
-export const runSeed = Number(process.env["TROUPE_SEED"] ?? 0)
+/** The seed of the run: 0 to 4, as there are five different runs. */
+export const runSeed = Number(process.env["TROUPE_SEED"] ?? 0) % parts
 
-/** The seeds of a family of `count` random programs: 1 to `count`, or the fifth of them that belongs to the run. */
+const isTaken = (seed: number): boolean => volume === "full" || (seed % parts === runSeed) === (volume === "fifth")
+
+/** The seeds of a family of `count` random programs that the run takes, of 1 to `count`. */
 export const seedsOf = (count: number): ReadonlyArray<number> =>
-  Array.from({ length: count }, (_, index) => index + 1).filter((seed) => isFull || seed % parts === runSeed % parts)
+  Array.from({ length: count }, (_, index) => index + 1).filter(isTaken)
 
-/** The options of a property test: its number of runs and its seed. */
+/** The options of a property test: how many of its `count` runs are made, and the seed of their values. */
 export const runsOf = (count: number): { readonly arbitrary: { readonly runs: number; readonly seed: number } } => ({
-  arbitrary: { runs: isFull ? count : Math.ceil(count / parts), seed: runSeed }
+  arbitrary: {
+    runs: Math.max(1, Array.from({ length: count }, (_, index) => index).filter(isTaken).length),
+    seed: volume === "fifth" ? runSeed : parts + runSeed
+  }
 })
