@@ -40,6 +40,7 @@ export default defineConfig({
         plugins: [doctestPlugin(import.meta.dirname)],
         test: {
           name: "examples",
+          isolate: false,
           include: [],
           includeSource: ["README.md", "packages/*/README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
         }
