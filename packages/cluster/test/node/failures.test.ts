@@ -331,8 +331,8 @@ describe("a node", () => {
     await home.stop()
     let isAnswered = false
     const asked = post(`${other.url}/chats/c/messages`, { input: "And?", id: "m2" }).finally(() => (isAnswered = true))
-    let turns = 0
-    await until(() => isAnswered || ++turns > 5_000)
+    let turn = 0
+    await until(() => isAnswered || ++turn > 5_000)
     listed.resolve()
     expect((await asked).status).toBe(202)
     let texts: ReadonlyArray<unknown> = []
