@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os"
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 
@@ -26,7 +27,9 @@ export default defineConfig({
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "{examples,tooling}/test/**/*.test.ts"],
           exclude: ["apps/playground/test/browser/**", ...measured],
           isolate: false,
-          execArgv: ["--expose-gc"]
+          execArgv: ["--expose-gc"],
+          // The programs that tests start compile the same modules once.
+          env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") }
         }
       },
       {
@@ -44,6 +47,7 @@ export default defineConfig({
         plugins: [doctestPlugin(import.meta.dirname)],
         test: {
           name: "examples",
+          isolate: false,
           include: [],
           includeSource: ["README.md", "packages/*/README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
         }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Readable } from "node:stream"
 import { CliError } from "./options/cliError.ts"
 import { type CliOptions, parseCommandLine } from "./options/cliOptions.ts"
 import { startDemoChat } from "./chat/demoChat.ts"
@@ -10,6 +11,7 @@ import { appendingDisplay } from "./output/display.ts"
 import { chooseModel } from "./model/models.ts"
 import { observe } from "./observe/observe.ts"
 import { paintFor } from "./output/paint.ts"
+import type { TerminalOutput } from "./output/promptOutput.ts"
 import { runPiped } from "./chat/piped.ts"
 import { runTerminal } from "./chat/terminal.ts"
 import { progressBar } from "./output/toolLines.ts"
@@ -18,10 +20,11 @@ import { progressBar } from "./output/toolLines.ts"
 export interface ProgramSurroundings {
   readonly args: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly folder: string
-  readonly stdin: NodeJS.ReadStream
-  readonly stdout: NodeJS.WriteStream
-  readonly stderr: NodeJS.WriteStream
+  /** The folder of the chat's files. */
+  readonly folder: string | undefined
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly setRawMode?: (raw: boolean) => unknown }
+  readonly stdout: TerminalOutput & { readonly isTTY?: boolean }
+  readonly stderr: NodeJS.WritableStream
   /** Ends the program early: running work is cancelled and everything is stopped. */
   readonly signal: AbortSignal
 }
@@ -56,8 +59,8 @@ const clearLine = "\r\u001b[K"
 const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): Promise<0 | 1> => {
   const { env, folder, stdin, stdout, stderr, signal } = surroundings
   const paint = paintFor(stdout, env)
-  const atTerminal = stdin.isTTY && stdout.isTTY
-  const model = chooseModel(options, { env, folder, wordDelayMs: atTerminal ? 15 : 0 })
+  const atTerminal = stdin.isTTY === true && stdout.isTTY === true
+  const model = chooseModel(options, { env, folder: folder ?? "", wordDelayMs: atTerminal ? 15 : 0 })
   const display = appendingDisplay((text) => void stdout.write(text))
   if (atTerminal) stdout.write(paint.quiet("starting the file server …"))
   let notice = (text: string): void => void stderr.write(`${atTerminal ? clearLine : ""}${text}\n`)

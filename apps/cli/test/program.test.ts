@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process"
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { createServer, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-
-const main = join(import.meta.dirname, "../src/main.ts")
+import { runHere, runProcess } from "./double/programRun.ts"
 
 let folder: string
 
@@ -16,66 +14,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => rm(folder, { recursive: true }))
-
-interface Run {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-  /** Whether a process it started outlives it. */
-  readonly leftovers: boolean
-}
-
-interface RunOptions {
-  readonly args?: ReadonlyArray<string>
-  readonly env?: Readonly<Record<string, string>>
-  /** Sent to itself when it starts its first process, which is its file server: before it has read a line. */
-  readonly startUpSignal?: NodeJS.Signals
-  /** Sent once the output holds a text. */
-  readonly interrupt?: { readonly when: string; readonly signal: NodeJS.Signals }
-}
-
-/** Runs the program in a process group of its own, so that everything it leaves behind can be seen. */
-const run = (input: string, { args = [], env = {}, startUpSignal, interrupt }: RunOptions = {}): Promise<Run> =>
-  new Promise((resolve, reject) => {
-    const { PATH = "", HOME = "" } = process.env
-    const preload = startUpSignal === undefined ? [] : ["--import", signallingItself(startUpSignal)]
-    const running = spawn(process.execPath, [...preload, main, ...args], {
-      cwd: folder,
-      detached: true,
-      env: { PATH, HOME, ...env }
-    })
-    let [out, err] = ["", ""]
-    let interrupted = false
-    running.stdout.on("data", (chunk: Buffer) => {
-      out += chunk.toString()
-      if (interrupt === undefined || interrupted || !out.includes(interrupt.when)) return
-      interrupted = true
-      running.kill(interrupt.signal)
-    })
-    running.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()))
-    running.on("error", reject)
-    running.on("close", (code) => resolve({ code, out, err, leftovers: groupLives(running.pid ?? 0) }))
-    if (interrupt === undefined) running.stdin.end(input)
-    else running.stdin.write(input)
-  })
-
-/** A module that signals the process it is loaded in when that process starts its first child. */
-const signallingItself = (signal: NodeJS.Signals): string => {
-  const source = [
-    'import { subscribe, unsubscribe } from "node:diagnostics_channel"',
-    `const tell = () => { unsubscribe("child_process", tell); process.kill(process.pid, "${signal}") }`,
-    'subscribe("child_process", tell)'
-  ].join("\n")
-  return `data:text/javascript,${encodeURIComponent(source)}`
-}
-
-const groupLives = (leader: number): boolean => {
-  try {
-    return process.kill(-leader, 0)
-  } catch {
-    return false
-  }
-}
 
 /** A provider on the loopback interface, and the flags that lead to it. */
 const serve = async (answer: (response: ServerResponse) => void) => {
@@ -88,15 +26,9 @@ const serve = async (answer: (response: ServerResponse) => void) => {
 }
 
 describe("the program with piped input", () => {
-  test("lists the files through the MCP filesystem server, exits 0 and leaves nothing running", async () => {
-    const { code, out, err, leftovers } = await run("list the files here\n")
-    expect(out).toContain("› list the files here\n")
-    expect(out).toContain("This folder holds 2 files:\n  notes.txt\n  plan.md\n")
-    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
-  })
-
-  test("answers every line, without colours, whatever happens to one", async () => {
+  test("answers every line, without colours, whatever happens to one, exits 0 and leaves nothing running", async () => {
     const lines = [
+      "list the files here",
       "read notes.txt and what is 6 * 7",
       "crash a tool",
       "/kill",
@@ -105,9 +37,9 @@ describe("the program with piped input", () => {
       "/tree",
       "search for plan and read it"
     ]
-    const { code, out } = await run(lines.join("\n"))
-    expect(code).toBe(0)
+    const { code, out, err, leftovers } = await runProcess(lines.join("\n"), { folder })
     for (const line of lines) expect(out).toContain(`› ${line}\n`)
+    expect(out).toContain("This folder holds 2 files:\n  notes.txt\n  plan.md\n")
     expect(out).toContain("notes.txt has 1 line:\n  buy milk\n")
     expect(out).toContain("6 * 7 = 42")
     expect(out).toMatch(/✖ slow_job\(.*\) crashed: .*the job broke after part 2 of 4/)
@@ -116,28 +48,29 @@ describe("the program with piped input", () => {
     expect(out).toMatch(/ChatSupervisor <0\.\d+\.0> idle, 1 restarts?, \d+\.\d kB\n +└─ Chat demo/)
     expect(out).toContain("plan.md has 1 line:\n  # Plan\n")
     expect(out).not.toContain("\u001b")
+    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
   })
 
-  test("shows how far long work has come", async () => {
-    expect((await run("wait for 1 seconds")).out).toMatch(/slow_job ▓{8}░{8} 50%[^]*worked for 1 seconds/)
+  test("shows the progress of long work", async () => {
+    expect((await runHere("wait for 1 seconds")).out).toMatch(/slow_job ▓{8}░{8} 50%[^]*worked for 1 seconds/)
   })
 
-  test("/kill is obeyed as often as it is said, and the chat is there again each time", async () => {
-    const { code, out } = await run(["what is 6 * 7", ...Array<string>(5).fill("/kill"), "/retry"].join("\n"))
+  test("each /kill ends the chat's process, and the chat is there again each time", async () => {
+    const { code, out } = await runHere(["what is 6 * 7", ...Array<string>(5).fill("/kill"), "/retry"].join("\n"))
     expect(out.match(/its supervisor started it again as <0\.\d+\.0>, with the 4 messages/g)).toHaveLength(5)
     expect(out.match(/^6 \* 7 = 42$/gm)).toHaveLength(2)
     expect(code).toBe(0)
   })
 
-  test("/retry before anything was said says so, leaves the exit code, and the next line is answered", async () => {
-    const { code, out, err } = await run("/retry\nwhat is 6 * 7\n")
+  test("/retry before the first message prints why, leaves the exit code, and the next line is answered", async () => {
+    const { code, out, err } = await runHere("/retry\nwhat is 6 * 7\n")
     expect(out).toContain("› /retry\n✖ Nothing was said yet in the chat demo; use send\n")
     expect(out).toContain("6 * 7 = 42")
     expect({ code, err }).toEqual({ code: 0, err: "" })
   })
 
   test("/quit ends it before the input does", async () => {
-    const { code, out } = await run("/quit\nwhat is 6 * 7\n")
+    const { code, out } = await runHere("/quit\nwhat is 6 * 7\n")
     expect(code).toBe(0)
     expect(out).not.toContain("42")
   })
@@ -146,7 +79,8 @@ describe("the program with piped input", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143]
   ] as const)("%s cancels the turn, stops everything and sets the exit code", async (signal, expected) => {
-    const { code, out, leftovers } = await run("run the slow tool\n", { interrupt: { when: "slow_job ▓", signal } })
+    const interrupt = { when: "slow_job ▓", signal }
+    const { code, out, leftovers } = await runProcess("run the slow tool\n", { folder, interrupt })
     expect(out).toContain("■ cancelled")
     expect({ code, leftovers }).toEqual({ code: expected, leftovers: false })
   })
@@ -157,7 +91,8 @@ describe("a signal during start-up", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143]
   ] as const)("%s ends it before the first line, with nothing left running", async (startUpSignal, code) => {
-    expect(await run("what is 6 * 7\n", { startUpSignal })).toEqual({ code, out: "", err: "", leftovers: false })
+    const ended = await runProcess("what is 6 * 7\n", { folder, startUpSignal })
+    expect(ended).toEqual({ code, out: "", err: "", leftovers: false })
   })
 })
 
@@ -173,11 +108,19 @@ describe("the program's exit code", () => {
       "demo: --base-url needs --model with the name of a model of that server\n"
     ]
   ])("is 1 for %j, with one line", async (args, err) => {
-    expect(await run("hello\n", { args })).toEqual({ code: 1, out: "", err, leftovers: false })
+    expect(await runHere("hello\n", { args })).toEqual({ code: 1, out: "", err })
+  })
+
+  test("is 1 for a process with a wrong command line, which leaves nothing running", async () => {
+    const err = "demo: unknown option '--nonsense'; --help shows the options\n"
+    expect(await runProcess("hello\n", { args: ["--nonsense"] })).toEqual({ code: 1, out: "", err, leftovers: false })
   })
 
   test("is 0 for --help", async () => {
-    expect(await run("", { args: ["--help"] })).toMatchObject({ code: 0, out: expect.stringContaining("Usage: demo") })
+    expect(await runHere("", { args: ["--help"] })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Usage: demo")
+    })
   })
 
   test("is 1 when a provider fails, after every line was tried", async () => {
@@ -186,7 +129,7 @@ describe("the program's exit code", () => {
       asked++
       response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no such key"}}')
     })
-    const { code, out } = await run("hello\nhello again\n", { args })
+    const { code, out } = await runHere("hello\nhello again\n", { args })
     close()
     expect({ code, asked }).toEqual({ code: 1, asked: 2 })
     expect(out.match(/✖ .*no such key/g)).toHaveLength(2)
@@ -202,9 +145,9 @@ describe("the program's exit code", () => {
       const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
       response.end(`${chunk({ delta: {}, finish_reason: "stop" }, { usage })}data: [DONE]\n\n`)
     })
-    const { code, out, err, leftovers } = await run("hello\n", { args })
+    const { code, out, err } = await runHere("hello\n", { args })
     close()
     expect(out).toMatch(/› hello\nGood morning\.\n {2}1 model request · 7 tokens in, 3 out · /)
-    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
+    expect({ code, err }).toEqual({ code: 0, err: "" })
   })
 })

@@ -4,6 +4,7 @@ import { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { ChatView } from "@troupe/chat/view"
 import { Effect, Schema } from "effect"
+import { runsOf } from "../../../tooling/verify/volume.ts"
 import { linked, until, watched } from "./double/linked.ts"
 
 /** A model that says the words it is given, in the request that is open. */
@@ -93,5 +94,5 @@ it.effect.prop(
       expect(meant.messages.slice(1).map((message) => Message.text(message))).toEqual([said])
       for (const text of texts) expect(said.startsWith(text.replace("|", ""))).toBe(true)
     }),
-  { arbitrary: { runs: 60 } }
+  runsOf(60)
 )

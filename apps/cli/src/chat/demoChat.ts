@@ -22,8 +22,8 @@ import type { LiveCall } from "../output/index.ts"
 /** The options of the chat. */
 export interface DemoChatOptions {
   readonly adapter: Adapter.Adapter
-  /** The folder that the tools may access. */
-  readonly folder: string
+  /** The folder that the tools may access. Without one no file server is started. */
+  readonly folder: string | undefined
   /** Called with a line for each problem that does not end the chat. */
   readonly onNotice: (text: string) => void
   /** Called with every progress report of a long-running tool, by the tool's name. */
@@ -68,17 +68,17 @@ const toolTimeoutMs = 30_000
 /** How long `kill` waits for the restart of the chat. */
 const restartMs = 3_000
 
-const instructions = (folder: string): string =>
-  `You answer in a terminal, shortly and in plain text. Your tools reach the files of ${folder}; call several at once when that helps, and ask when a request can be understood in more than one way.`
+const instructions = (folder: string | undefined): string =>
+  `You answer in a terminal, shortly and in plain text. Your tools reach ${folder === undefined ? "no files" : `the files of ${folder}`}; call several at once when that helps, and ask when a request can be understood in more than one way.`
 
 /** Starts the system, the file server and the chat. */
 export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: DemoChatOptions): Promise<DemoChat> => {
   const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message.split("\n")[0]}`) })
   const progress = makeProgressBoard((call, report) => onProgress?.(call.name, report))
-  const files = await startFileServer(system, folder)
-  if (!files.started) onNotice(`no files: ${files.reason}`)
+  const files = folder === undefined ? undefined : await startFileServer(system, folder)
+  if (files?.started === false) onNotice(`no files: ${files.reason}`)
   const own = makeTools({ progress })
-  const tools = [...(files.started ? files.tools : []), ...own, researchTool]
+  const tools = [...(files?.started === true ? files.tools : []), ...own, researchTool]
   const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
   const troupe = await Troupe.start({
     adapter,
@@ -119,7 +119,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   }
 
   return {
-    hasFiles: files.started,
+    hasFiles: files?.started === true,
     send: (text) => readable(() => said(text)),
     retry: () => readable(() => chat.retry()),
     cancel: () => chat.cancel(),

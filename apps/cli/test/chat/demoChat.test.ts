@@ -30,8 +30,8 @@ test("DEMO2 after stop nothing can be asked", async () => {
 
 /** A chat without files, which starts faster. */
 const withoutFiles = () => {
-  const folder = join(import.meta.dirname, "no such folder")
-  return startDemoChat({ adapter: scriptedModel({ folder, wordDelayMs: 0 }), folder, onNotice: () => {} })
+  const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })
+  return startDemoChat({ adapter, folder: undefined, onNotice: () => {} })
 }
 
 test("DEMO3 a turn that is refused fails when it is read", async () => {

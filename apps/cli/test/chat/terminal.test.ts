@@ -50,7 +50,7 @@ let person: Person
 
 beforeEach(async () => {
   const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 1 })
-  demo = await startDemoChat({ adapter, folder: import.meta.dirname, onNotice: () => {} })
+  demo = await startDemoChat({ adapter, folder: undefined, onNotice: () => {} })
   person = new Person(demo)
   await person.sees("›")
 })

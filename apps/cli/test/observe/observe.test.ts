@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process"
 import { createServer } from "node:http"
-import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { stripVTControlCharacters } from "node:util"
 import { Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
@@ -9,6 +7,7 @@ import * as Server from "@troupe/server/Server"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { observe } from "../../src/observe/observe.ts"
 import { plainPaint } from "../../src/output/paint.ts"
+import { runHere, runProcess } from "../double/programRun.ts"
 
 const hang = tool({ name: "hang", execute: () => new Promise(() => {}) })
 
@@ -127,36 +126,10 @@ describe("at a terminal", () => {
   })
 })
 
-interface Run {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-const main = join(import.meta.dirname, "../../src/main.ts")
-
-/** Runs the program; ends it once its output holds a text. */
-const run = (args: ReadonlyArray<string>, until?: string, then = (): void => {}): Promise<Run> =>
-  new Promise((resolve, reject) => {
-    const running = spawn(process.execPath, [main, "observe", ...args], { stdio: ["ignore", "pipe", "pipe"] })
-    let [out, err, waits] = ["", "", true]
-    running.stdout.on("data", (chunk: Buffer) => {
-      out += chunk.toString()
-      if (out.includes("processes") && waits) {
-        waits = false
-        then()
-      }
-      if (until !== undefined && out.includes(until)) running.kill("SIGTERM")
-    })
-    running.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()))
-    running.on("error", reject)
-    running.on("close", (code) => resolve({ code, out, err }))
-  })
-
 describe("the program", () => {
   test("--once prints the tree and ends", async () => {
     await troupe.chat("anna/c1")
-    const { code, out, err } = await run([listening.url, "--once"])
+    const { code, out, err } = await runProcess("", { args: ["observe", listening.url, "--once"] })
     expect([code, err]).toEqual([0, ""])
     const lines = out.replaceAll(/<0\.\d+\.0>/g, "<>").replaceAll(/[\d.]+ kB/g, "kB")
     expect(lines).toBe(
@@ -173,8 +146,18 @@ describe("the program", () => {
   })
 
   test("without a terminal each change is a line", async () => {
-    const { code, out } = await run([listening.url], "+ Chat anna/c1", () => void troupe.chat("anna/c1"))
-    expect(code).toBe(143)
+    let isStarted = false
+    const { code, out } = await runHere("", {
+      args: ["observe", listening.url],
+      onOutput: (printed, end) => {
+        if (printed.includes("processes") && !isStarted) {
+          isStarted = true
+          void troupe.chat("anna/c1")
+        }
+        if (printed.includes("+ Chat anna/c1")) end()
+      }
+    })
+    expect(code).toBe(0)
     expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} \+ Chat anna\/c1 <0\.\d+\.0>( of c1)?$/m)
   })
 
@@ -184,6 +167,7 @@ describe("the program", () => {
     const address = other.address()
     const port = typeof address === "object" ? address?.port : 0
     const nowhere = "http://127.0.0.1:1"
+    const run = (args: ReadonlyArray<string>) => runHere("", { args: ["observe", ...args] })
     const refusals = await Promise.all([
       run([nowhere]),
       run([`http://127.0.0.1:${port}`]),

@@ -84,5 +84,12 @@ export const post = (url: string, body: unknown, headers: Readonly<Record<string
 
 /** Turns of the event loop, until something holds. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise<void>((resolve) => void setImmediate(resolve))
+  while (!(await holds())) await nextTurn()
 }
+
+/** A number of turns of the event loop. */
+export const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await nextTurn()
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

@@ -4,8 +4,10 @@ import { registerHooks } from "node:module"
 const loaded: Array<string> = []
 registerHooks({
   load: (url, context, nextLoad) => {
-    if (/\/effect\/dist\/cluster\/|\/src\/engine\/|\/sql-pg\//u.test(url)) loaded.push(url)
-    return nextLoad(url, context)
+    if (!/\/effect\/dist\/cluster\/|\/src\/engine\/|\/sql-pg\//u.test(url)) return nextLoad(url, context)
+    // The names of these modules are enough.
+    loaded.push(url)
+    return { format: "module", source: "", shortCircuit: true }
   }
 })
 const { Fake } = await import("@troupe/chat")

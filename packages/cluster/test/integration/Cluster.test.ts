@@ -17,7 +17,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => server.stop(), 60_000)
 
-const leaseMs = 5_000
+/** Longer than a test: a test that waits for a lease fails. */
+const leaseMs = 600_000
 const spread = { timeout: 30_000, interval: 20 }
 
 interface Started {
@@ -103,10 +104,7 @@ describe("Cluster.start on PostgreSQL", { timeout: 120_000 }, () => {
     for await (const event of turn) if (event.type === "text_delta") break
     const waiting = chat.send("And then?", { id: "m2" })
     expect(await waiting.receipt).toEqual({ status: "pending" })
-    const began = performance.now()
     await b.stop()
-    // Nobody waited for the lease.
-    expect(performance.now() - began).toBeLessThan(leaseMs)
     expect((await turn.result()).finalResponse?.outputText).toBe("Paid once.")
     expect((await waiting.result()).finalResponse?.outputText).toBe("Later.")
     expect(a.troupe.isAlive(id)).toBe(true)

@@ -8,7 +8,8 @@ import { sqlite } from "@troupe/store/Sqlite"
 import { describe, expect, it } from "vitest"
 import * as Cluster from "../../src/node/Cluster.ts"
 import type { ChatView } from "@troupe/chat/view"
-import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
+import { Clock, System } from "@troupe/otp"
+import { hello, nodes, post, secret, turns, until } from "../double/clusterNodes.ts"
 import { Placements } from "../double/placements.ts"
 
 /** A placement that is never started, because the options are refused first. */
@@ -42,14 +43,14 @@ const codeOf = async (answer: Response): Promise<string> =>
 describe("a frozen home", () => {
   it("HOP1: a message gets home_silent at the deadline, and is not sent again", async () => {
     const { node, store, placements } = nodes()
-    const [home, other] = [await node(), await node()]
+    // The deadline is not that of the lease, which would outlast the test.
+    const patient = { cluster: { leaseMs: 600_000 } }
+    const [home, other] = [await node(patient), await node(patient)]
     await placements.move("anna", other.troupe.address)
     await post(`${other.url}/chats/c/messages?wait`, { input: "Hello" })
     home.proxy.freeze()
-    const began = performance.now()
     const answer = await post(`${other.url}/chats/c/messages`, { input: "More" })
     expect(await codeOf(answer)).toBe("504 home_silent")
-    expect(performance.now() - began).toBeLessThan(4_000)
     expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
   })
 
@@ -266,8 +267,7 @@ describe("the limits of owners", () => {
     const read = () => gateway.server.fetch(new Request("http://a/chats/c"))
     const first = await read()
     // The home has sent all of it to the gateway before.
-    const from = performance.now()
-    await until(() => performance.now() > from + 200)
+    await turns(200)
     expect(await codeOf(await read())).toBe("429 too_many_bytes")
     expect((await first.text()).length).toBeGreaterThan(100_000)
     const again = await read()
@@ -276,15 +276,17 @@ describe("the limits of owners", () => {
 
   it("CLUSTER13: a stream that a gateway passes on is counted until it is over", async () => {
     const { node } = nodes()
-    const more = { server: { limits: { streams: 2 } }, cluster }
-    await node(more)
-    const gateway = await node({ ...more, cluster: { ...cluster, role: "gateway" } })
+    const clock = Clock.test()
+    const more = () => ({ troupe: { system: System.make({ clock }) }, server: { limits: { streams: 2 } }, cluster })
+    await node(more())
+    const gateway = await node({ ...more(), cluster: { ...cluster, role: "gateway" } })
     const open = () => fetch(`${gateway.url}/chats/a/view`)
     const streams = [await open(), await open()]
     expect(streams.map(({ status }) => status)).toEqual([200, 200])
-    // A wrong release would have been sent after 100 ms.
-    const from = performance.now()
-    await until(() => performance.now() > from + 200)
+    // A wrong release would be sent after 100 ms.
+    await turns(200)
+    await clock.advance(200)
+    await turns(200)
     expect(await codeOf(await open())).toBe("429 too_many_streams")
     for (const { body } of streams) await body?.cancel()
   })
@@ -329,8 +331,8 @@ describe("a node", () => {
     await home.stop()
     let isAnswered = false
     const asked = post(`${other.url}/chats/c/messages`, { input: "And?", id: "m2" }).finally(() => (isAnswered = true))
-    let turns = 0
-    await until(() => isAnswered || ++turns > 5_000)
+    let turn = 0
+    await until(() => isAnswered || ++turn > 5_000)
     listed.resolve()
     expect((await asked).status).toBe(202)
     let texts: ReadonlyArray<unknown> = []

@@ -1,10 +1,12 @@
 import { askUser, Fake, tool } from "@troupe/chat"
 import { expect, onTestFinished, test } from "vitest"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 import * as Node from "../../src/node/Node.ts"
 import { attack, type Attack, kinds, seeded } from "../double/attacks.ts"
 import { served } from "../double/served.ts"
 import { connected, everything, exchanged } from "../double/sockets.ts"
 
+/** Each round is one request of each kind. */
 const rounds = 160
 const together = 16
 
@@ -58,7 +60,6 @@ test("SERVE3 thousands of requests that mean harm get typed refusals, and a conv
   const cut = slow.map(everything)
   for (const socket of slow) socket.write("POST /chats/x/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n")
 
-  const chance = seeded(20_261_121)
   const seen = new Set<string | undefined>()
   const odd: Array<unknown> = []
   const judged = async ({ kind, bytes }: Attack): Promise<void> => {
@@ -69,7 +70,15 @@ test("SERVE3 thousands of requests that mean harm get typed refusals, and a conv
     if (!isTyped || /\n\s+at |\.ts:\d|node_modules/u.test(came))
       odd.push({ kind, bytes: bytes.slice(0, 300), came: came.slice(0, 300) })
   }
-  const queue = Array.from({ length: rounds }, () => kinds.map((kind) => attack(kind, chance))).flat()
+  const queue = seedsOf(rounds).flatMap((seed) => {
+    const chance = seeded(seed)
+    return kinds.map((kind) => attack(kind, chance))
+  })
+  // Few of the random ids are invalid.
+  queue.push({
+    kind: "an invalid id",
+    bytes: "GET /chats/%01 HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nauthorization: mallory\r\n\r\n"
+  })
   await Promise.all(
     Array.from({ length: together }, async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) await judged(next)

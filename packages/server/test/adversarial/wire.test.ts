@@ -3,6 +3,7 @@ import { Store } from "@troupe/chat/store"
 import { Process } from "@troupe/otp"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
 import { describe, expect, it } from "vitest"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 import { seeded } from "../double/attacks.ts"
 import { type HandModel, handModel } from "../double/handModel.ts"
 import { serving } from "../double/serving.ts"
@@ -42,7 +43,7 @@ const until = async (response: Response, text: string): Promise<void> => {
 
 describe("a reply is found again", () => {
   it("AISDK3. by clients that come and go at random, as the one that stayed has it", async () => {
-    for (const seed of [1, 2, 3, 4, 5, 6]) {
+    for (const seed of seedsOf(6)) {
       const chance = seeded(seed)
       const model = handModel()
       const { url, post } = await serving({

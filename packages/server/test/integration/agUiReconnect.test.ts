@@ -4,6 +4,7 @@ import { EventSchemas } from "@ag-ui/core/schemas"
 import { expect, it } from "@effect/vitest"
 import { Troupe } from "@troupe/chat"
 import { Effect, Schema } from "effect"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 import { AgUi } from "../../src/index.ts"
 import * as Server from "../../src/server/Server.ts"
 import { mixedReply } from "../double/mixedReply.ts"
@@ -140,5 +141,5 @@ it.effect.prop(
       await server.close()
       await troupe.stop()
     }),
-  { arbitrary: { runs: 60 }, timeout: 120_000 }
+  { ...runsOf(60), timeout: 120_000 }
 )
