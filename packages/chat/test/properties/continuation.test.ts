@@ -8,10 +8,11 @@ import { environment, provide } from "../../src/loop/provide.ts"
 import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { chanceOf, partsOf, talkThrough, type Talker } from "../double/randomTalk.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
-const seeds = Array.from({ length: 50 }, (_, index) => index + 1)
+const seeds = seedsOf(50)
 const pointsPerSeed = 5
 
 /** A chat's stored snapshot, as JSON text. */
@@ -169,7 +170,7 @@ test.each([
   ["in a process", inProcess],
   ["under a bare actor", bare]
 ] as const)(
-  "BATCH10, PERSIST3 a chat %s continues from 200 random moments of random conversations to the same end",
+  "BATCH10, PERSIST3 a chat %s continues from random moments of random conversations to the same end",
   { timeout: 300_000 },
   async (_where, run) => {
     const tried: Array<Point> = []
@@ -181,7 +182,7 @@ test.each([
         expect({ ...end, ...(await talked(run, seed, point)) }, `seed ${seed} from ${point}`).toEqual(end)
       }
     }
-    expect(tried.length).toBeGreaterThanOrEqual(200)
+    expect(tried.length).toBeGreaterThanOrEqual(4 * seeds.length)
     const missing = Object.entries(moments).filter(([, text]) => !tried.some((point) => point.includes(text)))
     expect(missing).toEqual([])
   }
