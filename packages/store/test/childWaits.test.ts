@@ -12,10 +12,7 @@ const folder = new Folder()
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 const calls = (id: string, name: string, args: Record<string, unknown> = {}): Fake.Script => [
   { toolCall: { id, name, arguments: args } },

@@ -36,10 +36,7 @@ beforeAll(async () => {
   await queries(server.url, [`CREATE DATABASE ${template}`])
   await queries(databaseUrl(template), readFileSync(fixture("chats.sql"), "utf8").split(/;\n/).slice(0, -1))
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A copy of each fixture, opened by the present code. */
 const opened: Readonly<Record<string, () => Promise<Store.SessionStore>>> = {

@@ -15,10 +15,7 @@ const folder = new Folder()
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 let schemas = 0
 const stores: Readonly<Record<string, () => Store.SessionStore>> = {

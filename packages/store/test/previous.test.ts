@@ -16,10 +16,7 @@ beforeAll(async () => {
   server = await startPostgres()
   previous = await previousBuild(folder)
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 /** A store of each build, on one database; the previous build creates it. */
 interface Both {

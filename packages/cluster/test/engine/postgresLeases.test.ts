@@ -1,6 +1,6 @@
 import { Clock } from "@troupe/otp"
 import { createServer, type Socket } from "node:net"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { queries } from "../../../store/test/double/queries.ts"
 import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
 import { ClusterError } from "../../src/index.ts"
@@ -14,7 +14,6 @@ let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 const leaseMs = 2_000
 

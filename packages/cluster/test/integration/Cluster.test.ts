@@ -2,7 +2,7 @@ import { Fake, tool, type TroupeOptions } from "@troupe/chat"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { postgres } from "@troupe/store/Postgres"
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import * as z from "zod"
 import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
 import { queries } from "../../../store/test/double/queries.ts"
@@ -15,7 +15,6 @@ let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 const leaseMs = 5_000
 const spread = { timeout: 30_000, interval: 20 }

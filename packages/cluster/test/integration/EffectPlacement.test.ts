@@ -1,7 +1,7 @@
 import { Clock } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterEach, beforeAll, describe, expect, test } from "vitest"
 import { queries } from "../../../store/test/double/queries.ts"
 import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
 import { start } from "../../src/engine/EffectPlacement.ts"
@@ -15,7 +15,6 @@ let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 const running: Array<NodeProcess> = []
 afterEach(async () => {

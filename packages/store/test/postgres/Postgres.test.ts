@@ -22,7 +22,6 @@ afterAll(async () => {
       server.url,
       schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`)
     )
-  await server.stop()
 }, 60_000)
 
 const schemas: Array<string> = []

@@ -14,7 +14,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await queries(server.url, [`DROP SCHEMA IF EXISTS ${schema} CASCADE`])
-  await server.stop()
 }, 60_000)
 
 /** The gate holds a reply that will call `pay`, the handler of `slow`, or a reply of text. */

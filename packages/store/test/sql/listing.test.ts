@@ -3,7 +3,7 @@ import { user } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { DatabaseSync } from "node:sqlite"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { dearer, type Measured } from "../../../chat/test/growth/cost.ts"
 import { postgres, sqlite } from "../../src/index.ts"
 import { openSqlite } from "../../src/sqlite/openSqlite.ts"
@@ -176,7 +176,6 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     beforeAll(async () => {
       server = await startPostgres()
     }, 60_000)
-    afterAll(() => server.stop(), 60_000)
 
     test("no more rows are read than the owner has", { timeout: 60_000 }, async () => {
       const schema = `listing_${process.pid}`

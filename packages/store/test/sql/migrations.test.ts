@@ -8,6 +8,7 @@ import { expectMigrated } from "../double/migrated.ts"
 import { run, source } from "../double/programs.ts"
 import { said, withError } from "../double/records.ts"
 import { sqliteVersion1 } from "../double/version1.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const write = (path: string, statements: ReadonlyArray<string>): void => {
   const other = new DatabaseSync(path)
@@ -71,7 +72,7 @@ describe("MIGRATE1", () => {
     const text = `import { workerData } from "node:worker_threads"
       const { sqlite } = await import(${JSON.stringify(source)})
       const gate = new Int32Array(workerData.gate)
-      for (let file = 0; file < 300; file++) {
+      for (let file = 0; file < ${seedsOf(300).length}; file++) {
         Atomics.add(gate, 0, 1)
         Atomics.notify(gate, 0)
         for (let ready; (ready = Atomics.load(gate, 0)) < (file + 1) * 3; ) Atomics.wait(gate, 0, ready)
