@@ -40,6 +40,17 @@ interface Edge {
   readonly value: unknown
 }
 
+/** The transitions of the states, by the states' keys. */
+type Adjacency = Readonly<
+  Record<
+    string,
+    {
+      readonly state: AnyMachineSnapshot
+      readonly transitions: Readonly<Record<string, { readonly event: object; readonly state: AnyMachineSnapshot }>>
+    }
+  >
+>
+
 /** What a walk reaches. */
 export interface Graph {
   readonly walk: Walk
@@ -91,15 +102,15 @@ const optionsOf = ({ input, events, apart, allows = () => true }: Walk) => {
 const graphOf = (walk: Walk): Graph => {
   const logic = silenced(walk.machine)
   const { placeOf, ...options } = optionsOf(walk)
-  const adjacency = getAdjacencyMap(logic, options as never)
+  const adjacency = getAdjacencyMap(logic, options as never) as unknown as Adjacency
   const edges = Object.entries(adjacency).flatMap(([from, { state, transitions }]) =>
     Object.values(transitions).map(({ event, state: next }) => ({
       from,
-      state: state as AnyMachineSnapshot,
-      event: event as object,
-      place: placeOf(event as object),
+      state,
+      event,
+      place: placeOf(event),
       to: options.serializeState(next),
-      value: (next as AnyMachineSnapshot).value
+      value: next.value
     }))
   )
   return { walk, logic, edges }

@@ -55,7 +55,7 @@ describe("MIGRATE1", () => {
     using folder = new Folder()
     const path = folder.file()
     const text = `const { sqlite } = await import(${JSON.stringify(source)})
-      const store = sqlite(process.argv[1])
+      const store = sqlite(process.argv[1], { busyTimeoutMs: 60_000 })
       const record = { thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] }
       const { seq } = await store.save({ ...record, id: String(process.pid) })
       console.log(seq)
@@ -76,7 +76,7 @@ describe("MIGRATE1", () => {
         Atomics.add(gate, 0, 1)
         Atomics.notify(gate, 0)
         for (let ready; (ready = Atomics.load(gate, 0)) < (file + 1) * 3; ) Atomics.wait(gate, 0, ready)
-        sqlite(workerData.folder + "/" + file + ".db")
+        sqlite(workerData.folder + "/" + file + ".db", { busyTimeoutMs: 60_000 })
       }`
     const gate = new SharedArrayBuffer(4)
     const url = new URL(`data:text/javascript,${encodeURIComponent(text)}`)
