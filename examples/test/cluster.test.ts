@@ -14,7 +14,7 @@ import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
 import { afterEach, describe, expect, test } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
-import { freePort, startPostgres } from "../../packages/store/test/double/postgresServer.ts"
+import { freePort, workerPostgres } from "../../packages/store/test/double/postgresServer.ts"
 import { withProbes } from "../src/probes.ts"
 
 const folder = join(import.meta.dirname, "..")
@@ -174,7 +174,7 @@ test("the probes need no authorization, and a node that closes is live and not r
 })
 
 test("a gateway answers with the reply of a home, and both end by themselves after SIGTERM", longer, async () => {
-  const database = await startPostgres()
+  const database = await workerPostgres()
   ends.push(database.stop)
   const start = async (role: string): Promise<{ readonly url: string; readonly child: ChildProcess }> => {
     const [port, inner] = [await freePort(), await freePort()]

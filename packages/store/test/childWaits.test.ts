@@ -5,17 +5,14 @@ import type { Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
-import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 const folder = new Folder()
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 const calls = (id: string, name: string, args: Record<string, unknown> = {}): Fake.Script => [
   { toolCall: { id, name, arguments: args } },

@@ -6,7 +6,7 @@ import { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
 import { postgres, sqlite } from "../src/index.ts"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
 import { queries } from "./double/queries.ts"
 import { says, toolsOf, unicode } from "./double/conversations.ts"
 import { readBack } from "./double/readBack.ts"
@@ -20,7 +20,7 @@ interface Expected {
 
 const expected = JSON.parse(readFileSync(fixture("expected.json"), "utf8")) as Expected
 
-let server: PostgresServer
+let server: PostgresAddress
 let databases = 0
 const template = `fixture_${process.pid}`
 
@@ -32,14 +32,11 @@ const databaseUrl = (name: string): string => {
 
 const folder = mkdtempSync(join(tmpdir(), "troupe-fixtures-"))
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
   await queries(server.url, [`CREATE DATABASE ${template}`])
   await queries(databaseUrl(template), readFileSync(fixture("chats.sql"), "utf8").split(/;\n/).slice(0, -1))
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A copy of each fixture, opened by the present code. */
 const opened: Readonly<Record<string, () => Promise<Store.SessionStore>>> = {

@@ -6,19 +6,16 @@ import { type Conversation, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
-import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
 import { queries } from "./double/queries.ts"
 import { recordOf } from "./double/records.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 const folder = new Folder()
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 let schemas = 0
 const stores: Readonly<Record<string, () => Store.SessionStore>> = {

@@ -5,21 +5,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { says } from "./double/conversations.ts"
 import { Folder } from "./double/folder.ts"
-import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "./double/postgresServer.ts"
 import { type PreviousBuild, previousBuild } from "./double/previousBuild.ts"
 import { recordOf, said } from "./double/records.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 let previous: PreviousBuild
 const folder = new Folder()
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
   previous = await previousBuild(folder)
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 /** A store of each build, on one database; the previous build creates it. */
 interface Both {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { user } from "@troupe/chat"
 import { Usage } from "@troupe/chat/messages"
 import { type Conversation, Store } from "@troupe/chat/store"
@@ -10,13 +10,12 @@ import { audited, nothingPromised, takeUp } from "../../crash/audit.ts"
 import { crash, type Crashed } from "../../crash/crash.ts"
 import { wrongTrees } from "../../crash/treeAudit.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 })
 afterAll(async () => {
-  await server.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 

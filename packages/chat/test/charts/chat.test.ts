@@ -219,14 +219,13 @@ interface Begin extends Partial<ChatInput> {
 const walk = (name: string, { facts, record, ...input }: Begin, ...kinds: ReadonlyArray<string>): Walk => {
   const { engine } = engineParts({ adapter: check.fake({ script: [] }) })
   const clock = { ...check.system().clock, now: () => 0 }
+  const all = seen({ drainMs: 1_000, hooks: [], ...facts })
+  const events = [...always, ...kinds].map((kind) => ({ type: "none", ...all[kind], kind }))
   return {
     name,
     machine,
     input: { ...chatStart({ id: "c", engine, clock, record, ...input }), ...input },
-    events: () => {
-      const all = seen({ drainMs: 1_000, hooks: [], ...facts })
-      return [...always, ...kinds].map((kind) => ({ type: "none", ...all[kind], kind }))
-    },
+    events: () => events,
     apart: apart as Walk["apart"],
     allows: allows as NonNullable<Walk["allows"]>
   }

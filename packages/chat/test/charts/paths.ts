@@ -1,9 +1,9 @@
 /**
  * Paths through a chart, found in the chart itself, and walked by a real actor.
  *
- * The graph of a machine is what its pure transitions reach from an input with some events. Each edge of it is a path:
- * the shortest to where the edge begins, and the edge. What the machine invokes is replaced by actors that do nothing;
- * their ends are events like any other.
+ * The graph of a machine is what its pure transitions reach from an input with some events. A path is the shortest to
+ * where an edge begins, and the edge. What the machine invokes is replaced by actors that do nothing; their ends are
+ * events like any other.
  */
 import {
   type AnyActorLogic,
@@ -15,19 +15,48 @@ import {
   createActor,
   fromCallback
 } from "xstate"
-import { adjacencyMapToArray, getAdjacencyMap, getShortestPaths, getStateNodes } from "xstate/graph"
+import { getAdjacencyMap, getStateNodes } from "xstate/graph"
 
 /** What a machine is walked with. */
 export interface Walk {
   readonly name: string
   readonly machine: AnyStateMachine
   readonly input: unknown
-  /** Made anew for each state and each path: what an event carries may take note of what became of it. */
+  /** The events. They are data, which no transition changes. */
   readonly events: () => ReadonlyArray<AnyEventObject>
   /** What of a snapshot makes it another state of the graph, beside its value. */
   readonly apart: (snapshot: AnyMachineSnapshot) => unknown
   /** Whether an event is sent in a state; by default each is in each. */
   readonly allows?: (snapshot: AnyMachineSnapshot, event: AnyEventObject) => boolean
+}
+
+/** A transition of the graph: the states it begins and ends in, and its event with its place among the walk's. */
+interface Edge {
+  readonly from: string
+  readonly state: AnyMachineSnapshot
+  readonly event: object
+  readonly place: number
+  readonly to: string
+  readonly value: unknown
+}
+
+/** The transitions of the states, by the states' keys. */
+type Adjacency = Readonly<
+  Record<
+    string,
+    {
+      readonly state: AnyMachineSnapshot
+      readonly transitions: Readonly<Record<string, { readonly event: object; readonly state: AnyMachineSnapshot }>>
+    }
+  >
+>
+
+/** What a walk reaches. */
+export interface Graph {
+  readonly walk: Walk
+  /** The machine without its actors and effects. */
+  readonly logic: AnyStateMachine
+  readonly edges: ReadonlyArray<Edge>
 }
 
 /** Events by their places in the walk's, and the values they should lead to. */
@@ -70,35 +99,48 @@ const optionsOf = ({ input, events, apart, allows = () => true }: Walk) => {
   }
 }
 
-/** One path for each edge of the machine's graph. */
-export const pathsOf = (walk: Walk): ReadonlyArray<Path> => {
+const graphOf = (walk: Walk): Graph => {
   const logic = silenced(walk.machine)
   const { placeOf, ...options } = optionsOf(walk)
-  const types = walk.events().map(({ type }) => type)
-  const shortest = new Map(
-    getShortestPaths(logic, options as never).map(({ state, steps }) => [
-      options.serializeState(state),
-      // The first step of a path is the start.
-      steps.slice(1).map(({ event, state: reached }) => ({ place: placeOf(event as object), value: valueOf(reached) }))
-    ])
+  const adjacency = getAdjacencyMap(logic, options as never) as unknown as Adjacency
+  const edges = Object.entries(adjacency).flatMap(([from, { state, transitions }]) =>
+    Object.values(transitions).map(({ event, state: next }) => ({
+      from,
+      state,
+      event,
+      place: placeOf(event),
+      to: options.serializeState(next),
+      value: next.value
+    }))
   )
-  return adjacencyMapToArray(getAdjacencyMap(logic, options as never)).map((edge) => {
-    const last = { place: placeOf(edge.event as object), value: valueOf(edge.nextState) }
-    const steps = [...(shortest.get(options.serializeState(edge.state)) ?? []), last]
-    return { title: steps.map(({ place }) => types[place]).join(", "), steps }
-  })
+  return { walk, logic, edges }
 }
 
-/** The edges of the machine's graph: the states they begin in, and their events. */
-export const edgesOf = (walk: Walk): ReadonlyArray<{ readonly state: AnyMachineSnapshot; readonly event: object }> => {
-  const { placeOf: _, ...options } = optionsOf(walk)
-  return adjacencyMapToArray(getAdjacencyMap(silenced(walk.machine), options as never)).map(({ state, event }) => ({
-    state: state as AnyMachineSnapshot,
-    event: event as object
-  }))
+const graphs = new WeakMap<() => ReadonlyArray<Walk>, ReadonlyArray<Graph>>()
+
+/** The graphs of the walks that a function makes. Later calls with the function return the same graphs. */
+export const graphsOf = (walks: () => ReadonlyArray<Walk>): ReadonlyArray<Graph> => {
+  const known = graphs.get(walks) ?? walks().map(graphOf)
+  graphs.set(walks, known)
+  return known
 }
 
-const valueOf = (snapshot: unknown): unknown => (snapshot as AnyMachineSnapshot).value
+/** Shortest paths that together take each edge of the graph. A path that begins another path is left out. */
+export const pathsOf = ({ walk, edges }: Graph): ReadonlyArray<Path> => {
+  const types = walk.events().map(({ type }) => type)
+  const start = edges[0]?.from
+  // The edges are in the order of their states' distances, so the first edge to a state is on a shortest path.
+  const firsts = new Map<string, Edge>()
+  for (const edge of edges) if (edge.to !== start && !firsts.has(edge.to)) firsts.set(edge.to, edge)
+  const left = new Set(edges.map(({ from }) => from))
+  return edges
+    .filter((edge) => firsts.get(edge.to) !== edge || !left.has(edge.to))
+    .map((edge) => {
+      const steps: Array<Edge> = []
+      for (let last: Edge | undefined = edge; last !== undefined; last = firsts.get(last.from)) steps.unshift(last)
+      return { title: steps.map(({ place }) => types[place]).join(", "), steps }
+    })
+}
 
 const keyOf = (transition: AnyTransitionDefinition): string => {
   const { source, eventType } = transition
@@ -122,9 +164,10 @@ export class Seen {
 }
 
 /** Walks a path with a real actor; answers the values it came through. */
-export const walkPath = ({ machine, input, events }: Walk, path: Path, seen: Seen): ReadonlyArray<unknown> => {
+export const walkPath = ({ logic, walk }: Graph, path: Path, seen: Seen): ReadonlyArray<unknown> => {
+  const { input, events } = walk
   const values: Array<unknown> = []
-  const actor = createActor(silenced(machine), {
+  const actor = createActor(logic, {
     input,
     inspect: (inspected) => {
       // No other actor takes microsteps: those that are invoked do nothing.

@@ -171,7 +171,7 @@ export const talkThrough = async (seed: number, { state, send, advance }: Talker
     const unsaid = turns.map((parts) => parts.filter(({ said }) => !text.includes(said)))
     const next = unsaid.findIndex((parts) => parts.length > 0)
     const hasBegun = next >= 0 && (unsaid[next]?.length ?? 0) < (turns[next]?.length ?? 0)
-    const now = JSON.stringify([value, text])
+    const now = `${JSON.stringify(value)} ${text}`
     quiet = now === last ? quiet + 1 : 0
     last = now
     if (next >= 0 && (value === "idle" || hasBegun)) {

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { Event } from "../../src/events/Event.ts"
 import { EventLog, maxCharacters, maxChunks, maxItems, maxRun } from "../../src/view/eventLog.ts"
 import { merged } from "../double/merged.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const text = (delta: string, id: string | null = null): Event => ({ type: "text_delta", id, delta })
 const fragment = (id: string, argumentsDelta: string): Event => ({ type: "tool_call_delta", id, argumentsDelta })
@@ -120,7 +121,8 @@ it.prop(
     }
     read.push(...readFrom(log, place))
     expect(merged(read)).toEqual(merged(story.map(eventOf)))
-  }
+  },
+  runsOf(100)
 )
 
 it("EVLOG3 a hundred thousand fragments are few items, and the newest of them", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { PartialJson } from "../../src/json/partialJson.ts"
 import { choice, type Gen, list, mapOf, oneOf, text } from "../double/arbitrary.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const read = (...fragments: ReadonlyArray<string>): unknown => {
   const json = new PartialJson()
@@ -30,15 +31,25 @@ const texts = Arbitrary.map(
 
 const plain = (whole: string): unknown => JSON.parse(JSON.stringify(JSON.parse(whole)))
 
-it.prop("PARTIAL1 a complete text has the value of JSON.parse, however it is cut", { whole: texts }, ({ whole }) => {
-  expect(read(whole)).toEqual(plain(whole))
-  expect(shown(whole).at(-1)).toEqual(plain(whole))
-})
+it.prop(
+  "PARTIAL1 a complete text has the value of JSON.parse, however it is cut",
+  { whole: texts },
+  ({ whole }) => {
+    expect(read(whole)).toEqual(plain(whole))
+    expect(shown(whole).at(-1)).toEqual(plain(whole))
+  },
+  runsOf(100)
+)
 
-it.prop("PARTIAL1 a beginning has the same value, however it is cut", { whole: texts }, ({ whole }) => {
-  const half = whole.slice(0, Math.floor(whole.length / 2))
-  expect(read(...half.split(""))).toEqual(read(half))
-})
+it.prop(
+  "PARTIAL1 a beginning has the same value, however it is cut",
+  { whole: texts },
+  ({ whole }) => {
+    const half = whole.slice(0, Math.floor(whole.length / 2))
+    expect(read(...half.split(""))).toEqual(read(half))
+  },
+  runsOf(100)
+)
 
 test.each([
   '{"__proto__":{"a":1},"b":2}',
@@ -80,14 +91,19 @@ describe("PARTIAL2 while the text grows", () => {
   })
 })
 
-it.prop("PARTIAL3 a value does not change after it was given", { whole: texts }, ({ whole }) => {
-  const json = new PartialJson()
-  const given = whole.split("").map((character) => {
-    json.push(character)
-    return { value: json.value, shownAs: JSON.stringify(json.value) }
-  })
-  for (const { value, shownAs } of given) expect(JSON.stringify(value)).toBe(shownAs)
-})
+it.prop(
+  "PARTIAL3 a value does not change after it was given",
+  { whole: texts },
+  ({ whole }) => {
+    const json = new PartialJson()
+    const given = whole.split("").map((character) => {
+      json.push(character)
+      return { value: json.value, shownAs: JSON.stringify(json.value) }
+    })
+    for (const { value, shownAs } of given) expect(JSON.stringify(value)).toBe(shownAs)
+  },
+  runsOf(100)
+)
 
 test("PARTIAL3 values share what is closed, and without a change they are the same", () => {
   const json = new PartialJson()

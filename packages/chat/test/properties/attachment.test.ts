@@ -11,6 +11,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, said } from "../double/scripts.ts"
 import type { Attached, AttachOptions, Cursor } from "../../src/view/attachOptions.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -175,5 +176,5 @@ it.effect.prop(
       const { threads, thread } = await notified(story)
       expect(threads).toEqual(threads.map(() => thread))
     }),
-  { arbitrary: { runs: 300 }, timeout: 60_000 }
+  { ...runsOf(300), timeout: 60_000 }
 )

@@ -6,6 +6,7 @@ import * as ToolRunner from "../../src/batch/ToolRunner.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
 import type { Schedule } from "../../src/options/ChatOptions.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -111,5 +112,5 @@ it.effect.prop(
         expect(stopped && schedule !== "concurrent").toBe(false)
       }
     }),
-  { arbitrary: { runs: 300 } }
+  runsOf(300)
 )

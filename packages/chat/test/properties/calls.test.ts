@@ -11,6 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { says } from "../double/scripts.ts"
 import type { Handler } from "../../src/tool/toolContract.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -149,5 +150,5 @@ it.effect.prop(
   "CALL1 whatever becomes of a batch, each call has one outcome, the same in its events, the thread and the snapshot",
   { batch: Batch },
   ({ batch }) => Effect.promise(() => laws(batch)),
-  { arbitrary: { runs: 300 }, timeout: 60_000 }
+  { ...runsOf(300), timeout: 60_000 }
 )

@@ -15,6 +15,7 @@ import { askUser } from "../../src/values/HandlerResult.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { said } from "../double/scripts.ts"
 import { type Task, working } from "../double/subagents.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -189,5 +190,5 @@ it.effect.prop(
       const waits = [...disk.texts.values()].flatMap((kept) => waitsOf(Codec.decode("ChatRecord", kept)))
       expect(waits).toEqual([])
     }),
-  { arbitrary: { runs: 60 }, timeout: 60_000 }
+  { ...runsOf(60), timeout: 60_000 }
 )

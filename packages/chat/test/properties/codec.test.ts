@@ -8,8 +8,9 @@ import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenar
 import { hi } from "../double/scripts.ts"
 import { values } from "../double/values.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
-const runs = { arbitrary: { runs: 100 } }
+const runs = runsOf(100)
 
 /** The tools a value holds: they are given back by name. */
 const toolsOf = (value: object): ReadonlyArray<Tool> => {

@@ -14,6 +14,7 @@ import { processesOf } from "../double/processes.ts"
 import { calls, says } from "../double/scripts.ts"
 import type { OnUnknown } from "../../src/tool/toolContract.ts"
 import type { ScriptEntry } from "../../src/testing/fakeScript.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -186,5 +187,5 @@ it.effect.prop(
         })
       })
     }),
-  { arbitrary: { runs: 150 }, timeout: 120_000 }
+  { ...runsOf(150), timeout: 120_000 }
 )

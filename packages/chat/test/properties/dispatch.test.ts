@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as Dispatch from "../../src/dispatch/Dispatch.ts"
 import { type Act, type BatchState, dispatched } from "../double/dispatching.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const Call = Schema.Struct({
   name: Schema.Literals(["r", "w", "r.a", "w.a", "w.b"]),
@@ -58,7 +59,8 @@ it.effect.prop(
         }
       }
       expect(seen.run.state).toMatchObject({ budget: spent, consecutiveMistakes: mistakes })
-    })
+    }),
+  runsOf(100)
 )
 
 it.effect.prop(
@@ -69,5 +71,6 @@ it.effect.prop(
       const [one, other] = [await run(batch), await run(batch)]
       expect(one.trace).toEqual(other.trace)
       expect(one.run.state).toEqual(other.run.state)
-    })
+    }),
+  runsOf(100)
 )

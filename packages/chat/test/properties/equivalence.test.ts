@@ -10,6 +10,7 @@ import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { optionsOf, Scenario, scriptsOf, stepOptionsOf, tools } from "../double/scenario.ts"
 import { hi, only, readAll, tagsOf } from "../double/scripts.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -34,7 +35,7 @@ const settled = async <A>(call: () => Promise<A>): Promise<A | PreflightError> =
   }
 }
 
-const runs = { arbitrary: { runs: 250 } }
+const runs = runsOf(250)
 
 it.effect.prop(
   "121 `run` gives what the last event of `stream` gives, and what all its events fold to, in whatever order tools finish",
@@ -88,7 +89,7 @@ it.effect.prop(
       expect(comparable(response)).toEqual(comparable(folded(events).toResponse("r")))
       if (!isPreflightError(step)) expect(comparable(step.response)).toEqual(comparable(response))
     }),
-  { arbitrary: { runs: 100 } }
+  runsOf(100)
 )
 
 it.effect.prop(
@@ -111,5 +112,5 @@ it.effect.prop(
       }
       await troupe.stop()
     }),
-  { arbitrary: { runs: 80 } }
+  runsOf(80)
 )

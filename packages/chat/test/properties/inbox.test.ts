@@ -9,6 +9,7 @@ import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -140,7 +141,7 @@ it.effect.prop(
       for (const line of lines) expect(sent.some(({ text }) => text === line)).toBe(true)
       expect(userLines(stored)).toEqual(lines)
     }),
-  { arbitrary: { runs: 400 }, timeout: 60_000 }
+  { ...runsOf(400), timeout: 60_000 }
 )
 
 it.effect.prop(
@@ -161,5 +162,5 @@ it.effect.prop(
         expect([kind, texts, userLines(thread), inOrder(thread, texts)]).toEqual([kind, texts, userLines(thread), true])
       }
     }),
-  { arbitrary: { runs: 200 }, timeout: 60_000 }
+  { ...runsOf(200), timeout: 60_000 }
 )

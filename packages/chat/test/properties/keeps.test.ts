@@ -11,6 +11,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -139,5 +140,5 @@ it.effect.prop(
       }
       await chat.stop()
     }),
-  { arbitrary: { runs: 500 }, timeout: 120_000 }
+  { ...runsOf(500), timeout: 120_000 }
 )

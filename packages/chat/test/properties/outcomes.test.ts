@@ -7,6 +7,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { answersOf, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, only, readAll, tagsOf } from "../double/scripts.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -72,7 +73,7 @@ const inOrder = (events: ReadonlyArray<Event>): void => {
   }
 }
 
-const runs = { arbitrary: { runs: 200 } }
+const runs = runsOf(200)
 
 it.effect.prop(
   "D4 every call of an assistant message has one tool message, or waits for the caller",

@@ -11,6 +11,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -105,7 +106,7 @@ it.effect.prop(
       expect(lines).toEqual(expected)
       await chat.stop()
     }),
-  { arbitrary: { runs: 200 }, timeout: 60_000 }
+  { ...runsOf(200), timeout: 60_000 }
 )
 
 it.effect.prop(
@@ -124,5 +125,5 @@ it.effect.prop(
       )
       if (passes) expect(one.passed).toBeGreaterThan(0)
     }),
-  { arbitrary: { runs: 100 }, timeout: 60_000 }
+  { ...runsOf(100), timeout: 60_000 }
 )

@@ -14,6 +14,7 @@ import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenar
 import { hi, says } from "../double/scripts.ts"
 import { Conversation, statusOf } from "../../src/record/Conversation.ts"
 import type { SessionTurn } from "../../src/session/sessionOutcome.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
@@ -30,7 +31,7 @@ const settled = async <A>(operation: Promise<A>): Promise<A | EngineError> => {
   }
 }
 
-const runs = { arbitrary: { runs: 150 } }
+const runs = runsOf(150)
 
 it.effect.prop(
   "S5 `start` gives the session after the events of `streamStart`, wherever they are read",
@@ -254,5 +255,5 @@ it.effect.prop(
         }
       }
     }),
-  { arbitrary: { runs: 150 } }
+  runsOf(150)
 )

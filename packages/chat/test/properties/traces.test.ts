@@ -2,13 +2,14 @@ import { expect, test } from "vitest"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { randomRun, stageOf } from "../double/randomRun.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
-const seeds = Array.from({ length: 200 }, (_, index) => index + 1)
+const seeds = seedsOf(200)
 
 const recorded = (seed: number, heldMs?: number): Promise<string> =>
   randomRun(seed, stageOf(seed, Testing.trace), heldMs)
 
-test("REC2 the same script, schedule and seed give the same trace, byte for byte; REPLAY1 so does its replay; of 200 seeds", async () => {
+test("REC2 the same script, schedule and seed give the same trace, byte for byte; REPLAY1 so does its replay", async () => {
   for (const seed of seeds) {
     const trace = await recorded(seed)
     expect(await recorded(seed)).toBe(trace)
@@ -30,7 +31,7 @@ const rowsOf = async (seed: number): Promise<string> => {
   return JSON.stringify({ chats, rows: await Promise.all(rows) })
 }
 
-test("REC2 the same script, schedule and seed store the same rows, byte for byte; of 200 seeds", async () => {
+test("REC2 the same script, schedule and seed store the same rows, byte for byte", async () => {
   let stored = 0
   for (const seed of seeds) {
     const rows = await rowsOf(seed)
@@ -45,5 +46,5 @@ test("REC2 another seed gives another trace", async () => {
 })
 
 test("REC2 the trace is the same however long the host is held up", async () => {
-  for (const seed of seeds.slice(0, 10)) expect(await recorded(seed, 3)).toBe(await recorded(seed))
+  for (const seed of seedsOf(10)) expect(await recorded(seed, 3)).toBe(await recorded(seed))
 })

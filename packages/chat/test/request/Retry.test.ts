@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { test } from "vitest"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Retry from "../../src/adapter/retryPolicy.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const busy = new AdapterError("provider_unavailable")
 const lowest = () => 0
@@ -69,5 +70,6 @@ it.prop(
     const least = Math.min(4_000, base * 2 ** (attempt - 2))
     expect(delay).toBeGreaterThanOrEqual(least)
     expect(delay).toBeLessThanOrEqual(least + jitter)
-  }
+  },
+  runsOf(100)
 )

@@ -10,6 +10,7 @@ import {
   type Slots
 } from "../../src/schedule/Scheduler.ts"
 import { accessOf, NaiveScheduler } from "./naiveScheduler.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 interface Rules {
   readonly schedule?: Schedule
@@ -342,5 +343,5 @@ it.prop(
       expect(ours.scheduler.halts[0]).toBe(model.halt)
     }
   },
-  { arbitrary: { runs: 1_000 } }
+  runsOf(1_000)
 )

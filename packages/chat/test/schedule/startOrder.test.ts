@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import type { Schedule } from "../../src/options/ChatOptions.ts"
 import { planOf } from "../../src/schedule/startOrder.ts"
 import { accessOf, blocks } from "./naiveScheduler.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 /** The waves in which calls start when those of a wave end together. */
 const waves = (words: ReadonlyArray<string>, schedule: Schedule = "effects"): ReadonlyArray<string> => {
@@ -87,5 +88,5 @@ it.prop(
       plan.ended(over)
     }
   },
-  { arbitrary: { runs: 400 } }
+  runsOf(400)
 )

@@ -11,6 +11,7 @@ import { Troupe } from "../../src/live/Troupe.ts"
 import { anything, choice, count, dateOf, fields, type Gen, list, oneOf, text } from "../double/arbitrary.ts"
 import { calls, handling, says } from "../double/scripts.ts"
 import { values } from "../double/values.ts"
+import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const maybe = <A>(some: Gen<A>): Gen<A | undefined> => choice<A | undefined>(some, oneOf(undefined))
 
@@ -130,7 +131,7 @@ const pairs = Arbitrary.map(
 
 const overWire = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const runs = { arbitrary: { runs: 300 } }
+const runs = runsOf(300)
 
 it.prop(
   "SHOW1 the patch between two views leads from the first to the second, through JSON and without",

@@ -1,8 +1,8 @@
 import { Clock } from "@troupe/otp"
 import { createServer, type Socket } from "node:net"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { queries } from "../../../store/test/double/queries.ts"
-import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../../../store/test/double/postgresServer.ts"
 import { ClusterError } from "../../src/index.ts"
 import { protocol, shardCount } from "../../src/placement/bucket.ts"
 import { openPlacementDatabase } from "../../src/engine/placementDatabase.ts"
@@ -10,11 +10,10 @@ import { preparePlacement } from "../../src/engine/placementSchema.ts"
 import { leaseTableLaws } from "../double/leaseTableLaws.ts"
 import { freshSchema, openTable } from "../double/postgresTable.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 const leaseMs = 2_000
 

@@ -1,13 +1,12 @@
 import { Clock } from "@troupe/otp"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { type PostgresAddress, workerPostgres } from "../../../store/test/double/postgresServer.ts"
 import { cluster, expectSound, type NodeProcess, placed } from "../double/nodes.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 /** When the last of the buckets was gained first. */
 const gainedAt = (

@@ -2,20 +2,19 @@ import { Fake, tool, type TroupeOptions } from "@troupe/chat"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { postgres } from "@troupe/store/Postgres"
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import * as z from "zod"
-import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../../../store/test/double/postgresServer.ts"
 import { queries } from "../../../store/test/double/queries.ts"
 import * as Cluster from "../../src/node/Cluster.ts"
 import { certificates } from "../double/certificates.ts"
 import { post, secret, until } from "../double/clusterNodes.ts"
 import { freshSchema } from "../double/postgresTable.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 /** Longer than a test: a test that waits for a lease fails. */
 const leaseMs = 600_000

@@ -1,9 +1,9 @@
 import { Clock } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { queries } from "../../../store/test/double/queries.ts"
-import { type PostgresServer, startPostgres } from "../../../store/test/double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../../../store/test/double/postgresServer.ts"
 import { start } from "../../src/engine/EffectPlacement.ts"
 import { startPlacement } from "../../src/engine/startPlacement.ts"
 import { bucketCount, protocol } from "../../src/placement/bucket.ts"
@@ -11,11 +11,10 @@ import { cluster, expectSound, placed, spread } from "../double/nodes.ts"
 import { freshSchema } from "../double/postgresTable.ts"
 import { recording } from "../double/recording.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(() => server.stop(), 60_000)
 
 describe("nodes in processes of their own", { timeout: 180_000 }, () => {
   test("a node that joins gets a share; a frozen one loses its buckets, and joins again; one that stops gives its share away", async () => {

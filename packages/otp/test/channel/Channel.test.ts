@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { Channel, Fifo } from "../../src/channel/Channel.ts"
 import { Dice } from "../properties/dice.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const end = { done: true, value: undefined }
 const item = (value: string) => ({ done: false, value })
@@ -209,7 +210,7 @@ const randomRun = async (dice: Dice) => {
 }
 
 test("CHAN1 CHAN6 in any order of calls, the reads have all that was pushed, in order, then one end", async () => {
-  for (let seed = 0; seed < 400; seed++) {
+  for (const seed of seedsOf(400)) {
     const { pushed, results, failed } = await randomRun(new Dice(seed))
     const words = results.flatMap((result) => (result === "failed" || result.done === true ? [] : [result.value]))
     expect(words.join(""), `seed ${seed}`).toBe(pushed.join(""))

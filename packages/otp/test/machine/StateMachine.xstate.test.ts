@@ -21,6 +21,7 @@ import {
 import { Clock, Process, StateMachine, System } from "../../src/index.ts"
 import { hop } from "../double/hop.ts"
 import { numbers } from "./chart/randomMachine.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 type Log = Array<string>
 
@@ -65,7 +66,7 @@ const randomMachine = (seed: number, log: Log): AnyStateMachine => {
   })
   const state = (node: Shape): object => {
     const children = node.children
-    const isFinal = node !== tree && children.length === 0 && pick(12) === 0
+    const isFinal = node !== tree && children.length === 0 && pick(6) === 0
     const isParallel = node !== tree && children.length > 0 && pick(4) === 0
     const hasHistory = children.length > 0 && !isParallel && pick(3) === 0
     const on = Object.fromEntries(
@@ -179,7 +180,8 @@ describe("HOST4 a machine that is not hosted does in a process what it does unde
     onTestFinished(() => warn.mockRestore())
     const log: Log = []
     let [ended, regions, remembered] = [0, 0, 0]
-    for (let seed = 1; seed <= 150; seed++) {
+    const seeds = seedsOf(150)
+    for (const seed of seeds) {
       const pick = numbers(seed + 7)
       const acts = Array.from({ length: 15 }, () => ({ type: events[pick(events.length)] ?? "a" }))
       const machine = randomMachine(seed, log)
@@ -189,9 +191,9 @@ describe("HOST4 a machine that is not hosted does in a process what it does unde
       const seen = await same(machine, log, acts)
       if (String(seen.at(-1)).includes("done")) ended++
     }
-    expect(regions).toBeGreaterThan(20)
-    expect(remembered).toBeGreaterThan(20)
-    expect(ended).toBeGreaterThan(2)
+    expect(regions).toBeGreaterThan(seeds.length / 8)
+    expect(remembered).toBeGreaterThan(seeds.length / 8)
+    expect(ended).toBeGreaterThan(0)
   })
 
   test("with invoked, spawned and stopped children, and what they send", async () => {

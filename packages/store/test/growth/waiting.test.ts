@@ -5,7 +5,7 @@ import type { Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
-import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
 import { recordOf } from "../double/records.ts"
 
@@ -13,15 +13,12 @@ const chats = 100_000
 /** Every hundredth of the others waits, and every thousandth has expired. */
 const waiting = 40_000
 
-let server: PostgresServer
+let server: PostgresAddress
 const folder = new Folder()
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
-afterAll(async () => {
-  await server.stop()
-  folder[Symbol.dispose]()
-}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
 
 /** What others have: rows as the store writes them, in one statement for each table. */
 const rowsOfOthers = (prefix: string, series: (count: number) => string): ReadonlyArray<string> => [

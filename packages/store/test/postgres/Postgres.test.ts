@@ -6,15 +6,15 @@ import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"
 import type { Asking } from "../../src/sql/query.ts"
 import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { expectMigrated } from "../double/migrated.ts"
-import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
 import { idOf, said, withError } from "../double/records.ts"
 import { TcpProxy } from "../double/TcpProxy.ts"
 import { postgresVersion1 } from "../double/version1.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
 afterAll(async () => {
   if (schemas.length > 0)
@@ -22,7 +22,6 @@ afterAll(async () => {
       server.url,
       schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`)
     )
-  await server.stop()
 }, 60_000)
 
 const schemas: Array<string> = []

@@ -4,17 +4,16 @@ import type { Adapter } from "@troupe/chat/models"
 import { Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { postgres } from "../../src/index.ts"
-import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
 
-let server: PostgresServer
+let server: PostgresAddress
 const schema = `home_${process.pid}`
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await workerPostgres()
 }, 60_000)
 afterAll(async () => {
   await queries(server.url, [`DROP SCHEMA IF EXISTS ${schema} CASCADE`])
-  await server.stop()
 }, 60_000)
 
 /** The gate holds a reply that will call `pay`, the handler of `slow`, or a reply of text. */

@@ -3,7 +3,7 @@ import { user } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { DatabaseSync } from "node:sqlite"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { dearer, type Measured } from "../../../chat/test/growth/cost.ts"
 import { postgres, sqlite } from "../../src/index.ts"
 import { openSqlite } from "../../src/sqlite/openSqlite.ts"
@@ -11,7 +11,7 @@ import { prefixRange } from "../../src/sql/listing.ts"
 import type { Asking } from "../../src/sql/query.ts"
 import { type Database, SqlStore } from "../../src/sql/sqlStore.ts"
 import { Folder } from "../double/folder.ts"
-import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
+import { type PostgresAddress, workerPostgres } from "../double/postgresServer.ts"
 import { queries } from "../double/queries.ts"
 import { recordOf } from "../double/records.ts"
 
@@ -172,11 +172,10 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
   })
 
   describe("in PostgreSQL", () => {
-    let server: PostgresServer
+    let server: PostgresAddress
     beforeAll(async () => {
-      server = await startPostgres()
+      server = await workerPostgres()
     }, 60_000)
-    afterAll(() => server.stop(), 60_000)
 
     test("no more rows are read than the owner has", { timeout: 60_000 }, async () => {
       const schema = `listing_${process.pid}`

@@ -8,6 +8,7 @@ import { expectMigrated } from "../double/migrated.ts"
 import { run, source } from "../double/programs.ts"
 import { said, withError } from "../double/records.ts"
 import { sqliteVersion1 } from "../double/version1.ts"
+import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const write = (path: string, statements: ReadonlyArray<string>): void => {
   const other = new DatabaseSync(path)
@@ -54,7 +55,7 @@ describe("MIGRATE1", () => {
     using folder = new Folder()
     const path = folder.file()
     const text = `const { sqlite } = await import(${JSON.stringify(source)})
-      const store = sqlite(process.argv[1])
+      const store = sqlite(process.argv[1], { busyTimeoutMs: 60_000 })
       const record = { thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] }
       const { seq } = await store.save({ ...record, id: String(process.pid) })
       console.log(seq)
@@ -71,11 +72,11 @@ describe("MIGRATE1", () => {
     const text = `import { workerData } from "node:worker_threads"
       const { sqlite } = await import(${JSON.stringify(source)})
       const gate = new Int32Array(workerData.gate)
-      for (let file = 0; file < 300; file++) {
+      for (let file = 0; file < ${seedsOf(300).length}; file++) {
         Atomics.add(gate, 0, 1)
         Atomics.notify(gate, 0)
         for (let ready; (ready = Atomics.load(gate, 0)) < (file + 1) * 3; ) Atomics.wait(gate, 0, ready)
-        sqlite(workerData.folder + "/" + file + ".db")
+        sqlite(workerData.folder + "/" + file + ".db", { busyTimeoutMs: 60_000 })
       }`
     const gate = new SharedArrayBuffer(4)
     const url = new URL(`data:text/javascript,${encodeURIComponent(text)}`)

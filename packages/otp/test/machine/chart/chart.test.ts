@@ -4,6 +4,7 @@ import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initia
 import { Chart, type ChartData, type ChartEffect } from "../../../src/machine/chart/chart.ts"
 import { ChartTable } from "../../../src/machine/chart/chartTable.ts"
 import { ends, events, numbers, randomMachine } from "./randomMachine.ts"
+import { seedsOf } from "../../../../../tooling/verify/volume.ts"
 
 const tableOf = (machine: AnyStateMachine, strict = false): ChartTable => {
   const table = ChartTable.of(machine, strict)
@@ -114,32 +115,37 @@ const copied = (chart: Chart): Chart => {
   return copy
 }
 
-/** A random machine and a random sequence of events for it. */
+/** A random machine with its table, and a random sequence of events for it. */
 interface Run {
   readonly machine: AnyStateMachine
+  readonly table: ChartTable
   readonly input: number
   readonly sent: ReadonlyArray<EventObject>
 }
 
-const runs = function* (machines: number, sequences: number, length: number): Generator<Run> {
-  for (let seed = 1; seed <= machines; seed++) {
+const runs = function* (seeds: ReadonlyArray<number>, sequences: number, length: number): Generator<Run> {
+  for (const seed of seeds) {
     const machine = randomMachine(seed)
+    const table = tableOf(machine)
     for (let input = 0; input < sequences; input++) {
-      yield { machine, input, sent: eventsFor(seed * 31 + input, 1 + ((seed + input) % length)) }
+      yield { machine, table, input, sent: eventsFor(seed * 31 + input, 1 + ((seed + input) % length)) }
     }
   }
 }
 
+/** At full volume, beside other work. */
+const timeout = 300_000
+
 describe("CTABLE1 a chart does what XState's transition does", () => {
-  test("on random machines and random events: states, contexts, children, and effects in order", () => {
-    let [sequences, checked] = [0, 0]
-    for (const { machine, input, sent } of runs(500, 21, 3)) {
+  test("on random machines and random events: states, contexts, children, and effects in order", { timeout }, () => {
+    let checked = 0
+    const seeds = seedsOf(500)
+    for (const { machine, table, input, sent } of runs(seeds, 21, 3)) {
       const effects: Array<ChartEffect> = []
       const [first, actions] = initialTransition(machine, input)
       let snapshot = first as AnyMachineSnapshot
-      const chart = Chart.start(tableOf(machine), input, effects)
+      const chart = Chart.start(table, input, effects)
       same(ours(effects), theirs(actions))
-      sequences++
       for (const event of sent) {
         if (snapshot.status !== "active") break
         effects.length = 0
@@ -153,14 +159,14 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
         checked++
       }
     }
-    expect(sequences).toBeGreaterThan(10_000)
-    expect(checked).toBeGreaterThan(12_000)
+    expect(checked).toBeGreaterThan(24 * seeds.length)
   })
 
-  test("a chart that goes through JSON before each event does the same", () => {
+  test("a chart that goes through JSON before each event does the same", { timeout }, () => {
     let checked = 0
-    for (const { machine, input, sent } of runs(250, 20, 8)) {
-      const chart = Chart.start(tableOf(machine), input, [])
+    const seeds = seedsOf(250)
+    for (const { table, input, sent } of runs(seeds, 20, 8)) {
+      const chart = Chart.start(table, input, [])
       let copy = copied(chart)
       for (const event of sent) {
         const [made, remade]: [Array<ChartEffect>, Array<ChartEffect>] = [[], []]
@@ -171,13 +177,14 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
         checked++
       }
     }
-    expect(checked).toBeGreaterThan(10_000)
+    expect(checked).toBeGreaterThan(40 * seeds.length)
   })
 
-  test("STRICT1 a chart with frozen contexts and events, and without `self`, does the same", () => {
+  test("STRICT1 a chart with frozen contexts and events, and without `self`, does the same", { timeout }, () => {
     let checked = 0
-    for (const { machine, input, sent } of runs(120, 20, 8)) {
-      const chart = Chart.start(tableOf(machine), input, [])
+    const seeds = seedsOf(120)
+    for (const { machine, table, input, sent } of runs(seeds, 20, 8)) {
+      const chart = Chart.start(table, input, [])
       const strict = Chart.start(tableOf(machine, true), input, [])
       for (const event of sent) {
         const [made, remade]: [Array<ChartEffect>, Array<ChartEffect>] = [[], []]
@@ -187,6 +194,6 @@ describe("CTABLE1 a chart does what XState's transition does", () => {
         checked++
       }
     }
-    expect(checked).toBeGreaterThan(5_000)
+    expect(checked).toBeGreaterThan(40 * seeds.length)
   })
 })

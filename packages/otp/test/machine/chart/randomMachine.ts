@@ -92,7 +92,7 @@ export const randomMachine = (seed: number): AnyStateMachine => {
   })
   const state = (node: Shape): object => {
     const { children } = node
-    const isFinal = node !== tree && children.length === 0 && pick(12) === 0
+    const isFinal = node !== tree && children.length === 0 && pick(4) === 0
     const handled = [...events, "e", ...ends].filter(() => pick(2) === 0)
     const on = Object.fromEntries(handled.map((type) => [type, [transition(type !== "e"), transition(type !== "e")]]))
     const always = pick(4) === 0 ? { always: { guard: "once", target: target(), actions: ["spend"] } } : {}
