@@ -175,7 +175,6 @@ test("the probes need no authorization, and a node that closes is live and not r
 
 test("a gateway answers with the reply of a home, and both end by themselves after SIGTERM", longer, async () => {
   const database = await workerPostgres()
-  ends.push(database.stop)
   const start = async (role: string): Promise<{ readonly url: string; readonly child: ChildProcess }> => {
     const [port, inner] = [await freePort(), await freePort()]
     const child = spawn(process.execPath, [join(folder, "src/cluster.ts")], {
