@@ -1,86 +1,56 @@
-/** Reads the requests of every dialect, and the frames of its replies, in one way. */
+/** Reads the requests of every dialect in one way. */
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 
-/** One message of a request, or one item: its texts, the ids of its calls, and its results by call. */
+/** One message or item of a request: its texts, the ids of its calls, and its results. */
 export interface Item {
   readonly role: string
   readonly texts: ReadonlyArray<string>
   readonly calls: ReadonlyArray<string>
   readonly results: ReadonlyArray<{ readonly id: string; readonly text: string }>
-  /** Whether it has content of any other kind, such as an image. */
-  readonly hasMore: boolean
   readonly raw: Fields
 }
 
-const callTypes = ["tool_use", "tool-call", "function_call", "custom_tool_call"]
-const resultTypes = ["tool_result", "tool-result", "function_call_output", "custom_tool_call_output"]
+/** Every object and every text of a value, at any depth. */
+export const nodesIn = (value: unknown): ReadonlyArray<unknown> =>
+  typeof value === "object" && value !== null
+    ? [...(Array.isArray(value) ? [] : [value, ...Object.keys(value)]), ...Object.values(value).flatMap(nodesIn)]
+    : [value]
 
-const idOf = (node: Fields): string =>
-  textOf(
-    node["call_id"] ?? node["toolCallId"] ?? node["tool_use_id"] ?? node["tool_call_id"] ?? node["id"] ?? node["name"]
-  )
+/** The values under a key, at any depth. */
+export const valuesAt = (value: unknown, key: string): ReadonlyArray<unknown> =>
+  nodesIn(value).flatMap((node) => (isFields(node) && key in node ? [node[key]] : []))
 
-/** The text of the result of a call, whatever form it has. */
-const resultText = (node: Fields): string => {
-  const content = node["output"] ?? node["content"] ?? node["response"]
-  if (typeof content === "string") return content
-  const { value, type } = fieldsOf(content)
-  if (typeof value === "string" || type !== undefined) return textOf(value)
-  const texts = listOf(content).map((part) => fieldsOf(part)["text"])
-  return texts.some((text) => text !== undefined) ? texts.map(textOf).join("") : textOf(content)
-}
+const callTypes = /^(?:tool_use|tool-call|function|function_call|custom_tool_call)$/
+const resultTypes = /^(?:tool_result|tool-result|function_call_output|custom_tool_call_output)$/
+const idNames = ["call_id", "toolCallId", "tool_use_id", "tool_call_id", "id", "name"]
+
+const idOf = (node: Fields): string => textOf(idNames.map((name) => node[name]).find((id) => typeof id === "string"))
+const typeOf = (node: Fields): string => textOf(node["type"] ?? "")
+const isCall = (node: Fields): boolean => callTypes.test(typeOf(node)) || ("args" in node && "name" in node)
+const isResult = (node: Fields): boolean =>
+  resultTypes.test(typeOf(node)) || "tool_call_id" in node || ("response" in node && "name" in node)
 
 const itemOf = (raw: Fields): Item => {
-  const role = textOf(raw["role"] ?? raw["type"])
   const content = raw["content"] ?? raw["parts"]
-  const inner = listOf(content).filter(isFields)
-  const nodes = [raw, ...(role === "tool" && typeof raw["tool_call_id"] === "string" ? [] : inner)]
-  // A call that the provider ran has its result in the same message, or has none.
-  const isOwn = (node: Fields): boolean => node["providerExecuted"] !== true
-  const ran = new Set(inner.filter((node) => !isOwn(node)).map(idOf))
-  const calls = nodes.flatMap((node) => [
-    ...(callTypes.includes(textOf(node["type"])) && isOwn(node) ? [node] : []),
-    ...listOf(node["tool_calls"]).map(fieldsOf),
-    ...(isFields(node["functionCall"]) ? [node["functionCall"]] : [])
-  ])
-  const results = nodes.flatMap((node) => [
-    ...(resultTypes.includes(textOf(node["type"])) || typeof node["tool_call_id"] === "string" ? [node] : []),
-    ...(isFields(node["functionResponse"]) ? [node["functionResponse"]] : [])
-  ])
-  const answered = results
-    .filter((node) => !ran.has(idOf(node)))
-    .map((node) => ({ id: idOf(node), text: resultText(node) }))
-  const texts =
-    typeof content === "string"
-      ? [content]
-      : inner.map((node) => node["text"]).filter((text) => typeof text === "string")
+  const nodes = nodesIn(raw).filter(isFields)
+  // The provider ran these calls, and their results are in its own reply.
+  const ran = nodes.filter((node) => node["providerExecuted"] === true).map(idOf)
+  const isOurs = (node: Fields): boolean => !ran.includes(idOf(node))
+  const texts = typeof content === "string" ? [content] : listOf(content).map((part) => fieldsOf(part)["text"])
   return {
-    role,
-    texts: answered.length > 0 ? [] : texts,
-    calls: calls.map(idOf),
-    results: answered,
-    hasMore:
-      inner.some((node) => typeof node["text"] !== "string") || (content === undefined && raw["type"] !== undefined),
+    role: textOf(raw["role"] ?? raw["type"]),
+    // Content of another kind, such as an image, is a text that is not blank.
+    texts: texts.map((text) => (typeof text === "string" ? text : "[content]")),
+    calls: nodes.filter((node) => isCall(node) && isOurs(node)).map(idOf),
+    results: nodes
+      .filter((node) => isResult(node) && isOurs(node))
+      .map((node) => ({ id: idOf(node), text: textOf(node["output"] ?? node["content"] ?? node["response"]) })),
     raw
   }
 }
 
 /** The messages or items of a request's body. */
-export const itemsOf = (body: Fields): ReadonlyArray<Item> =>
-  listOf(body["messages"] ?? body["input"] ?? body["contents"] ?? body["prompt"])
-    .filter(isFields)
-    .map(itemOf)
-
-/** Every text of a value, at any depth. */
-export const textsIn = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value]
-  if (Array.isArray(value)) return value.flatMap(textsIn)
-  return isFields(value) ? Object.entries(value).flatMap(([key, one]) => [key, ...textsIn(one)]) : []
-}
-
-/** The values under a key, at any depth. */
-export const valuesAt = (value: unknown, key: string): ReadonlyArray<unknown> => {
-  if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, key))
-  if (!isFields(value)) return []
-  return [...(key in value ? [value[key]] : []), ...Object.values(value).flatMap((one) => valuesAt(one, key))]
+export const itemsOf = (body: unknown): ReadonlyArray<Item> => {
+  const { messages, input, contents, prompt } = fieldsOf(body)
+  return listOf(messages ?? input ?? contents ?? prompt).map((item) => itemOf(fieldsOf(item)))
 }

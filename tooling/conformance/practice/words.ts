@@ -1,18 +1,43 @@
-/** Reads the words of an input: quoted texts, numbers, and tables of phrases. */
+/** Reads the words of an input: tables of phrases, quoted texts and numbers. */
 
-/** A word of an input that the runner does not know. The input is not examined. */
+/** Words that the runner does not know. The input is not examined. */
 export class UnknownWords extends Error {}
 
-/** A text in backticks, with its escapes, or bare words as they are. */
-export const unquoted = (words: string): string => {
-  const quoted = /^`([^`]*)`$/.exec(words.trim())?.[1]
-  return quoted === undefined ? words.trim() : unescaped(quoted)
+/**
+ * Phrases and their meanings; the first that matches counts. A key is a pattern with holes: `{n}` is a number, `{q}` a text in
+ * backticks or bare words, `{w}` a name. The function gets the text of each group.
+ */
+export type Table<A> = Readonly<Record<string, (...groups: ReadonlyArray<string>) => A>>
+
+const holes: ReadonlyArray<readonly [string, string]> = [
+  ["{n}", "([\\w,]+(?: times)?)"],
+  ["{q}", "(`[^`]*`|[^`]+?)"],
+  ["{w}", "([\\w-]+)"]
+]
+
+/** The meaning of a phrase, if the table has it. */
+export const meaning = <A>(table: Table<A>, words: string): { readonly value: A } | undefined => {
+  for (const [key, read] of Object.entries(table)) {
+    const pattern = holes.reduce((text, [hole, group]) => text.replaceAll(hole, group), key)
+    const match = new RegExp(`^(?:${pattern})$`).exec(words.trim())
+    if (match !== null)
+      return { value: read(...match.slice(1).map((group: string | undefined) => unquoted(group ?? ""))) }
+  }
+  return undefined
 }
 
-const unescaped = (text: string): string =>
-  text.replaceAll(/\\u([\da-f]{4})|\\n|\\t/gi, (escape, unit: string | undefined) =>
-    unit === undefined ? (escape === "\\n" ? "\n" : "\t") : String.fromCharCode(Number.parseInt(unit, 16))
-  )
+/** The meaning of a phrase. Throws `UnknownWords` if the table does not have it. */
+export const meaningOf = <A>(table: Table<A>, words: string, what: string): A => {
+  const found = meaning(table, words)
+  if (found === undefined) throw new UnknownWords(`the ${what} “${words}”`)
+  return found.value
+}
+
+/** A text without its backticks, with its escapes; bare words as they are. */
+const unquoted = (words: string): string =>
+  /^`[^`]*`$/.test(words)
+    ? words.slice(1, -1).replaceAll(/\\u[\da-f]{4}|\\[nt]/gi, (one) => JSON.parse(`"${one}"`))
+    : words
 
 /** Splits at a separator that is outside of backticks and braces. */
 export const splitAt = (text: string, separator: RegExp): ReadonlyArray<string> => {
@@ -21,34 +46,12 @@ export const splitAt = (text: string, separator: RegExp): ReadonlyArray<string> 
   return masked.split(separator).map((part) => part.replaceAll(/\0(\d+)\0/g, (_, at) => held[Number(at)] ?? "").trim())
 }
 
-const counts = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 /** A number in digits or as a word: `5,000`, `two`, `twice`, `3 times`. */
-export const countOf = (words = "one"): number => {
+export const countOf = (words: string): number => {
   const word = words.replace(/ times$/, "").toLowerCase()
-  const named = ["never", "once", "twice"].indexOf(word)
-  if (named !== -1) return named
-  return counts.includes(word) ? counts.indexOf(word) : Number(word.replaceAll(",", ""))
-}
-
-/** The groups of a match, by name. */
-export type Groups = Readonly<Record<string, string>>
-
-/** Phrases and their meanings; the first that matches counts. */
-export type Phrases<A> = ReadonlyArray<readonly [RegExp, (groups: Groups, words: string) => A]>
-
-/** The meaning of a phrase, if the table has it. */
-export const meaning = <A>(phrases: Phrases<A>, words: string): { readonly value: A } | undefined => {
-  for (const [pattern, read] of phrases) {
-    const match = pattern.exec(words)
-    if (match !== null) return { value: read(match.groups ?? {}, words) }
-  }
-  return undefined
-}
-
-/** The meaning of a phrase. Throws `UnknownWords` for a phrase that the table does not have. */
-export const meaningOf = <A>(phrases: Phrases<A>, words: string, what: string): A => {
-  const found = meaning(phrases, words.trim())
-  if (found === undefined) throw new UnknownWords(`the ${what} “${words}”`)
-  return found.value
+  return Math.max(numbers.indexOf(word), ["never", "once", "twice"].indexOf(word)) === -1
+    ? Number(word.replaceAll(",", ""))
+    : Math.max(numbers.indexOf(word), ["never", "once", "twice"].indexOf(word))
 }

@@ -1,7 +1,7 @@
 /**
- * One chat in a Troupe of its own, its models, its server and its readers, and what was seen of them.
+ * One chat in a Troupe of its own, its models, its server and a page, and what was seen of them.
  *
- * Owns: the Troupe, the models, the server's handler. `close` ends them, and counts what is still open.
+ * Owns: the Troupe, the models and the server's handler. `close` ends them, and counts what is still open.
  *
  * @module
  */
@@ -10,55 +10,43 @@ import { type LocalChatRef, type RunningTroupe, Troupe, type TroupeOptions } fro
 import { Agents } from "@troupe/chat/agents"
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import type { Message } from "@troupe/chat/messages"
+import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
-import type { Permissions } from "@troupe/chat/tools"
 import { aiSdk } from "@troupe/providers/AiSdk"
 import { Server } from "@troupe/server"
-import { type Fields, fieldsOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf } from "../runner/fields.ts"
 import type { Model } from "./models.ts"
 import { Page } from "./page.ts"
-import { calledIn, hooksOf, type Run, threadOf, toolOf } from "./script.ts"
-import { UnknownWords } from "./words.ts"
-
-export const chatId = "practice"
+import { askOf, calledIn, hooksOf, threadOf, toolOf } from "./script.ts"
 
 /** How long a turn may take, and how long one that cannot end is watched, in milliseconds. */
 const patienceMs = 5_000
-const watchMs = 1_000
-
-/** The models of a world: the chat's, and those of its sub-agents. */
-export interface Models {
-  readonly main: Model
-  readonly children: Readonly<Record<string, Model>>
-}
+const watchMs = 1_500
 
 /** A chat, and everything that was seen of it. */
 export class World {
   readonly input: Fields
-  readonly models: Models
-  readonly runs: Array<Run> = []
+  readonly runs: Array<{ readonly tool: string; readonly args: unknown }> = []
   readonly events: Array<Event> = []
   readonly errors: Array<unknown> = []
+  readonly rejections: Array<unknown> = []
   /** The texts that were sent, by their names in the steps. */
   readonly said = new Map<string, string>()
-  /** The texts of the answers to posts. */
+  /** The answers to posts: status and body. */
   readonly answers: Array<string> = []
-  /** The states of a machine. */
-  readonly states: Array<unknown> = []
-  readonly rejections: Array<unknown> = []
-  /** Whether the model or the provider keeps the turn waiting for good. */
+  /** Whether the model keeps the turn waiting. */
   readonly isEndless: boolean
+  readonly #main: Model
+  readonly #child: Model | undefined
   readonly #store = Store.memory()
-  #troupe: RunningTroupe | undefined
-  #chat: LocalChatRef | undefined
-  #server: Server.Server | undefined
+  #parts: { readonly troupe: RunningTroupe; readonly chat: LocalChatRef; readonly server: Server.Server } | undefined
   #page: Page | undefined
 
-  constructor(input: Fields, models: Models) {
+  constructor(input: Fields, main: Model, child: Model | undefined) {
     this.input = input
-    this.models = models
-    this.isEndless = /HANG|\bhangs?\b|retry-after/i.test(JSON.stringify(input))
+    this.#main = main
+    this.#child = child
+    this.isEndless = /HANG|"hangs?"|, hangs?|retry-after/.test(JSON.stringify(input))
     process.on("unhandledRejection", this.#onRejection)
   }
 
@@ -66,102 +54,75 @@ export class World {
 
   /** Starts the program, or another one with the same store. */
   async start(): Promise<void> {
-    await this.#troupe?.stop()
+    await this.#parts?.troupe.stop()
     const troupe = await Troupe.start(this.#options())
-    const words = this.input["thread"]
-    const isNew = words !== undefined && !(await troupe.has(chatId))
-    this.#troupe = troupe
-    this.#chat = isNew ? await troupe.begin([...threadOf(words)], { id: chatId }) : await troupe.chat(chatId)
-    this.#server = Server.make({
-      troupe,
-      authorize: () => ({ owner: "anna", may: { approve: true } }),
-      chatId: (_owner, id) => id
-    })
-    void this.#read(this.#chat)
+    const { thread } = this.input
+    const isNew = thread !== undefined && !(await troupe.has("c"))
+    const chat = isNew ? await troupe.begin([...threadOf(thread)], { id: "c" }) : await troupe.chat("c")
+    const authorize = () => ({ owner: "anna", may: { approve: true } })
+    this.#parts = { troupe, chat, server: Server.make({ troupe, authorize, chatId: (_, id) => id }) }
+    void this.#read(chat)
   }
 
   #options(): TroupeOptions {
-    const { tools, tool: single, options, retry, hooks, ask, script, parent, child } = this.input
-    const described = { ...fieldsOf(tools), ...(single === undefined ? {} : { tool: single }) }
-    const children = Object.keys(this.models.children)
-    const called = [...calledIn(script), ...calledIn(parent), ...calledIn(child)]
-    const plain = called.filter((name) => !(name in described) && !children.includes(name))
-    const all = { ...Object.fromEntries(plain.map((name) => [name, `returns ${name}`])), ...described }
-    const list = Object.entries(all).map(([name, words]) => toolOf(name, words, this.runs))
-    const agents = children.map((name) => {
-      const model = this.models.children[name]
-      return [name, { adapter: model && aiSdk(model.model), tools: list }] as const
-    })
+    const { tools, tool, options, retry, hooks, ask, script, parent, child } = this.input
+    const called = calledIn(script, parent, child).filter((name) => this.#child === undefined || name !== "child")
+    const usual = Object.fromEntries(called.map((name) => [name, `returns ${name}`]))
+    const described = { ...usual, ...fieldsOf(tools), ...(tool === undefined ? {} : { tool }) }
+    const list = Object.entries(described).map(([name, words]) =>
+      toolOf(name, words, (args) => void this.runs.push({ tool: name, args }))
+    )
+    const agents = { child: { adapter: this.#child && aiSdk(this.#child.model), tools: list } }
     return {
-      adapter: aiSdk(this.models.main.model),
+      adapter: aiSdk(this.#main.model),
       store: this.#store,
-      tools: [...list, ...children.map((name) => Agents.subagent(name))],
-      // A retry that waits long would be seen as one that never ends.
       retry: { baseDelayMs: 1, jitterMs: 0, ...fieldsOf(retry) },
-      ...(children.length === 0 ? {} : { agents: Object.fromEntries(agents) }),
+      ...(this.#child === undefined ? { tools: list } : { tools: [...list, Agents.subagent("child")], agents }),
       ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
-      ...(ask === undefined ? {} : { permissions: { ask: askOf(textOf(ask)) } }),
+      ...(ask === undefined ? {} : { permissions: { ask: askPerson(ask) } }),
       ...fieldsOf(options)
     } as TroupeOptions
   }
 
+  /** Reads the events until the program ends. */
   async #read(chat: LocalChatRef): Promise<void> {
-    try {
-      for await (const item of chat.attach()) if (item.type === "event") this.events.push(item.event)
-    } catch {
-      // The reader ends with its program.
+    const reader = chat.attach()
+    for (let item = await reader.next(); item.done !== true; item = await reader.next()) {
+      if (item.value.type === "event") this.events.push(item.value.event)
     }
+  }
+
+  get #started() {
+    if (this.#parts === undefined) throw new Error("the program was not started")
+    return this.#parts
   }
 
   get chat(): LocalChatRef {
-    if (this.#chat === undefined) throw new Error("the chat was not started")
-    return this.#chat
+    return this.#started.chat
   }
 
-  get troupe(): RunningTroupe {
-    if (this.#troupe === undefined) throw new Error("the Troupe was not started")
-    return this.#troupe
-  }
-
-  /** The page of the AI SDK's client; the first use opens it, and inputs go by it from then on. */
-  page(): Page {
-    if (this.#server === undefined) throw new Error("the server was not started")
-    this.#page ??= new Page(this.#server, chatId)
+  /** The page of the AI SDK's client. From its first use on, inputs are sent by it. */
+  get page(): Page {
+    this.#page ??= new Page(this.#started.server, "c")
     return this.#page
   }
 
-  get hasPage(): boolean {
-    return this.#page !== undefined
-  }
-
-  /** Posts to the server, and resolves with the status and the body. */
-  async post(path: string, body: unknown): Promise<{ readonly status: number; readonly text: string }> {
-    if (this.#server === undefined) throw new Error("the server was not started")
-    const request = new Request(`http://localhost${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body)
-    })
-    const response = await this.#server.fetch(request)
-    return { status: response.status, text: await response.text() }
+  /** Posts to the server, and keeps the answer. */
+  async post(path: string, body: unknown): Promise<void> {
+    const headers = { "content-type": "application/json" }
+    const request = new Request(`http://localhost${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const response = await this.#started.server.fetch(request)
+    this.answers.push(`${response.status} ${await response.text()}`)
   }
 
   /** Sends an input, and does not wait for its turn. */
-  send(text: string, chat = this.chat): void {
-    if (this.hasPage && chat === this.chat) {
-      this.watch(this.page().sendMessage({ text }))
-      return
-    }
-    try {
-      this.watch(chat.send(text).result())
-    } catch (error) {
-      this.errors.push(error)
-    }
+  send(text: string): void {
+    this.watch(() => (this.#page === undefined ? this.chat.send(text).result() : this.#page.sendMessage({ text })))
   }
 
   /** Keeps the error of a turn. */
-  watch(turn: Promise<unknown>): void {
-    turn.catch((error: unknown) => this.errors.push(error))
+  watch(begin: () => Promise<unknown>): void {
+    void (async () => begin())().catch((error: unknown) => this.errors.push(error))
   }
 
   /** Resolves when the chat rests or waits for a person; at the latest after the patience. */
@@ -170,17 +131,34 @@ export class World {
     for (let waited = 0; waited < limit && !(await this.isAtRest()); waited += 5) await after(5)
   }
 
-  /** Whether no turn runs, and no input waits but behind a person. */
+  /** Whether no turn runs, and inputs wait for nothing but a person. */
   async isAtRest(): Promise<boolean> {
     await nextTurn()
-    if (this.#page !== undefined && !["ready", "error"].includes(this.#page.status)) return false
     const { status, inbox } = await this.chat.view()
-    return status !== "running" && (inbox.length === 0 || status.startsWith("awaiting"))
+    const isRead = this.#page === undefined || /ready|error/.test(this.#page.status)
+    return isRead && status !== "running" && (inbox.length === 0 || status.startsWith("awaiting"))
   }
 
-  /** The messages of the thread. */
   get thread(): ReadonlyArray<Message.Message> {
-    return this.#chat?.thread.messages ?? []
+    return this.chat.thread.messages
+  }
+
+  /** The texts of the messages of a role. */
+  texts(role: Message.Message["role"]): ReadonlyArray<string> {
+    return this.thread.flatMap((message) => (message.role === role ? [Message.text(message)] : []))
+  }
+
+  get outcomes(): ReadonlyArray<unknown> {
+    return this.thread.flatMap((message) => (message.role === "tool" ? [message.outcome] : []))
+  }
+
+  /** The bodies of the requests of the chat, as text. */
+  get bodies(): ReadonlyArray<string> {
+    return this.#main.bodies
+  }
+
+  get allRequests(): ReadonlyArray<unknown> {
+    return [...this.#main.bodies, ...(this.#child?.bodies ?? [])].map((body): unknown => JSON.parse(body))
   }
 
   /** The results of the turns that ended. */
@@ -188,24 +166,20 @@ export class World {
     return this.events.flatMap((event) => (event.type === "chat_completed" ? [event.result] : []))
   }
 
-  /** Ends everything, and resolves with the number of streams, connections and handlers that are still open. */
+  /** Ends everything, and resolves with the number of streams, connections and handlers that are left open. */
   async close(): Promise<number> {
-    await this.#chat?.cancel()
-    const zombies = this.#troupe?.zombies().length ?? 0
-    await this.#server?.close()
-    await this.#troupe?.stop()
-    const models = [this.models.main, ...Object.values(this.models.children)]
-    const open = await Promise.all(models.map((model) => model.close()))
+    await this.#parts?.chat.cancel()
+    const zombies = this.#parts?.troupe.zombies().length ?? 0
+    await this.#parts?.server.close()
+    await this.#parts?.troupe.stop()
+    const open = (await this.#main.close()) + ((await this.#child?.close()) ?? 0)
     await nextTurn()
     process.off("unhandledRejection", this.#onRejection)
-    return open.reduce((sum, count) => sum + count, zombies)
+    return open + zombies
   }
 }
 
-/** Who decides about calls, in words: `suspend all but free`. */
-const askOf = (words: string): Permissions.Ask => {
-  const [, free] = /^suspend all(?: but (.+))?$/.exec(words) ?? []
-  if (!words.startsWith("suspend all")) throw new UnknownWords(`the permission “${words}”`)
-  const names = (free ?? "").split(/,\s*|\s+and\s+/)
-  return ({ toolCall }) => (names.includes(toolCall.name) ? "allow" : "suspend")
+const askPerson = (words: unknown) => {
+  const answer = askOf(words)
+  return ({ toolCall }: { readonly toolCall: { readonly name: string } }) => answer(toolCall.name)
 }
