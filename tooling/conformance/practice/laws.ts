@@ -17,7 +17,7 @@ export const halfPairsIn = (value: unknown): ReadonlyArray<unknown> =>
   nodesIn(value).filter((text) => typeof text === "string" && !text.isWellFormed())
 
 /** The messages that have blank text as their only content. */
-export const blanksOf = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
+const blanksOf = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
   items.flatMap(({ role, texts, calls, results, raw }) => {
     const isMessage = /^(?:user|assistant|model)$/.test(role) && calls.length + results.length === 0
     return isMessage && texts.length > 0 && texts.every((text) => text.trim() === "") ? [raw] : []
@@ -42,7 +42,7 @@ const lonelyReasoning = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
     return isReasoning && /^(?:user|system|developer|.*_output|)$/.test(items[at + 1]?.role ?? "") ? [raw] : []
   })
 
-/** What breaks a law. */
+/** What breaks a law. Ends the world. */
 export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference>> => {
   const broken = (law: string, found: ReadonlyArray<unknown>): ReadonlyArray<Difference> =>
     found.length === 0 ? [] : [{ path: "law", message: `${law}: ${shortened(found[0])}` }]
@@ -53,7 +53,8 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
     results: message.role === "tool" ? [{ id: message.toolCallId, text: "" }] : []
   }))
   return [
-    ...world.allRequests.flatMap((body) => {
+    ...[...world.bodies, ...world.childBodies].flatMap((text) => {
+      const body: unknown = JSON.parse(text)
       const items = itemsOf(body)
       const hasReferences = items.some(({ raw }) => raw["type"] === "item_reference")
       return [
@@ -67,7 +68,7 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
     ...broken("a call without exactly one result", isAtRest && !/^awaiting/.test(status) ? unpairedOf(thread) : []),
     ...broken("unhandled rejection", world.rejections.map(String)),
     ...broken(
-      "streams, connections or handlers are left open",
+      "streams or connections are left open",
       [await world.close()].filter((open) => open > 0)
     )
   ]

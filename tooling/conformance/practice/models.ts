@@ -32,16 +32,6 @@ function* framesOf(reply: unknown): Generator<unknown, void> {
   }
 }
 
-/** The dialects of the packages that a scene can name. */
-export const dialects: Readonly<Record<string, Dialect>> = {
-  openai: "responses",
-  anthropic: "messages",
-  google: "gemini",
-  mistral: "chat",
-  deepseek: "chat",
-  groq: "chat"
-}
-
 /** A provider's package; a reply is a list of frames, or `{ status, headers }`. */
 export const wireModel = async (dialect: Dialect, provider: string, replies: unknown): Promise<Model> => {
   const bodies: Array<string> = []

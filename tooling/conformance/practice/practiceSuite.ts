@@ -10,7 +10,7 @@ import type { Difference } from "../runner/matching.ts"
 import { type Finding, type Suite, unexaminedCase } from "../runner/suite.ts"
 import { brokenLaws, shortened } from "./laws.ts"
 import { runMachine } from "./machines.ts"
-import { dialects, finishPart, type Model, partsModel, wireModel } from "./models.ts"
+import { finishPart, type Model, partsModel, wireModel } from "./models.ts"
 import { differencesFrom } from "./rights.ts"
 import { replyOf } from "./script.ts"
 import { runSteps } from "./steps.ts"
@@ -39,8 +39,10 @@ const judged = async (input: Fields, main: Model, run = stepped, child?: Model):
   }
 }
 
+const usualPackage = "openai-compatible"
+
 const wire = async (input: Fields): Promise<Finding> => {
-  const { dialect, package: provider = "openai-compatible", replies } = input
+  const { dialect, package: provider = usualPackage, replies } = input
   return judged(input, await wireModel(textOf(dialect) as Dialect, textOf(provider).replace("@ai-sdk/", ""), replies))
 }
 
@@ -75,13 +77,12 @@ const schema = (input: Fields): Promise<Finding> => {
 
 /** The provider or the refusal that the steps of a scene name. */
 const namedModel = async (steps: string): Promise<Model | undefined> => {
-  const [, name] = /with a model of (\w+)/.exec(steps) ?? []
+  const dialects: Readonly<Record<string, Dialect>> = { openai: "responses", anthropic: "messages", google: "gemini" }
+  const [, name] = /with a model of (\w+)/.exec(steps.toLowerCase()) ?? []
   const [, status, wait] = /(\d{3}) with retry-after: (\d+)/.exec(steps) ?? []
-  const dialect = dialects[name?.toLowerCase() ?? ""]
-  if (name !== undefined && dialect === undefined) throw new UnknownWords(`the provider ${name}`)
-  if (name !== undefined && dialect !== undefined) return wireModel(dialect, name.toLowerCase(), [])
-  if (status === undefined) return undefined
-  return wireModel("chat", "openai-compatible", [{ status: Number(status), headers: { "retry-after": wait } }])
+  if (name !== undefined) return wireModel(dialects[name] ?? "chat", name, [])
+  const refusal = { status: Number(status), headers: { "retry-after": wait } }
+  return status === undefined ? undefined : wireModel("chat", usualPackage, [refusal])
 }
 
 const scene = async (input: Fields): Promise<Finding> => {

@@ -1,7 +1,6 @@
 /** Reads the words of a scene's script, tools, thread, hooks and permissions. */
 import { askUser, tool, type TroupeOptions } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import type { Hooks } from "@troupe/chat/tools"
 import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 import { finishPart } from "./models.ts"
 import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
@@ -9,107 +8,110 @@ import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
 /** A picture as base64 text: a PNG's first bytes, and zeros. */
 const picture = (characters: string): string => "iVBORw0KGgo".padEnd(countOf(characters), "A")
 
-const partWords: Table<ReadonlyArray<unknown>> = {
-  "wait {n} ms": (ms) => [{ wait: countOf(ms ?? "") }],
-  "call (?:(\\d+) )?{w}(?: with (\\{.*\\}))?": (id, toolName, input) => [
-    { type: "tool-call", toolCallId: id || `c-${toolName}`, toolName, input: input || '{"input":"go"}' }
-  ],
-  "no text": () => [],
-  "text(?: {q})?": (text) => [{ type: "text-delta", id: "t", delta: text || "ok" }],
-  "reasoning {q}": (delta) => [{ type: "reasoning-delta", id: "r", delta }],
-  "an? (?:PNG|image|picture) of {n} base64 characters": (count = "") => [
-    { type: "file", mediaType: "image/png", data: { type: "data", data: picture(count) } }
-  ],
-  "finish {w}": (reason = "") => [finishPart(reason.replace("_", "-"))],
-  "hangs?": () => ["HANG"],
-  cut: () => ["CUT"]
+const fileOf = (count: string) => ({
+  type: "file",
+  mediaType: "image/png",
+  data: { type: "data", data: picture(count) }
+})
+const imageOf = (count: string) => ({ type: "image", image: { base64: picture(count), mediaType: "image/png" } })
+const callOf = (id: string, toolName: string, input: string) => ({ type: "tool-call", toolCallId: id, toolName, input })
+
+const partWords: Table<unknown> = {
+  "wait {n} ms": (ms) => ({ wait: countOf(ms) }),
+  "call (?:(\\d+) )?{w}(?: with (\\{.*\\}))?": (id, name, json) =>
+    callOf(id || `c-${name}`, name, json || '{"input":"go"}'),
+  "text {q}": (text) => ({ type: "text-delta", id: "t", delta: text }),
+  "reasoning {q}": (delta) => ({ type: "reasoning-delta", id: "r", delta }),
+  "an? (?:PNG|image|picture) of {n} base64 characters": fileOf,
+  "finish {w}": (reason) => finishPart(reason.replace("_", "-")),
+  "hangs?": () => "HANG",
+  cut: () => "CUT"
 }
 
 /** The parts of a reply: a list of words, or words with commas. A reply without an end finishes with `stop`. */
 export const replyOf = (reply: unknown): ReadonlyArray<unknown> => {
   const words = [reply].flat().flatMap((word) => splitAt(textOf(word), /,\s+(?:then\s+)?/))
-  const parts = words.flatMap((word) => meaningOf(partWords, word, "word of a reply"))
+  const said = words.filter((word) => word !== "no text").map((word) => (word === "text" ? "text ok" : word))
+  const parts = said.map((word) => meaningOf(partWords, word))
   return words.some((word) => /^(?:finish|hang|cut)/.test(word)) ? parts : [...parts, finishPart("stop")]
 }
 
-/** The names of the tools that scripts call. */
-export const calledIn = (...scripts: ReadonlyArray<unknown>): ReadonlyArray<string> =>
-  [...JSON.stringify(scripts).matchAll(/\bcall (?:\d+ )?([\w-]+)/g)].map(([, name = ""]) => name)
-
 const toolWords: Table<Readonly<Record<string, unknown>>> = {
   "manual(?:: true)?": () => ({ manual: true }),
-  "asks the user: {q}": (question = "") => ({ returns: askUser(question) }),
-  "returns an? (?:PNG|image|picture) of {n} base64 characters": (count = "") => ({
-    returns: [{ type: "image", image: { base64: picture(count), mediaType: "image/png" } }]
-  }),
+  "asks the user: {q}": (question) => ({ returns: askUser(question) }),
+  "returns an? (?:PNG|image|picture) of {n} base64 characters": (count) => ({ returns: [imageOf(count)] }),
   "returns {q}": (returns) => ({ returns }),
   "throws {q}": (throws) => ({ throws })
 }
 
-/** One tool, in words or fields; each run of its handler calls `run`. */
-export const toolOf = (
-  name: string,
-  described: unknown,
-  run: (args: unknown) => void
-): NonNullable<TroupeOptions["tools"]>[number] => {
-  const words = isFields(described) ? described : meaningOf(toolWords, textOf(described), "tool")
+type AnyTool = NonNullable<TroupeOptions["tools"]>[number]
+
+/** One tool, in words or fields. A handler calls `run` first; `returns: "a, then b"` is one result for each run. */
+export const toolOf = (name: string, described: unknown, run: (args: unknown) => void): AnyTool => {
+  const words = isFields(described) ? described : meaningOf(toolWords, textOf(described))
   const { returns, throws, provider, parameters, manual } = words
-  const id = textOf(fieldsOf(provider)["id"]) as `${string}.${string}`
-  const declared = { id, args: fieldsOf(fieldsOf(provider)["args"]) }
-  if (provider !== undefined && returns === undefined && throws === undefined)
+  const { id, args } = fieldsOf(provider)
+  const declared = { id: textOf(id) as `${string}.${string}`, args: fieldsOf(args) }
+  if (provider !== undefined && !("returns" in words || "throws" in words))
     return { type: "provider", name, ...declared }
-  const common = {
-    name,
-    ...(provider === undefined ? {} : { provider: declared }),
-    ...(parameters === undefined ? {} : { parameters: fieldsOf(parameters) })
-  }
+  const own = provider === undefined ? { name } : { name, provider: declared }
+  const common = parameters === undefined ? own : { ...own, parameters: fieldsOf(parameters) }
   if (manual === true) return tool({ ...common, manual })
   const results = typeof returns === "string" ? splitAt(returns, /,\s+then\s+/) : [returns]
-  let runs = 0
-  const execute = (args: unknown): unknown => {
-    run(args)
+  const execute = (given: unknown): unknown => {
+    run(given)
     if (throws !== undefined) throw new Error(textOf(throws))
-    return results[Math.min(runs++, results.length - 1)]
+    return results.length > 1 ? results.shift() : results[0]
   }
   return tool({ ...common, execute })
 }
 
-/** The messages of a thread in words; a result answers the last call. */
-export const threadOf = (words: unknown): ReadonlyArray<Message.Message> => {
-  let last = ""
-  const table: Table<Message.Message> = {
-    "assistant: call id {q}, tool {w}": (id = "", name = "") => {
-      last = id
-      return Message.assistant("", [{ id, name, arguments: {}, rawArguments: "{}" }])
-    },
-    "tool result(?: of it)?(?:: {q})?": (text) => Message.toolResult(last, text || "ok"),
-    "user:? {q}": (text = "") => Message.user(text),
-    "system:? {q}": (text = "") => Message.system(text),
-    "assistant:? {q}": (text = "") => Message.assistant(text)
-  }
-  return listOf(words).map((word) => meaningOf(table, textOf(word), "message"))
+/** The tools of an input: those that it describes, and those that its scripts call, which return their names. */
+export const toolsOf = (
+  { tools, tool: single, script, parent, child }: Readonly<Record<string, unknown>>,
+  run: (tool: string, args: unknown) => void
+): ReadonlyArray<AnyTool> => {
+  const called = JSON.stringify([script, parent, child]).matchAll(/\bcall (?:\d+ )?([\w-]+)/g)
+  const names = Array.from(called, ([, name = ""]) => name).filter((name) => child === undefined || name !== "child")
+  const usual = Object.fromEntries(names.map((name) => [name, `returns ${name}`]))
+  const described = { ...usual, ...fieldsOf(tools), ...(single === undefined ? {} : { tool: single }) }
+  return Object.entries(described).map(([name, words]) => toolOf(name, words, (args) => run(name, args)))
 }
 
-const hookWords: Table<unknown> = {
+const callMessage = (id: string, name: string) =>
+  Message.assistant("", [{ id, name, arguments: {}, rawArguments: "{}" }])
+
+const messageWords: Table<Message.Message, [last: string]> = {
+  "assistant: call id {q}, tool {w}": (_, id, name) => callMessage(id, name),
+  "tool result(?: of it)?(?:: {q})?": (last, text) => Message.toolResult(last, text || "ok"),
+  "user:? {q}": (_, text) => Message.user(text),
+  "system:? {q}": (_, text) => Message.system(text),
+  "assistant:? {q}": (_, text) => Message.assistant(text)
+}
+
+/** The messages of a thread in words; a result answers the last call. */
+export const threadOf = (words: unknown): ReadonlyArray<Message.Message> =>
+  listOf(words).reduce<ReadonlyArray<Message.Message>>((thread, word) => {
+    const last = thread.at(-1)
+    const id = last?.role === "assistant" ? last.toolCalls?.[0]?.id : undefined
+    return [...thread, meaningOf(messageWords, textOf(word), id ?? "")]
+  }, [])
+
+const answerWords: Table<unknown> = {
   "inject an? (system|user) message": (role) => ({ type: "inject", messages: [{ role, content: "It is Monday." }] }),
   halt: () => ({ type: "halt", reason: "halted" })
 }
 
-/** The hooks of an input: events, and their answers in words. */
-export const hooksOf = (words: unknown): Hooks =>
-  Object.fromEntries(
-    Object.entries(fieldsOf(words)).map(([event, answer]) => {
-      const meant = meaningOf(hookWords, textOf(answer), "hook")
-      return [event, [() => meant]]
-    })
-  ) as Hooks
-
-const askWords: Table<(name: string) => "allow" | "suspend" | "deny"> = {
-  "(suspend|deny) all(?: but {q})?":
-    (answer, free = "") =>
-    (name) =>
-      free.split(/,\s*|\s+and\s+/).includes(name) ? "allow" : (answer as "suspend" | "deny")
+const askWords: Table<string, [name: string]> = {
+  "(suspend|deny) all(?: but {q})?": (name, answer, free) =>
+    free.split(/,\s*|\s+and\s+/).includes(name) ? "allow" : answer
 }
 
-/** Who decides about calls, by the names of their tools. */
-export const askOf = (words: unknown) => meaningOf(askWords, textOf(words), "permission")
+/** The options of a Troupe that an input has in words: its hooks, by event, and who decides about calls. */
+export const gateOf = ({ hooks, ask }: Readonly<Record<string, unknown>>): object => {
+  const meant = Object.entries(fieldsOf(hooks)).map(([event, words]) => [event, meaningOf(answerWords, textOf(words))])
+  const decide = ({ toolCall }: { readonly toolCall: { readonly name: string } }) =>
+    meaningOf(askWords, textOf(ask), toolCall.name)
+  const answers = meant.map(([event, answer]) => [event, [() => answer]])
+  return { hooks: Object.fromEntries(answers), ...(ask === undefined ? {} : { permissions: { ask: decide } }) }
+}

@@ -5,38 +5,28 @@ export class UnknownWords extends Error {}
 
 /**
  * Phrases and their meanings; the first that matches counts. A key is a pattern with holes: `{n}` is a number, `{q}` a text in
- * backticks or bare words, `{w}` a name. The function gets the text of each group.
+ * backticks or bare words, `{w}` a name. The function gets what the table is about, and the text of each group.
  */
-export type Table<A> = Readonly<Record<string, (...groups: ReadonlyArray<string>) => A>>
+export type Table<A, C extends ReadonlyArray<unknown> = []> = Readonly<
+  Record<string, (...args: [...C, ...ReadonlyArray<string>]) => A>
+>
 
-const holes: ReadonlyArray<readonly [string, string]> = [
-  ["{n}", "([\\w,]+(?: times)?)"],
-  ["{q}", "(`[^`]*`|[^`]+?)"],
-  ["{w}", "([\\w-]+)"]
-]
-
-/** The meaning of a phrase, if the table has it. */
-export const meaning = <A>(table: Table<A>, words: string): { readonly value: A } | undefined => {
-  for (const [key, read] of Object.entries(table)) {
-    const pattern = holes.reduce((text, [hole, group]) => text.replaceAll(hole, group), key)
-    const match = new RegExp(`^(?:${pattern})$`).exec(words.trim())
-    if (match !== null)
-      return { value: read(...match.slice(1).map((group: string | undefined) => unquoted(group ?? ""))) }
-  }
-  return undefined
-}
+const holes = { "{n}": "([\\w,]+(?: times)?)", "{q}": "(`[^`]*`|[^`]+?)", "{w}": "([\\w-]+)" }
 
 /** The meaning of a phrase. Throws `UnknownWords` if the table does not have it. */
-export const meaningOf = <A>(table: Table<A>, words: string, what: string): A => {
-  const found = meaning(table, words)
-  if (found === undefined) throw new UnknownWords(`the ${what} “${words}”`)
-  return found.value
+export const meaningOf = <A, C extends ReadonlyArray<unknown>>(table: Table<A, C>, words: string, ...about: C): A => {
+  for (const [key, read] of Object.entries(table)) {
+    const pattern = Object.entries(holes).reduce((text, [hole, group]) => text.replaceAll(hole, group), key)
+    const match = new RegExp(`^(?:${pattern})$`).exec(words.trim())
+    if (match !== null) return read(...about, ...match.slice(1).map(unquoted))
+  }
+  throw new UnknownWords(`the words “${words}”`)
 }
 
 /** A text without its backticks, with its escapes; bare words as they are. */
-const unquoted = (words: string): string =>
+const unquoted = (words = ""): string =>
   /^`[^`]*`$/.test(words)
-    ? words.slice(1, -1).replaceAll(/\\u[\da-f]{4}|\\[nt]/gi, (one) => JSON.parse(`"${one}"`))
+    ? words.slice(1, -1).replaceAll(/\\u[\da-f]{4}|\\[nt]/gi, (escape) => JSON.parse(`"${escape}"`))
     : words
 
 /** Splits at a separator that is outside of backticks and braces. */
@@ -47,11 +37,11 @@ export const splitAt = (text: string, separator: RegExp): ReadonlyArray<string> 
 }
 
 const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+const times = ["never", "once", "twice"]
 
 /** A number in digits or as a word: `5,000`, `two`, `twice`, `3 times`. */
 export const countOf = (words: string): number => {
   const word = words.replace(/ times$/, "").toLowerCase()
-  return Math.max(numbers.indexOf(word), ["never", "once", "twice"].indexOf(word)) === -1
-    ? Number(word.replaceAll(",", ""))
-    : Math.max(numbers.indexOf(word), ["never", "once", "twice"].indexOf(word))
+  const at = Math.max(numbers.indexOf(word), times.indexOf(word))
+  return at === -1 ? Number(word.replaceAll(",", "")) : at
 }

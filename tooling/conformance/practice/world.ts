@@ -8,7 +8,6 @@
 import { setImmediate as nextTurn, setTimeout as after } from "node:timers/promises"
 import { type LocalChatRef, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
-import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
@@ -17,11 +16,7 @@ import { Server } from "@troupe/server"
 import { type Fields, fieldsOf } from "../runner/fields.ts"
 import type { Model } from "./models.ts"
 import { Page } from "./page.ts"
-import { askOf, calledIn, hooksOf, threadOf, toolOf } from "./script.ts"
-
-/** How long a turn may take, and how long one that cannot end is watched, in milliseconds. */
-const patienceMs = 5_000
-const watchMs = 1_500
+import { gateOf, threadOf, toolsOf } from "./script.ts"
 
 /** A chat, and everything that was seen of it. */
 export class World {
@@ -39,8 +34,10 @@ export class World {
   readonly #main: Model
   readonly #child: Model | undefined
   readonly #store = Store.memory()
-  #parts: { readonly troupe: RunningTroupe; readonly chat: LocalChatRef; readonly server: Server.Server } | undefined
+  #troupe!: RunningTroupe
+  #server!: Server.Server
   #page: Page | undefined
+  chat!: LocalChatRef
 
   constructor(input: Fields, main: Model, child: Model | undefined) {
     this.input = input
@@ -54,64 +51,37 @@ export class World {
 
   /** Starts the program, or another one with the same store. */
   async start(): Promise<void> {
-    await this.#parts?.troupe.stop()
-    const troupe = await Troupe.start(this.#options())
-    const { thread } = this.input
-    const isNew = thread !== undefined && !(await troupe.has("c"))
-    const chat = isNew ? await troupe.begin([...threadOf(thread)], { id: "c" }) : await troupe.chat("c")
-    const authorize = () => ({ owner: "anna", may: { approve: true } })
-    this.#parts = { troupe, chat, server: Server.make({ troupe, authorize, chatId: (_, id) => id }) }
-    void this.#read(chat)
-  }
-
-  #options(): TroupeOptions {
-    const { tools, tool, options, retry, hooks, ask, script, parent, child } = this.input
-    const called = calledIn(script, parent, child).filter((name) => this.#child === undefined || name !== "child")
-    const usual = Object.fromEntries(called.map((name) => [name, `returns ${name}`]))
-    const described = { ...usual, ...fieldsOf(tools), ...(tool === undefined ? {} : { tool }) }
-    const list = Object.entries(described).map(([name, words]) =>
-      toolOf(name, words, (args) => void this.runs.push({ tool: name, args }))
-    )
-    const agents = { child: { adapter: this.#child && aiSdk(this.#child.model), tools: list } }
-    return {
+    const { thread, options, retry } = this.input
+    const tools = toolsOf(this.input, (tool, args) => void this.runs.push({ tool, args }))
+    const agents = { child: { adapter: this.#child && aiSdk(this.#child.model), tools } }
+    await this.#troupe?.stop()
+    this.#troupe = await Troupe.start({
       adapter: aiSdk(this.#main.model),
       store: this.#store,
       retry: { baseDelayMs: 1, jitterMs: 0, ...fieldsOf(retry) },
-      ...(this.#child === undefined ? { tools: list } : { tools: [...list, Agents.subagent("child")], agents }),
-      ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }),
-      ...(ask === undefined ? {} : { permissions: { ask: askPerson(ask) } }),
+      ...(this.#child === undefined ? { tools } : { tools: [...tools, Agents.subagent("child")], agents }),
+      ...gateOf(this.input),
       ...fieldsOf(options)
-    } as TroupeOptions
-  }
-
-  /** Reads the events until the program ends. */
-  async #read(chat: LocalChatRef): Promise<void> {
-    const reader = chat.attach()
-    for (let item = await reader.next(); item.done !== true; item = await reader.next()) {
-      if (item.value.type === "event") this.events.push(item.value.event)
-    }
-  }
-
-  get #started() {
-    if (this.#parts === undefined) throw new Error("the program was not started")
-    return this.#parts
-  }
-
-  get chat(): LocalChatRef {
-    return this.#started.chat
+    } as TroupeOptions)
+    const isNew = thread !== undefined && !(await this.#troupe.has("c"))
+    this.chat = isNew ? await this.#troupe.begin([...threadOf(thread)], { id: "c" }) : await this.#troupe.chat("c")
+    const authorize = () => ({ owner: "anna", may: { approve: true } })
+    this.#server = Server.make({ troupe: this.#troupe, authorize, chatId: (_, id) => id })
+    this.watch(async () => {
+      for await (const item of this.chat.attach()) if (item.type === "event") this.events.push(item.event)
+    })
   }
 
   /** The page of the AI SDK's client. From its first use on, inputs are sent by it. */
   get page(): Page {
-    this.#page ??= new Page(this.#started.server, "c")
-    return this.#page
+    return (this.#page ??= new Page(this.#server, "c"))
   }
 
   /** Posts to the server, and keeps the answer. */
   async post(path: string, body: unknown): Promise<void> {
     const headers = { "content-type": "application/json" }
     const request = new Request(`http://localhost${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-    const response = await this.#started.server.fetch(request)
+    const response = await this.#server.fetch(request)
     this.answers.push(`${response.status} ${await response.text()}`)
   }
 
@@ -125,10 +95,10 @@ export class World {
     void (async () => begin())().catch((error: unknown) => this.errors.push(error))
   }
 
-  /** Resolves when the chat rests or waits for a person; at the latest after the patience. */
+  /** Resolves when the chat rests or waits for a person; at the latest after five seconds, or less if it cannot end. */
   async settle(): Promise<void> {
-    const limit = this.isEndless ? watchMs : patienceMs
-    for (let waited = 0; waited < limit && !(await this.isAtRest()); waited += 5) await after(5)
+    const patienceMs = this.isEndless ? 1_500 : 5_000
+    for (let waited = 0; waited < patienceMs && !(await this.isAtRest()); waited += 5) await after(5)
   }
 
   /** Whether no turn runs, and inputs wait for nothing but a person. */
@@ -152,34 +122,28 @@ export class World {
     return this.thread.flatMap((message) => (message.role === "tool" ? [message.outcome] : []))
   }
 
-  /** The bodies of the requests of the chat, as text. */
+  /** The requests of the chat as they were sent, and those of its sub-agent. */
   get bodies(): ReadonlyArray<string> {
     return this.#main.bodies
   }
 
-  get allRequests(): ReadonlyArray<unknown> {
-    return [...this.#main.bodies, ...(this.#child?.bodies ?? [])].map((body): unknown => JSON.parse(body))
+  get childBodies(): ReadonlyArray<string> {
+    return this.#child?.bodies ?? []
   }
 
   /** The results of the turns that ended. */
-  get results(): ReadonlyArray<ChatResult> {
+  get results() {
     return this.events.flatMap((event) => (event.type === "chat_completed" ? [event.result] : []))
   }
 
-  /** Ends everything, and resolves with the number of streams, connections and handlers that are left open. */
+  /** Ends everything, and resolves with the number of streams and connections that are left open. */
   async close(): Promise<number> {
-    await this.#parts?.chat.cancel()
-    const zombies = this.#parts?.troupe.zombies().length ?? 0
-    await this.#parts?.server.close()
-    await this.#parts?.troupe.stop()
+    await this.chat?.cancel()
+    await this.#server?.close()
+    await this.#troupe?.stop()
     const open = (await this.#main.close()) + ((await this.#child?.close()) ?? 0)
     await nextTurn()
     process.off("unhandledRejection", this.#onRejection)
-    return open + zombies
+    return open
   }
-}
-
-const askPerson = (words: unknown) => {
-  const answer = askOf(words)
-  return ({ toolCall }: { readonly toolCall: { readonly name: string } }) => answer(toolCall.name)
 }
