@@ -24,15 +24,10 @@ const blanksOf = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
   })
 
 /** The ids whose counts differ between calls and results; a call that is sent by reference has no id here. */
-const unpairedOf = (
-  items: ReadonlyArray<Pick<Item, "calls" | "results">>,
-  hasReferences = false
-): ReadonlyArray<string> => {
-  const calls = items.flatMap((item) => item.calls)
-  const results = items.flatMap((item) => item.results.map(({ id }) => id))
-  const more = (id: string): number =>
-    calls.filter((one) => one === id).length - results.filter((one) => one === id).length
-  return [...new Set([...calls, ...results])].filter((id) => (hasReferences ? more(id) > 0 : more(id) !== 0))
+const unpairedOf = (calls: ReadonlyArray<string>, results: ReadonlyArray<string>, hasReferences = false) => {
+  const count = (ids: ReadonlyArray<string>, id: string): number => ids.filter((one) => one === id).length
+  const more = (id: string): number => count(calls, id) - count(results, id)
+  return [...calls, ...results].filter((id) => (hasReferences ? more(id) > 0 : more(id) !== 0))
 }
 
 /** The reasoning items, also those sent by reference, without an item of the model behind them. */
@@ -48,24 +43,33 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
     found.length === 0 ? [] : [{ path: "law", message: `${law}: ${shortened(found[0])}` }]
   const isAtRest = await world.isAtRest()
   const { status } = await world.chat.view()
-  const thread = world.thread.map((message) => ({
-    calls: message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [],
-    results: message.role === "tool" ? [{ id: message.toolCallId, text: "" }] : []
-  }))
+  const calls = world.thread.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : []))
+  const results = world.thread.flatMap((one) => (one.role === "tool" ? [one.toolCallId] : []))
+  const unpaired = unpairedOf(
+    calls.map(({ id }) => id),
+    results
+  )
   return [
-    ...[...world.bodies, ...world.childBodies].flatMap((text) => {
+    ...[...world.main.bodies, ...(world.child?.bodies ?? [])].flatMap((text) => {
       const body: unknown = JSON.parse(text)
       const items = itemsOf(body)
       const hasReferences = items.some(({ raw }) => raw["type"] === "item_reference")
       return [
         ...broken("half a surrogate pair in a request", halfPairsIn(body)),
         ...broken("blank text as the only content", blanksOf(items)),
-        ...broken("a call without exactly one result in a request", unpairedOf(items, hasReferences)),
+        ...broken(
+          "a call without exactly one result in a request",
+          unpairedOf(
+            items.flatMap((item) => item.calls),
+            items.flatMap((item) => item.results.map(({ id }) => id)),
+            hasReferences
+          )
+        ),
         ...broken("reasoning without the item that follows it", lonelyReasoning(items))
       ]
     }),
     ...broken("the turn does not end", isAtRest || world.isEndless ? [] : [status]),
-    ...broken("a call without exactly one result", isAtRest && !/^awaiting/.test(status) ? unpairedOf(thread) : []),
+    ...broken("a call without exactly one result", isAtRest && !/^awaiting/.test(status) ? unpaired : []),
     ...broken("unhandled rejection", world.rejections.map(String)),
     ...broken(
       "streams or connections are left open",

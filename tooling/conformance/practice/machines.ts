@@ -3,36 +3,31 @@ import { Clock, Process, StateMachine, System } from "@troupe/otp"
 import { setup } from "xstate"
 import { type Fields, listOf, textOf } from "../runner/fields.ts"
 import type { Finding } from "../runner/suite.ts"
-import { countOf, meaningOf, type Table } from "./words.ts"
+import { countOf, UnknownWords } from "./words.ts"
 
-/** Runs the steps of a scene with a machine, and compares its last state. */
-export const runMachine = async (input: Fields): Promise<Finding> => {
-  const moves = [...textOf(input["machine"]).matchAll(/(\w+) --after ([\d,]+) ms--> (\w+)/g)]
-  const leave = ([, from = "", ms = "", to = ""]: ReadonlyArray<string>) =>
-    [from, { after: { [countOf(ms)]: to } }] as const
-  const states = Object.fromEntries([...moves.map(([, , , to = ""]) => [to, {}] as const), ...moves.map(leave)])
-  const plain = setup({}).createMachine({ initial: moves[0]?.[1] ?? "", states })
-  const isHosted = !textOf(input["machine"]).includes("not hosted")
+/** Runs the steps of a scene with a machine: each is one life of it, which starts from what the life before stored. */
+export const runMachine = async ({ machine, steps, right }: Fields): Promise<Finding> => {
+  const [, from, ms = "", to = ""] = /^(\w+) --after ([\d,]+) ms--> (\w+)/.exec(textOf(machine)) ?? []
+  if (from === undefined) throw new UnknownWords(`the machine “${textOf(machine)}”`)
+  const plain = setup({}).createMachine({
+    initial: from,
+    states: { [from]: { after: { [countOf(ms)]: to } }, [to]: {} }
+  })
+  const chart = textOf(machine).includes("not hosted") ? plain : StateMachine.hosted(plain)
   const clock = Clock.test()
   const system = System.make({ clock })
-  const start = (options = {}) => StateMachine.start(system, isHosted ? StateMachine.hosted(plain) : plain, options)
-  let pid = start()
-  let stored = ""
-  const acts: Table<unknown> = {
-    start: () => {},
-    "(?:{n} ms later )?store `persisted` as JSON": async (ms) => {
-      await clock.advance(countOf(ms))
-      stored = JSON.stringify(StateMachine.persisted(pid))
-    },
-    kill: () => Process.kill(pid),
-    "start from the JSON": () => (pid = start({ snapshot: JSON.parse(stored) as unknown })),
-    "wait {n} s": (seconds) => clock.advance(countOf(seconds) * 1_000),
-    "wait {n} ms": (ms) => clock.advance(countOf(ms))
+  let state: unknown
+  let stored: string | undefined
+  for (const step of listOf(steps).map(textOf)) {
+    const snapshot = stored === undefined ? {} : { snapshot: JSON.parse(stored) as unknown }
+    const pid = StateMachine.start(system, chart, snapshot as object)
+    const [, wait, unit] = /^start\b.*; (?:wait )?([\d,]+) (m?s)\b/.exec(step) ?? []
+    if (wait === undefined) throw new UnknownWords(`the step “${step}”`)
+    await clock.advance(countOf(wait) * (unit === "s" ? 1_000 : 1))
+    stored = JSON.stringify(StateMachine.persisted(pid))
+    state = StateMachine.snapshot(pid).value
+    Process.kill(pid)
   }
-  const steps = listOf(input["steps"]).flatMap((step) => textOf(step).split(/;\s*/))
-  for (const step of steps) await meaningOf(acts, step)
-  const state = textOf(StateMachine.snapshot(pid).value)
   await System.stop(system)
-  const wanted = meaningOf({ "state {w}": (name) => name } satisfies Table<string>, textOf(input["right"]))
-  return state === wanted ? [] : [{ path: "state", message: `${state} instead of ${wanted}` }]
+  return `state ${textOf(state)}` === right ? [] : [{ path: textOf(right), message: `state ${textOf(state)}` }]
 }

@@ -12,26 +12,21 @@ import { brokenLaws, shortened } from "./laws.ts"
 import { runMachine } from "./machines.ts"
 import { finishPart, type Model, partsModel, wireModel } from "./models.ts"
 import { differencesFrom } from "./rights.ts"
-import { replyOf } from "./script.ts"
+import { callOf, replyOf } from "./script.ts"
 import { runSteps } from "./steps.ts"
 import { UnknownWords } from "./words.ts"
 import { World } from "./world.ts"
 
-type Run = (world: World) => Promise<ReadonlyArray<Difference>>
-
-const stepped: Run = async (world) => {
-  await runSteps(world)
-  return []
-}
+type Run = (world: World) => Promise<ReadonlyArray<Difference> | void>
 
 /** Runs an input in a world, and judges it. */
-const judged = async (input: Fields, main: Model, run = stepped, child?: Model): Promise<Finding> => {
+const judged = async (input: Fields, main: Model, run: Run = runSteps, child?: Model): Promise<Finding> => {
   const world = new World(input, main, child)
   try {
     await world.start()
     // From the first use of the page on, inputs are sent by it.
     if (/\blive client\b/.test(textOf(input["right"]))) void world.page
-    const found = await run(world)
+    const found = (await run(world)) ?? []
     const differences = await differencesFrom(textOf(input["right"]), world)
     return [...found, ...differences, ...(await brokenLaws(world))]
   } finally {
@@ -48,31 +43,25 @@ const wire = async (input: Fields): Promise<Finding> => {
 
 /** One call for each case, in a turn of its own. */
 const schema = (input: Fields): Promise<Finding> => {
-  const { cases, parameters } = input
-  const replies = listOf(cases).flatMap((one, at) => [
-    [
-      { type: "tool-call", toolCallId: `c${at}`, toolName: "tool", input: JSON.stringify(fieldsOf(one)["arguments"]) },
-      finishPart("tool-calls")
-    ],
-    replyOf("text")
+  const cases = listOf(input["cases"]).map(fieldsOf)
+  const calls = cases.map((one, at) => [
+    callOf(`c${at}`, "tool", JSON.stringify(one["arguments"])),
+    finishPart("tool-calls")
   ])
-  const run: Run = async (world) => {
+  const tools = { tool: { parameters: input["parameters"], returns: "ok" } }
+  return judged({ ...input, tools }, partsModel(calls.flatMap((call) => [call, replyOf("text")])), async (world) => {
     const found: Array<Difference> = []
-    for (const { arguments: args, outcome } of listOf(cases).map(fieldsOf)) {
+    for (const [at, { arguments: args, outcome }] of cases.entries()) {
       const before = world.runs.length
       world.send("go")
       await world.settle()
-      const seen = world.outcomes[found.length]
-      const runs = world.runs.slice(before).map((one) => JSON.stringify(one.args))
-      const isRight = seen === outcome && runs.join() === (outcome === "completed" ? JSON.stringify(args) : "")
-      const message = isRight
-        ? ""
-        : `is ${textOf(seen)}, not ${textOf(outcome)}; the handler got ${runs.join() || "nothing"}`
+      const got = JSON.stringify(world.runs.slice(before).map((run) => run.args))
+      if (world.outcomes[at] === outcome && got === JSON.stringify(outcome === "completed" ? [args] : [])) continue
+      const message = `is ${textOf(world.outcomes[at])}, not ${textOf(outcome)}; the handler got ${got}`
       found.push({ path: `arguments ${shortened(args)}`, message })
     }
-    return found.filter(({ message }) => message !== "")
-  }
-  return judged({ ...input, tools: { tool: { parameters, returns: "ok" } } }, partsModel(replies), run)
+    return found
+  })
 }
 
 /** The provider or the refusal that the steps of a scene name. */
@@ -91,7 +80,7 @@ const scene = async (input: Fields): Promise<Finding> => {
   const usual = tool === undefined ? [] : [["call tool", "finish tool_calls"], "text"]
   const replies = listOf(parent ?? script ?? (reply === undefined ? usual : [reply]))
   const main = (await namedModel(JSON.stringify(steps ?? []))) ?? partsModel(replies.map(replyOf))
-  return judged(input, main, stepped, child === undefined ? undefined : partsModel(listOf(child).map(replyOf)))
+  return judged(input, main, runSteps, child === undefined ? undefined : partsModel(listOf(child).map(replyOf)))
 }
 
 const kinds: Readonly<Record<string, (input: Fields) => Promise<Finding>>> = {

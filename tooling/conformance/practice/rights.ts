@@ -14,7 +14,7 @@ import { halfPairsIn, shortened } from "./laws.ts"
 import { countOf, meaningOf, splitAt, type Table, UnknownWords } from "./words.ts"
 import type { World } from "./world.ts"
 
-const body = (world: World, at: string): string => world.bodies[(at === "second" ? 2 : countOf(at)) - 1] ?? ""
+const body = (world: World, at: string): string => world.main.bodies[(at === "second" ? 2 : countOf(at)) - 1] ?? ""
 const items = (world: World, at: string) => itemsOf(JSON.parse(body(world, at) || "{}"))
 const results = (world: World, at: string) => items(world, at).flatMap((item) => item.results.map(({ text }) => text))
 const toolFields = (world: World, name: string): ReadonlyArray<string> =>
@@ -38,7 +38,8 @@ const inOrder = (values: ReadonlyArray<string>, texts: ReadonlyArray<string>): b
 /** Whether the last turn completed, and each call too, unless a tool of the input is made to fail. */
 const isCompleted = (world: World): boolean =>
   world.results.at(-1)?.haltedReason === "completed" &&
-  (/throws|\bdeny\b|\bhalt\b/.test(JSON.stringify(world.input)) || world.outcomes.every((one) => one === "completed"))
+  (/throws|\bdeny\b|\bhalt\b/.test(JSON.stringify(world.input)) ||
+    world.outcomes.every((one = "completed") => one === "completed"))
 
 /** How many JSON texts are inside of one another. */
 const depthOf = (value: unknown): number => {
@@ -68,16 +69,24 @@ const runsAfterAnswer = async (world: World, name: string): Promise<boolean> => 
 }
 
 const ranEach = ({ runs }: World, words: string): boolean => {
-  const counts = splitAt(words, /,\s+/).map((item) => [item.split(" ")[0], countOf(item.replace(/^\S+ /, ""))] as const)
-  const isRight = counts.every(([name, count]) => runs.filter(({ tool }) => tool === name).length === count)
-  return isRight && runs.length === counts.reduce((sum, [, count]) => sum + count, 0)
+  const names = splitAt(words, /,\s+/).flatMap((item) => {
+    const [name = "", ...count] = item.split(" ")
+    return Array.from({ length: countOf(count.join(" ")) }, () => name)
+  })
+  return (
+    names.toSorted().join() ===
+    runs
+      .map(({ tool }) => tool)
+      .toSorted()
+      .join()
+  )
 }
 
 const isRefusedAsEmpty = async (world: World): Promise<boolean> => {
   world.send("")
   await world.settle()
   const [refusal, usual] = world.errors
-  return world.bodies.length === 0 && isTyped(usual) && named(refusal) === named(usual)
+  return world.main.bodies.length === 0 && isTyped(usual) && named(refusal) === named(usual)
 }
 
 const hasCutResult = (world: World): boolean =>
@@ -100,7 +109,7 @@ const providerParts = ({ page }: World): ReadonlyArray<object> => {
 }
 
 const hasOneId = (world: World, form: string): boolean => {
-  const all = items(world, String(world.bodies.length))
+  const all = items(world, String(world.main.bodies.length))
   const ids = all.flatMap(({ calls, results: found }) => [...calls, ...found.map(({ id }) => id)])
   return ids.length > 1 && ids.every((id) => id === ids[0] && new RegExp(`^${form}$`).test(id))
 }
@@ -130,29 +139,30 @@ const request = "(?:the )?(?:body|input|output|message)?(?: of )?request {n}"
 
 const phrases: Table<boolean | Promise<boolean>, [World]> = {
   "see `outcome`|with default options": () => true,
-  "{n} requests?": (world, count) => world.bodies.length === countOf(count),
-  "{n} requests? in one turn": (world, count) => world.bodies.length === countOf(count) && world.results.length === 1,
-  "text {q}": (world, text) => world.texts("assistant").includes(text),
-  "text ends with {q}": (world, text) => world.texts("assistant").join("").endsWith(text),
+  "{n} requests?": (world, count) => world.main.bodies.length === countOf(count),
+  "{n} requests? in one turn": (world, count) =>
+    world.main.bodies.length === countOf(count) && world.results.length === 1,
+  "text {t}": (world, text) => world.texts("assistant").includes(text),
+  "text ends with {t}": (world, text) => world.texts("assistant").join("").endsWith(text),
   "completed(?: with default options|: .*)?": isCompleted,
-  "(?:the turn )?(?:ends|ended) with {q}": (world, reason) => world.results.at(-1)?.haltedReason === reason,
+  "(?:the turn )?(?:ends|ended) with {t}": (world, reason) => world.results.at(-1)?.haltedReason === reason,
   "the file is in the reply": (world) => lastParts(world).some(({ type }) => type === "file" || type === "image"),
   [`${request} has no half surrogate pair.*`]: (world, at) => body(world, at) !== "",
   [`each text of the thread and of ${request} is well-formed`]: (world, at) =>
     body(world, at) !== "" && halfPairsIn(world.thread).length === 0,
-  "sent well-formed": (world) => world.bodies.length > 0,
+  "sent well-formed": (world) => world.main.bodies.length > 0,
   [`no message of ${request} has blank text.*`]: (world, at) => body(world, at) !== "",
   [`${request} has the error once.*`]: hasErrorOnce,
-  [`${request} has no {q}`]: (world, at, text) => body(world, at) !== "" && !body(world, at).includes(text),
+  [`${request} has no {t}`]: (world, at, text) => body(world, at) !== "" && !body(world, at).includes(text),
   [`${request} has its result`]: (world, at) => inOrder(results(world, at), toolFields(world, "returns")),
   [`${request} repeats the text of the model`]: repeatsArguments,
   [`${request} has (.+)`]: (world, at, texts) => inOrder(results(world, at), texts.split(/,\s+(?:then\s+)?/)),
-  [`{q} of ${request} has the same {q}`]: hasSameKey,
+  [`{t} of ${request} has the same {t}`]: hasSameKey,
   "the {w} ends with the assistant's message as it was": endsWithReply,
-  "(?:the )?call (?:is )?{q}": (world, outcome) => world.outcomes.includes(outcome),
-  "the call of {w} has a result(?: such as {q})?": (world) => world.texts("tool").length > 0,
+  "(?:the )?call (?:is )?{t}": (world, outcome) => world.outcomes.includes(outcome),
+  "the call of {w} has a result(?: such as {t})?": (world) => world.texts("tool").length > 0,
   "the result of the call says that the answer is cut off": hasCutResult,
-  "{q} is not the result of the call": (world, text) =>
+  "{t} is not the result of the call": (world, text) =>
     world.outcomes.length > 0 && !world.texts("tool").includes(text),
   "the parent reads that there is no answer": hasNoAnswer,
   "no call for the program.*": ({ results: ended }) =>
@@ -170,14 +180,14 @@ const phrases: Table<boolean | Promise<boolean>, [World]> = {
   "usage of the chat has {n} (input|output) tokens": async ({ chat }, count, kind) =>
     fieldsOf((await chat.view()).usage)[`${kind}Tokens`] === countOf(count),
   "the reply in the thread has (.+)": hasParts,
-  "refused with a typed error": (world) => world.errors.some(isTyped) && world.bodies.length === 0,
+  "refused with a typed error": (world) => world.errors.some(isTyped) && world.main.bodies.length === 0,
   "refused as an empty one is": isRefusedAsEmpty,
   "the question is open(?: after [A-Z]'s turn)?": hasQuestion,
   "no tool message has ([A-Z])'s text": (world, name) => !inOrder(world.texts("tool"), [world.said.get(name) ?? ""]),
   "([A-Z]) runs after the answer": runsAfterAnswer,
-  "one of the (?:\\w+ )?messages is answered with {q}": ({ page }, text) =>
+  "one of the (?:\\w+ )?messages is answered with {t}": ({ page }, text) =>
     page.messages.some(({ role, parts }) => role === "assistant" && valuesAt(parts, "text").includes(text)),
-  "one turn": (world) => world.bodies.length === 1 && world.texts("user").length === 1,
+  "one turn": (world) => world.main.bodies.length === 1 && world.texts("user").length === 1,
   "{n} equal answers": ({ answers }, count) =>
     answers.length === countOf(count) && answers.every((answer) => answer === answers[0] && answer.startsWith("200")),
   "a reader can see that the turn waits, and until when": async (world) =>
@@ -204,11 +214,11 @@ export const differencesFrom = async (right: string, world: World): Promise<Read
 }
 
 /** What was seen, in one line. */
-const seenOf = ({ bodies, results: ended, runs, outcomes, thread, errors }: World): string => {
+const seenOf = ({ main, results: ended, runs, outcomes, thread, errors }: World): string => {
   const texts = thread.map((message) => `${message.role}: ${Message.text(message).slice(0, 60)}`)
   const error = ended.at(-1)?.metadata["error"] ?? errors[0]
   const facts = [
-    `${bodies.length} requests`,
+    `${main.bodies.length} requests`,
     ended.at(-1)?.haltedReason,
     `${runs.length} runs`,
     outcomes,

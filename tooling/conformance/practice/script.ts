@@ -1,6 +1,6 @@
 /** Reads the words of a scene's script, tools, thread, hooks and permissions. */
 import { askUser, tool, type TroupeOptions } from "@troupe/chat"
-import { Message } from "@troupe/chat/messages"
+import { Message, type ToolCall } from "@troupe/chat/messages"
 import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 import { finishPart } from "./models.ts"
 import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
@@ -8,13 +8,16 @@ import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
 /** A picture as base64 text: a PNG's first bytes, and zeros. */
 const picture = (characters: string): string => "iVBORw0KGgo".padEnd(countOf(characters), "A")
 
-const fileOf = (count: string) => ({
-  type: "file",
-  mediaType: "image/png",
-  data: { type: "data", data: picture(count) }
-})
+const fileOf = (data: string) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } })
 const imageOf = (count: string) => ({ type: "image", image: { base64: picture(count), mediaType: "image/png" } })
-const callOf = (id: string, toolName: string, input: string) => ({ type: "tool-call", toolCallId: id, toolName, input })
+
+/** A call with its arguments as text. */
+export const callOf = (id: string, toolName: string, input: string) => ({
+  type: "tool-call",
+  toolCallId: id,
+  toolName,
+  input
+})
 
 const partWords: Table<unknown> = {
   "wait {n} ms": (ms) => ({ wait: countOf(ms) }),
@@ -22,7 +25,7 @@ const partWords: Table<unknown> = {
     callOf(id || `c-${name}`, name, json || '{"input":"go"}'),
   "text {q}": (text) => ({ type: "text-delta", id: "t", delta: text }),
   "reasoning {q}": (delta) => ({ type: "reasoning-delta", id: "r", delta }),
-  "an? (?:PNG|image|picture) of {n} base64 characters": fileOf,
+  "an? (?:PNG|image|picture) of {n} base64 characters": (count) => fileOf(picture(count)),
   "finish {w}": (reason) => finishPart(reason.replace("_", "-")),
   "hangs?": () => "HANG",
   cut: () => "CUT"
@@ -47,17 +50,17 @@ const toolWords: Table<Readonly<Record<string, unknown>>> = {
 type AnyTool = NonNullable<TroupeOptions["tools"]>[number]
 
 /** One tool, in words or fields. A handler calls `run` first; `returns: "a, then b"` is one result for each run. */
-export const toolOf = (name: string, described: unknown, run: (args: unknown) => void): AnyTool => {
+const toolOf = (name: string, described: unknown, run: (args: unknown) => void): AnyTool => {
   const words = isFields(described) ? described : meaningOf(toolWords, textOf(described))
   const { returns, throws, provider, parameters, manual } = words
   const { id, args } = fieldsOf(provider)
   const declared = { id: textOf(id) as `${string}.${string}`, args: fieldsOf(args) }
-  if (provider !== undefined && !("returns" in words || "throws" in words))
-    return { type: "provider", name, ...declared }
+  const isRun = provider === undefined || "returns" in words || "throws" in words
+  if (!isRun) return { type: "provider", name, ...declared }
   const own = provider === undefined ? { name } : { name, provider: declared }
   const common = parameters === undefined ? own : { ...own, parameters: fieldsOf(parameters) }
   if (manual === true) return tool({ ...common, manual })
-  const results = typeof returns === "string" ? splitAt(returns, /,\s+then\s+/) : [returns]
+  const results: Array<unknown> = typeof returns === "string" ? [...splitAt(returns, /,\s+then\s+/)] : [returns]
   const execute = (given: unknown): unknown => {
     run(given)
     if (throws !== undefined) throw new Error(textOf(throws))
@@ -78,14 +81,10 @@ export const toolsOf = (
   return Object.entries(described).map(([name, words]) => toolOf(name, words, (args) => run(name, args)))
 }
 
-const callMessage = (id: string, name: string) =>
-  Message.assistant("", [{ id, name, arguments: {}, rawArguments: "{}" }])
-
 const messageWords: Table<Message.Message, [last: string]> = {
-  "assistant: call id {q}, tool {w}": (_, id, name) => callMessage(id, name),
+  "assistant: call id {q}, tool {w}": (_, id, name) => Message.assistant("", [{ id, name, arguments: {} }]),
   "tool result(?: of it)?(?:: {q})?": (last, text) => Message.toolResult(last, text || "ok"),
   "user:? {q}": (_, text) => Message.user(text),
-  "system:? {q}": (_, text) => Message.system(text),
   "assistant:? {q}": (_, text) => Message.assistant(text)
 }
 
@@ -103,15 +102,15 @@ const answerWords: Table<unknown> = {
 }
 
 const askWords: Table<string, [name: string]> = {
-  "(suspend|deny) all(?: but {q})?": (name, answer, free) =>
-    free.split(/,\s*|\s+and\s+/).includes(name) ? "allow" : answer
+  "(suspend|deny) all(?: but {q})?": (name, answer, free) => (free.split(/,\s*/).includes(name) ? "allow" : answer)
 }
 
 /** The options of a Troupe that an input has in words: its hooks, by event, and who decides about calls. */
 export const gateOf = ({ hooks, ask }: Readonly<Record<string, unknown>>): object => {
   const meant = Object.entries(fieldsOf(hooks)).map(([event, words]) => [event, meaningOf(answerWords, textOf(words))])
-  const decide = ({ toolCall }: { readonly toolCall: { readonly name: string } }) =>
-    meaningOf(askWords, textOf(ask), toolCall.name)
-  const answers = meant.map(([event, answer]) => [event, [() => answer]])
-  return { hooks: Object.fromEntries(answers), ...(ask === undefined ? {} : { permissions: { ask: decide } }) }
+  const decide = (name: string) => meaningOf(askWords, textOf(ask), name)
+  if (ask !== undefined) decide("")
+  const permissions = { ask: ({ toolCall }: { readonly toolCall: ToolCall.ToolCall }) => decide(toolCall.name) }
+  const called = Object.fromEntries(meant.map(([event, answer]) => [event, [() => answer]]))
+  return { hooks: called, ...(ask === undefined ? {} : { permissions }) }
 }

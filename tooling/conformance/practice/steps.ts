@@ -32,7 +32,7 @@ const acts: Table<unknown, [World]> = {
   "\\d{3} with retry-after: \\d+": (world) => world.send("go"),
   "cancel(?: after the first (text|reasoning))?": async (world, what) => {
     const isSeen = (): boolean => what === "" || world.events.some(({ type }) => type === `${what}_delta`)
-    for (let waited = 0; waited < 5_000 && !isSeen(); waited += 5) await after(5)
+    for (let waited = 0; waited < 20_000 && !isSeen(); waited += 5) await after(5)
     await world.chat.cancel()
   },
   "POST cancel": (world) => world.post("/chats/c/cancel", {}),

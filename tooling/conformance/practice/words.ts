@@ -4,14 +4,14 @@
 export class UnknownWords extends Error {}
 
 /**
- * Phrases and their meanings; the first that matches counts. A key is a pattern with holes: `{n}` is a number, `{q}` a text in
- * backticks or bare words, `{w}` a name. The function gets what the table is about, and the text of each group.
+ * Phrases and their meanings; the first that matches counts. A key is a pattern with holes: `{n}` is a number, `{t}` a text in
+ * backticks, `{q}` the same or bare words, `{w}` a name. The function gets what the table is about, and the text of each group.
  */
 export type Table<A, C extends ReadonlyArray<unknown> = []> = Readonly<
   Record<string, (...args: [...C, ...ReadonlyArray<string>]) => A>
 >
 
-const holes = { "{n}": "([\\w,]+(?: times)?)", "{q}": "(`[^`]*`|[^`]+?)", "{w}": "([\\w-]+)" }
+const holes = { "{n}": "([\\w,]+(?: times)?)", "{t}": "(`[^`]*`)", "{q}": "(`[^`]*`|[^`]+?)", "{w}": "([\\w-]+)" }
 
 /** The meaning of a phrase. Throws `UnknownWords` if the table does not have it. */
 export const meaningOf = <A, C extends ReadonlyArray<unknown>>(table: Table<A, C>, words: string, ...about: C): A => {

@@ -31,8 +31,8 @@ export class World {
   readonly answers: Array<string> = []
   /** Whether the model keeps the turn waiting. */
   readonly isEndless: boolean
-  readonly #main: Model
-  readonly #child: Model | undefined
+  readonly main: Model
+  readonly child: Model | undefined
   readonly #store = Store.memory()
   #troupe!: RunningTroupe
   #server!: Server.Server
@@ -41,8 +41,8 @@ export class World {
 
   constructor(input: Fields, main: Model, child: Model | undefined) {
     this.input = input
-    this.#main = main
-    this.#child = child
+    this.main = main
+    this.child = child
     this.isEndless = /HANG|"hangs?"|, hangs?|retry-after/.test(JSON.stringify(input))
     process.on("unhandledRejection", this.#onRejection)
   }
@@ -53,13 +53,13 @@ export class World {
   async start(): Promise<void> {
     const { thread, options, retry } = this.input
     const tools = toolsOf(this.input, (tool, args) => void this.runs.push({ tool, args }))
-    const agents = { child: { adapter: this.#child && aiSdk(this.#child.model), tools } }
+    const agents = { child: { adapter: this.child && aiSdk(this.child.model), tools } }
     await this.#troupe?.stop()
     this.#troupe = await Troupe.start({
-      adapter: aiSdk(this.#main.model),
+      adapter: aiSdk(this.main.model),
       store: this.#store,
       retry: { baseDelayMs: 1, jitterMs: 0, ...fieldsOf(retry) },
-      ...(this.#child === undefined ? { tools } : { tools: [...tools, Agents.subagent("child")], agents }),
+      ...(this.child === undefined ? { tools } : { tools: [...tools, Agents.subagent("child")], agents }),
       ...gateOf(this.input),
       ...fieldsOf(options)
     } as TroupeOptions)
@@ -95,9 +95,9 @@ export class World {
     void (async () => begin())().catch((error: unknown) => this.errors.push(error))
   }
 
-  /** Resolves when the chat rests or waits for a person; at the latest after five seconds, or less if it cannot end. */
+  /** Resolves when the chat rests or waits for a person; at the latest after 20 seconds, or 3 if it cannot end. */
   async settle(): Promise<void> {
-    const patienceMs = this.isEndless ? 1_500 : 5_000
+    const patienceMs = this.isEndless ? 3_000 : 20_000
     for (let waited = 0; waited < patienceMs && !(await this.isAtRest()); waited += 5) await after(5)
   }
 
@@ -122,15 +122,6 @@ export class World {
     return this.thread.flatMap((message) => (message.role === "tool" ? [message.outcome] : []))
   }
 
-  /** The requests of the chat as they were sent, and those of its sub-agent. */
-  get bodies(): ReadonlyArray<string> {
-    return this.#main.bodies
-  }
-
-  get childBodies(): ReadonlyArray<string> {
-    return this.#child?.bodies ?? []
-  }
-
   /** The results of the turns that ended. */
   get results() {
     return this.events.flatMap((event) => (event.type === "chat_completed" ? [event.result] : []))
@@ -141,7 +132,7 @@ export class World {
     await this.chat?.cancel()
     await this.#server?.close()
     await this.#troupe?.stop()
-    const open = (await this.#main.close()) + ((await this.#child?.close()) ?? 0)
+    const open = (await this.main.close()) + ((await this.child?.close()) ?? 0)
     await nextTurn()
     process.off("unhandledRejection", this.#onRejection)
     return open
