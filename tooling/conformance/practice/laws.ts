@@ -30,6 +30,8 @@ const unpairedOf = (calls: ReadonlyArray<string>, results: ReadonlyArray<string>
   return [...calls, ...results].filter((id) => (hasReferences ? more(id) > 0 : more(id) !== 0))
 }
 
+const idOf = ({ id }: { readonly id: string }): string => id
+
 /** The reasoning items, also those sent by reference, without an item of the model behind them. */
 const lonelyReasoning = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
   items.flatMap(({ raw }, at) => {
@@ -45,36 +47,26 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
   const { status } = await world.chat.view()
   const calls = world.thread.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : []))
   const results = world.thread.flatMap((one) => (one.role === "tool" ? [one.toolCallId] : []))
-  const unpaired = unpairedOf(
-    calls.map(({ id }) => id),
-    results
-  )
+  const unpaired = unpairedOf(calls.map(idOf), results)
+  const open = await world.close()
   return [
     ...[...world.main.bodies, ...(world.child?.bodies ?? [])].flatMap((text) => {
       const body: unknown = JSON.parse(text)
       const items = itemsOf(body)
       const hasReferences = items.some(({ raw }) => raw["type"] === "item_reference")
+      const calls = items.flatMap((item) => item.calls)
+      const results = items.flatMap((item) => item.results.map(idOf))
       return [
         ...broken("half a surrogate pair in a request", halfPairsIn(body)),
         ...broken("blank text as the only content", blanksOf(items)),
-        ...broken(
-          "a call without exactly one result in a request",
-          unpairedOf(
-            items.flatMap((item) => item.calls),
-            items.flatMap((item) => item.results.map(({ id }) => id)),
-            hasReferences
-          )
-        ),
+        ...broken("a call without exactly one result in a request", unpairedOf(calls, results, hasReferences)),
         ...broken("reasoning without the item that follows it", lonelyReasoning(items))
       ]
     }),
     ...broken("the turn does not end", isAtRest || world.isEndless ? [] : [status]),
-    ...broken("a call without exactly one result", isAtRest && !/^awaiting/.test(status) ? unpaired : []),
+    ...broken("a call without exactly one result", isAtRest && !status.startsWith("awaiting") ? unpaired : []),
     ...broken("unhandled rejection", world.rejections.map(String)),
-    ...broken(
-      "streams or connections are left open",
-      [await world.close()].filter((open) => open > 0)
-    )
+    ...broken("streams or connections are left open", open > 0 ? [open] : [])
   ]
 }
 

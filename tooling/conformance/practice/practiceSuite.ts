@@ -2,6 +2,9 @@
  * The inputs that broke programs in practice. An input is run as its kind says, and judged by its own right value and by the
  * laws that hold for every input.
  *
+ * PRACTICE5. An input passes when each phrase of its right value and each law holds. An input with words or fields that the
+ *            runner does not know is not examined.
+ *
  * @module
  */
 import type { Dialect } from "../../wire/recording.ts"

@@ -53,7 +53,7 @@ const namesTime = (world: World, value: unknown): boolean => {
   const ms = Number(/retry-after\W+(\d+)/.exec(JSON.stringify(world.input))?.[1]) * 1_000
   const isIt = (time: number): boolean =>
     time === ms || time === ms / 1_000 || Math.abs(time - Date.now() - ms) < 60_000
-  const shown = value instanceof Error ? { ...value, message: value.message } : value
+  const shown = value instanceof Error ? [value.message, ...Object.values(value)] : value
   return nodesIn(shown).some((node) =>
     [node, Date.parse(textOf(node)), ...textOf(node).split(/\D+/)].map(Number).some(isIt)
   )
@@ -216,14 +216,8 @@ export const differencesFrom = async (right: string, world: World): Promise<Read
 /** What was seen, in one line. */
 const seenOf = ({ main, results: ended, runs, outcomes, thread, errors }: World): string => {
   const texts = thread.map((message) => `${message.role}: ${Message.text(message).slice(0, 60)}`)
-  const error = ended.at(-1)?.metadata["error"] ?? errors[0]
-  const facts = [
-    `${main.bodies.length} requests`,
-    ended.at(-1)?.haltedReason,
-    `${runs.length} runs`,
-    outcomes,
-    texts,
-    error && String(error)
-  ]
-  return `seen ${shortened(facts)}`
+  const last = ended.at(-1)
+  const counts = `seen ${main.bodies.length} requests, ${runs.length} runs, ${last?.haltedReason}`
+  const error = last?.metadata["error"] ?? errors[0]
+  return `${counts}, ${shortened([outcomes, texts])}${error instanceof Error ? ` ${error.message}` : ""}`
 }
