@@ -45,9 +45,9 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
     found.length === 0 ? [] : [{ path: "law", message: `${law}: ${shortened(found[0])}` }]
   const isAtRest = await world.isAtRest()
   const { status } = await world.chat.view()
-  const calls = world.thread.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : []))
-  const results = world.thread.flatMap((one) => (one.role === "tool" ? [one.toolCallId] : []))
-  const unpaired = unpairedOf(calls.map(idOf), results)
+  const threadCalls = world.thread.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : []))
+  const threadResults = world.thread.flatMap((one) => (one.role === "tool" ? [one.toolCallId] : []))
+  const unpaired = unpairedOf(threadCalls.map(idOf), threadResults)
   const open = await world.close()
   return [
     ...[...world.main.bodies, ...(world.child?.bodies ?? [])].flatMap((text) => {

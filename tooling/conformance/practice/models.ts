@@ -38,11 +38,8 @@ export const wireModel = async (dialect: Dialect, provider: string, replies: unk
   const server = await serveBy(async (body, response) => {
     const reply = listOf(replies)[bodies.push(body) - 1] ?? [...closing(dialect), "[DONE]"]
     const { status = 200, headers } = fieldsOf(reply)
-    response.writeHead(Number(status), {
-      ...fieldsOf(headers),
-      connection: "close",
-      "content-type": "text/event-stream"
-    })
+    const head = { connection: "close", "content-type": "text/event-stream", ...fieldsOf(headers) }
+    response.writeHead(Number(status), head)
     if (isFields(reply)) response.write(JSON.stringify({ error: { message: "refused", type: "refused" } }))
     for (const frame of framesOf(reply)) {
       if (frame === "CUT" || response.destroyed) return void response.destroy()

@@ -37,13 +37,6 @@ const judged = async (input: Fields, main: Model, run: Run = runSteps, child?: M
   }
 }
 
-const usualPackage = "openai-compatible"
-
-const wire = async (input: Fields): Promise<Finding> => {
-  const { dialect, package: provider = usualPackage, replies } = input
-  return judged(input, await wireModel(textOf(dialect) as Dialect, textOf(provider).replace("@ai-sdk/", ""), replies))
-}
-
 /** One call for each case, in a turn of its own. */
 const schema = (input: Fields): Promise<Finding> => {
   const cases = listOf(input["cases"]).map(fieldsOf)
@@ -67,30 +60,20 @@ const schema = (input: Fields): Promise<Finding> => {
   })
 }
 
-/** The provider or the refusal that the steps of a scene name. */
-const namedModel = async (steps: string): Promise<Model | undefined> => {
-  const dialects: Readonly<Record<string, Dialect>> = { openai: "responses", anthropic: "messages", google: "gemini" }
-  const [, name] = /with a model of (\w+)/.exec(steps.toLowerCase()) ?? []
-  const [, status, wait] = /(\d{3}) with retry-after: (\d+)/.exec(steps) ?? []
-  if (name !== undefined) return wireModel(dialects[name] ?? "chat", name, [])
+const dialects: Readonly<Record<string, Dialect>> = { openai: "responses", anthropic: "messages", google: "gemini" }
+
+/** The model of a chat: a package that reads the replies or that the steps name, or a script. */
+const modelOf = async (input: Fields): Promise<Model> => {
+  const { dialect, package: provider = "openai-compatible", replies, parent, script, reply, tool, steps = [] } = input
+  const [, name] = /with a model of (\w+)/.exec(JSON.stringify(steps).toLowerCase()) ?? []
+  const [, status, wait] = /(\d{3}) with retry-after: (\d+)/.exec(JSON.stringify(steps)) ?? []
   const refusal = { status: Number(status), headers: { "retry-after": wait } }
-  return status === undefined ? undefined : wireModel("chat", usualPackage, [refusal])
-}
-
-const scene = async (input: Fields): Promise<Finding> => {
-  const { machine, parent, script, reply, child, tool, steps } = input
-  if (machine !== undefined) return runMachine(input)
-  const usual = tool === undefined ? [] : [["call tool", "finish tool_calls"], "text"]
-  const replies = listOf(parent ?? script ?? (reply === undefined ? usual : [reply]))
-  const main = (await namedModel(JSON.stringify(steps ?? []))) ?? partsModel(replies.map(replyOf))
-  return judged(input, main, runSteps, child === undefined ? undefined : partsModel(listOf(child).map(replyOf)))
-}
-
-const kinds: Readonly<Record<string, (input: Fields) => Promise<Finding>>> = {
-  wire,
-  parts: (input) => judged(input, partsModel(input["replies"])),
-  schema,
-  scene
+  if (name !== undefined) return wireModel(dialects[name] ?? "chat", name, [])
+  if (dialect === undefined && status === undefined) {
+    const usual = tool === undefined ? [] : [["call tool", "finish tool_calls"], "text"]
+    return partsModel(replies ?? listOf(parent ?? script ?? (reply === undefined ? usual : [reply])).map(replyOf))
+  }
+  return wireModel((dialect ?? "chat") as Dialect, textOf(provider).replace("@ai-sdk/", ""), replies ?? [refusal])
 }
 
 /** Every field that an input may have. */
@@ -98,14 +81,19 @@ const fields =
   /^(?:kind|right|tools?|options|hooks|retry|ask|dialect|replies|package|then|parameters|cases|script|steps|parent|child|thread|machine|reply|note)$/
 
 const run = async (input: Fields): Promise<Finding> => {
-  const kind = kinds[textOf(input["kind"])]
+  const { kind, machine, child } = input
   const unknown = Object.keys(input).find((field) => !fields.test(field))
-  if (kind === undefined) return unexaminedCase(`the kind ${textOf(input["kind"])}`)
+  if (!/^(?:wire|parts|schema|scene)$/.test(textOf(kind))) return unexaminedCase(`the kind ${textOf(kind)}`)
   if (unknown !== undefined) return unexaminedCase(`the field ${unknown}`)
-  return kind(input).catch((error: unknown) => {
+  try {
+    if (machine !== undefined) return await runMachine(input)
+    if (kind === "schema") return await schema(input)
+    const children = child === undefined ? undefined : partsModel(listOf(child).map(replyOf))
+    return await judged(input, await modelOf(input), runSteps, children)
+  } catch (error) {
     if (error instanceof UnknownWords) return unexaminedCase(error.message)
     throw error
-  })
+  }
 }
 
 /** The suite; each file is one input. */

@@ -51,12 +51,10 @@ const depthOf = (value: unknown): number => {
 /** Whether a value names the time of the input's `retry-after`: the end of the wait, or the wait. */
 const namesTime = (world: World, value: unknown): boolean => {
   const ms = Number(/retry-after\W+(\d+)/.exec(JSON.stringify(world.input))?.[1]) * 1_000
-  const isIt = (time: number): boolean =>
-    time === ms || time === ms / 1_000 || Math.abs(time - Date.now() - ms) < 60_000
+  const isIt = (time: number): boolean => [ms, ms / 1_000].includes(time) || Math.abs(time - Date.now() - ms) < 60_000
   const shown = value instanceof Error ? [value.message, ...Object.values(value)] : value
-  return nodesIn(shown).some((node) =>
-    [node, Date.parse(textOf(node)), ...textOf(node).split(/\D+/)].map(Number).some(isIt)
-  )
+  const times = nodesIn(shown).flatMap((node) => [node, Date.parse(textOf(node)), ...textOf(node).split(/\D+/)])
+  return times.map(Number).some(isIt)
 }
 
 const runsAfterAnswer = async (world: World, name: string): Promise<boolean> => {
@@ -73,13 +71,8 @@ const ranEach = ({ runs }: World, words: string): boolean => {
     const [name = "", ...count] = item.split(" ")
     return Array.from({ length: countOf(count.join(" ")) }, () => name)
   })
-  return (
-    names.toSorted().join() ===
-    runs
-      .map(({ tool }) => tool)
-      .toSorted()
-      .join()
-  )
+  const ran = runs.map(({ tool }) => tool)
+  return ran.toSorted().join() === names.toSorted().join()
 }
 
 const isRefusedAsEmpty = async (world: World): Promise<boolean> => {
@@ -140,8 +133,8 @@ const request = "(?:the )?(?:body|input|output|message)?(?: of )?request {n}"
 const phrases: Table<boolean | Promise<boolean>, [World]> = {
   "see `outcome`|with default options": () => true,
   "{n} requests?": (world, count) => world.main.bodies.length === countOf(count),
-  "{n} requests? in one turn": (world, count) =>
-    world.main.bodies.length === countOf(count) && world.results.length === 1,
+  "{n} requests? in one turn": ({ main, results: [, ...more] }, n) =>
+    main.bodies.length === countOf(n) && more.length === 0,
   "text {t}": (world, text) => world.texts("assistant").includes(text),
   "text ends with {t}": (world, text) => world.texts("assistant").join("").endsWith(text),
   "completed(?: with default options|: .*)?": isCompleted,
@@ -162,14 +155,12 @@ const phrases: Table<boolean | Promise<boolean>, [World]> = {
   "(?:the )?call (?:is )?{t}": (world, outcome) => world.outcomes.includes(outcome),
   "the call of {w} has a result(?: such as {t})?": (world) => world.texts("tool").length > 0,
   "the result of the call says that the answer is cut off": hasCutResult,
-  "{t} is not the result of the call": (world, text) =>
-    world.outcomes.length > 0 && !world.texts("tool").includes(text),
+  "{t} is not the result of the call": (world, text) => world.texts("tool").some((one) => one !== text),
   "the parent reads that there is no answer": hasNoAnswer,
   "no call for the program.*": ({ results: ended }) =>
     ended.length > 0 && [...valuesAt(ended, "toolCalls"), ...valuesAt(ended, "truncatedToolCalls")].flat().length === 0,
   "a live client sees {n} tool parts? of the provider.*": (world, n) => providerParts(world).length === countOf(n),
-  "the handler gets (?:the text )?{q}(?: in some form)?": ({ runs }, value) =>
-    nodesIn(runs).map(String).includes(value),
+  "the handler gets (?:the text )?{q}(?: in some form)?": ({ runs }, q) => nodesIn(runs).map(String).includes(q),
   "{n} calls? with (\\{.*\\})": ({ runs }, count, args) =>
     runs.length === countOf(count) && runs.every((run) => bare(JSON.stringify(run.args)) === bare(args)),
   "(?:it )?(?:runs|ran) {n}": ({ runs }, count) => runs.length === countOf(count),

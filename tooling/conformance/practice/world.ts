@@ -6,7 +6,7 @@
  * @module
  */
 import { setImmediate as nextTurn, setTimeout as after } from "node:timers/promises"
-import { type LocalChatRef, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
+import { type LocalChatRef, type RunningTroupe, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
@@ -62,7 +62,7 @@ export class World {
       ...(this.child === undefined ? { tools } : { tools: [...tools, Agents.subagent("child")], agents }),
       ...gateOf(this.input),
       ...fieldsOf(options)
-    } as TroupeOptions)
+    })
     const isNew = thread !== undefined && !(await this.#troupe.has("c"))
     this.chat = isNew ? await this.#troupe.begin([...threadOf(thread)], { id: "c" }) : await this.#troupe.chat("c")
     const authorize = () => ({ owner: "anna", may: { approve: true } })

@@ -23,7 +23,7 @@ it("PRACTICE5 inputs with words or fields that the runner does not know are coun
   const { lines } = reportOf(await runSuite(practiceSuite, [], join(folder, "unknown")), true)
   expect(lines).toEqual([
     "not examined, the field weather: a-field",
-    "not examined, the facet the moon is full: a-right-value",
+    "not examined, the facets the moon is full: a-right-value",
     "not examined, the words “sing”: a-step",
     "0 deviate by decision; not run: none; 3 cases and 0 facets not examined",
     "0 passed, 0 failed, 3 not examined"
