@@ -2,10 +2,12 @@
 import { chatSuite } from "./chat/chatSuite.ts"
 import { dispatchSuite } from "./dispatch/dispatchSuite.ts"
 import { otpSuite } from "./otp/otpSuite.ts"
+import { practiceSuite } from "./practice/practiceSuite.ts"
 import type { Suite } from "./runner/suite.ts"
 
 export const suites: ReadonlyMap<string, Suite> = new Map([
   ["otp", otpSuite],
   ["chat", chatSuite],
-  ["dispatch", dispatchSuite]
+  ["dispatch", dispatchSuite],
+  ["practice", practiceSuite]
 ])

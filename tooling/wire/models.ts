@@ -20,7 +20,10 @@ const apiKey = "none"
  * The model whose package reads this recording: the provider's own package if there is one, else the package for the API
  * that the reply was recorded from.
  */
-export const modelFor = ({ provider, dialect }: Recording, baseURL: string): AiSdkModel => {
+export const modelFor = (
+  { provider, dialect }: Pick<Recording, "provider" | "dialect">,
+  baseURL: string
+): AiSdkModel => {
   switch (dialect) {
     case "messages":
       return createAnthropic({ baseURL, apiKey })(modelId)

@@ -26,11 +26,20 @@ export interface WireServer {
 /** How long connections may take to close after the chat has ended. */
 const graceMs = 500
 
+/** Answers one request, whose body was read. */
+export type Answer = (body: string, response: ServerResponse) => Promise<void>
+
 /** Serves a recording. */
-export const serve = async (recording: Recording): Promise<WireServer> => {
+export const serve = (recording: Recording): Promise<WireServer> =>
+  serveBy((body, response) => answer(recording, body, response))
+
+/** Serves answers of any kind. */
+export const serveBy = async (answerTo: Answer): Promise<WireServer> => {
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
-    answer(recording, request, response).catch(() => response.destroy())
+    bodyOf(request)
+      .then((body) => answerTo(body, response))
+      .catch(() => response.destroy())
   })
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
@@ -54,8 +63,7 @@ export const serve = async (recording: Recording): Promise<WireServer> => {
   }
 }
 
-const answer = async (recording: Recording, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const body = await bodyOf(request)
+const answer = async (recording: Recording, body: string, response: ServerResponse): Promise<void> => {
   const isClosing = bringsToolResults(body)
   if (!isClosing && recording.status !== undefined) {
     response.writeHead(recording.status, { "content-type": "application/json", connection: "close" })
@@ -73,7 +81,7 @@ const answer = async (recording: Recording, request: IncomingMessage, response: 
 }
 
 /** Some APIs repeat the name of an event: in the frame, and in the data. */
-const framed = (line: string, { dialect }: Recording): string => {
+export const framed = (line: string, { dialect }: Pick<Recording, "dialect">): string => {
   const isNamed = dialect === "messages" || dialect === "responses"
   const name = isNamed ? /^\{"type":\s*"([\w.]+)"/.exec(line)?.[1] : undefined
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${line}\n\n`

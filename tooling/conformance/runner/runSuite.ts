@@ -59,8 +59,8 @@ export const runSuite = async (
   return cases.flatMap((one) => results.get(one) ?? [])
 }
 
-/** Reports each case that failed or deviates, and the unexamined ones; the tally comes last. */
-export const reportOf = (results: ReadonlyArray<CaseResult>): Report => {
+/** Reports each case that failed or deviates, and the unexamined ones; the tally comes last, with those counted apart if so chosen. */
+export const reportOf = (results: ReadonlyArray<CaseResult>, isApart = false): Report => {
   const of = (status: Status) => results.filter((result) => result.status === status)
   const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
   const unexamined = unexaminedOf(results)
@@ -70,7 +70,7 @@ export const reportOf = (results: ReadonlyArray<CaseResult>): Report => {
       ...of("deviates").map(({ id, detail }) => `${id}: deviates (${detail})`),
       ...unexamined.lines,
       `${deviating} deviate by decision; not run: ${counted(of("skipped"))}; ${unexamined.tally}`,
-      `${passed} passed, ${failed} failed`
+      `${passed} passed, ${failed} failed${isApart ? `, ${of("unexamined").length} not examined` : ""}`
     ],
     asExpected: failed === 0
   }

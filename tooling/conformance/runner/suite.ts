@@ -13,7 +13,7 @@ export type ClockKind = "virtual" | "real"
 
 /** The facts of a case that rules read, the same for all suites. */
 export interface CaseFacts {
-  readonly suite: "otp" | "chat" | "dispatch"
+  readonly suite: "otp" | "chat" | "dispatch" | "practice"
   /** The operation of the case: a key of its suite's table of operations. */
   readonly operation: string
   readonly given: Fields
