@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname, join } from "node:path"
-import { exportsOf } from "./moduleFacts.ts"
+import { factsOf } from "./moduleFacts.ts"
 import type { ExportedName } from "./moduleFacts.ts"
 import { exists, readJson, readText } from "./workspace.ts"
 import type { Manifest } from "./workspace.ts"
@@ -57,7 +57,7 @@ const membersOf = (path: string, found: ExportedName): ReadonlyArray<ExportedNam
 }
 
 const namesOf = (path: string): ReadonlyArray<ExportedName> =>
-  exportsOf(readText(path)).flatMap((found) => {
+  factsOf(readText(path)).exports.flatMap((found) => {
     const source = found.from?.source
     if (source === undefined || !source.startsWith(".") || found.kind === "namespace") return [found]
     const target = join(dirname(path), source)

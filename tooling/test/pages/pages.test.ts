@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path"
 import { build } from "vite"
 import { expect, test } from "vitest"
-import { loadedBy } from "../../house/moduleFacts.ts"
+import { factsOf } from "../../house/moduleFacts.ts"
 import { publicModules } from "../../house/publicApi.ts"
 import { exists, readText, root } from "../../house/workspace.ts"
 
@@ -20,7 +20,7 @@ const loadedWith = (entry: string): ReadonlySet<string> => {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue
     found.add(path)
-    if (exists(path)) for (const specifier of loadedBy(readText(path))) open.push(target(path, specifier))
+    if (exists(path)) for (const specifier of factsOf(readText(path)).loaded) open.push(target(path, specifier))
   }
   return found
 }
