@@ -1,7 +1,7 @@
 /** The lines of the bench, on the means of a contestant. */
 
 /** One prepared line: only `run` is measured. */
-interface Round {
+export interface Round {
   readonly run: () => Promise<void> | void
   readonly end: () => Promise<void> | void
 }

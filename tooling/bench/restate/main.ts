@@ -15,7 +15,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { freePort, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { run } from "../../packed/program.ts"
 import { unpackNode } from "../built.ts"
-import { Nodes } from "../cluster/nodes.ts"
+import { nodesOn } from "../cluster/nodes.ts"
 import { programFiles } from "../cluster/process.ts"
 import { turn } from "../cluster/turn.ts"
 import { median } from "../rounds.ts"
@@ -129,9 +129,9 @@ const measureRestate = async (folder: string): Promise<void> => {
 const measureTroupe = async (): Promise<void> => {
   const built = await unpackNode(new URL("../cluster/node.ts", import.meta.url), programFiles)
   const postgres = await startPostgres()
-  const nodes = new Nodes(postgres.url, built.folder)
+  const nodes = nodesOn(postgres.url, built.folder)
   try {
-    const { gateway, homes } = await nodes.cluster({ homes: 1, leaseMs: 5_000 })
+    const { gateway, homes } = await nodes.cluster(1, 5_000)
     const [home = gateway] = homes
     const word = { words: 1, pauseMs: 0 }
     await report("Troupe, through a gateway", (key) => turn(gateway, key, word))
