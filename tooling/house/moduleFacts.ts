@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { memoOf } from "./memo.ts"
 import { child, children, parse, textOf, walk } from "./syntax.ts"
 import type { SyntaxNode } from "./syntax.ts"
 
@@ -32,19 +33,11 @@ export interface ModuleFacts {
   readonly classes: ReadonlyArray<{ readonly name: string; readonly lines: number }>
 }
 
-const known = new Map<string, ModuleFacts>()
-
-/** The facts about a module with this text. */
-export const factsOf = (text: string): ModuleFacts => {
-  const facts = known.get(text) ?? readFacts(text)
-  known.set(text, facts)
-  return facts
-}
-
 const importTypes = new Set(["ImportDeclaration", "ExportNamedDeclaration", "ExportAllDeclaration"])
 const lateTypes = new Set(["ImportExpression", "TSImportType"])
 
-const readFacts = (text: string): ModuleFacts => {
+/** The facts about a module with this text. */
+export const factsOf = memoOf((text): ModuleFacts => {
   const program = parse(text)
   const imports: Array<string> = []
   const loaded: Array<string> = []
@@ -64,7 +57,7 @@ const readFacts = (text: string): ModuleFacts => {
     if (!isLate && !isType) loaded.push(source)
   }
   return { imports, loaded, exports: exportsIn(program, text), identifiers, classes }
-}
+})
 
 const exportsIn = (program: SyntaxNode, text: string): ReadonlyArray<ExportedName> => {
   const names = new Map<string, ExportedName>()
