@@ -1,7 +1,7 @@
 /** The lines of the bench's table, with their limits. */
 import type { ContenderName } from "./contenders.ts"
 import { keyOf, type Samples } from "./rounds.ts"
-import type { Limit } from "./table.ts"
+import type { Limit } from "./verdict.ts"
 import { chats } from "./work/programA.ts"
 import type { Quantity } from "./work/timed.ts"
 

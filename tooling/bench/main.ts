@@ -18,7 +18,8 @@ import { contenderOf } from "./contenders.ts"
 import { contendersOf, type Line, lines } from "./lines.ts"
 import { benchProcesses } from "./otp/table.ts"
 import { runRounds } from "./rounds.ts"
-import { costsOf, isGood, tableOf, tolerance } from "./table.ts"
+import { costsOf, isGood, tableOf } from "./table.ts"
+import { tolerance } from "./verdict.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -22,7 +22,7 @@ export interface ExportedName {
 }
 
 /** What the rules read of one module. */
-export interface ModuleFacts {
+interface ModuleFacts {
   /** Every module named by a static import, a re-export, an import type or a literal dynamic import, in order. */
   readonly imports: ReadonlyArray<string>
   /** Of these, the modules that are loaded at startup: no types, no dynamic imports. */

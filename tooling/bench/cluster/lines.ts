@@ -1,5 +1,5 @@
 /** The figures of a cluster, and their limits. */
-import type { Limit } from "../table.ts"
+import type { Limit } from "../verdict.ts"
 
 /** The groups of figures, which the command line selects. */
 export const groups = ["failures", "costs", "limited"] as const

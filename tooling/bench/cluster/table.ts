@@ -1,6 +1,7 @@
 /** The printed table of a cluster's figures, and its verdict. */
 import type { Samples } from "../rounds.ts"
-import { show, type Verdict, verdictOf } from "../table.ts"
+import { show } from "../table.ts"
+import { type Verdict, verdictOf } from "../verdict.ts"
 import { type ClusterLine, clusterLines } from "./lines.ts"
 
 /** The measured figure of a line; not a number without samples. */

@@ -1,10 +1,6 @@
 /** The lines of the bench, on the means of a contestant. */
 
-/** One prepared line: only `run` is measured. */
-export interface Round {
-  readonly run: () => Promise<void> | void
-  readonly end: () => Promise<void> | void
-}
+type Run = () => Promise<void> | void
 
 /** A message to a server: it counts, or calls the function. */
 export type Mail = "add" | (() => void)
@@ -66,12 +62,12 @@ const countdown = (count: number): { readonly done: () => void; readonly over: P
   return { done, over }
 }
 
-/** Every line of a contestant. `waiting` and `idle` measure the memory that their `run` keeps. */
+/** Every line of a contestant; only the `run` of a prepared line is measured. `waiting` and `idle` measure the memory that their `run` keeps. */
 export const contestantOf = <World, Server, Work>(means: Means<World, Server, Work>) => {
   const { open, close, repeat, call, cast } = means
   const line =
-    (prepare: (world: World, count: number) => Promise<Round["run"]> | Round["run"]) =>
-    async (count: number): Promise<Round> => {
+    (prepare: (world: World, count: number) => Promise<Run> | Run) =>
+    async (count: number): Promise<{ readonly run: Run; readonly end: Run }> => {
       const world = open()
       return { run: await prepare(world, count), end: () => close(world) }
     }

@@ -118,12 +118,7 @@ describe("an import is refused when it", () => {
   })
 
   test("and taken when it follows the table", () => {
-    expect(["@troupe/otp", "@troupe/otp/clock", "effect", "zod", "../Message.ts"].map(refusal)).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      undefined
-    ])
+    const followed = ["@troupe/otp", "@troupe/otp/clock", "effect", "zod", "../Message.ts"]
+    expect(followed.filter((specifier) => refusal(specifier) !== undefined)).toEqual([])
   })
 })

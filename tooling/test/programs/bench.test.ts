@@ -5,7 +5,8 @@ import { contenders } from "../../bench/contenders.ts"
 import { contendersOf, lines as chatLines } from "../../bench/lines.ts"
 import { lines } from "../../bench/otp/lines.ts"
 import { keyOf, runOnce, Samples } from "../../bench/rounds.ts"
-import { isGood, tableOf, tolerance, verdictOf } from "../../bench/table.ts"
+import { isGood, tableOf } from "../../bench/table.ts"
+import { tolerance, verdictOf } from "../../bench/verdict.ts"
 import { readText } from "../../house/workspace.ts"
 
 test("the bench's Elixir program has exactly the lines whose cost on the BEAM was recorded", () => {
