@@ -50,15 +50,7 @@ export const block = (index: number, begun: unknown, ...deltas: ReadonlyArray<un
 /** The first event of the Messages API. */
 export const messageStart = (usage: object = { input_tokens: 1, output_tokens: 1 }) => ({
   type: "message_start",
-  message: {
-    id: "msg",
-    type: "message",
-    role: "assistant",
-    model: "recorded",
-    content: [],
-    stop_reason: null,
-    usage
-  }
+  message: { id: "msg", type: "message", role: "assistant", model: "recorded", content: [], stop_reason: null, usage }
 })
 
 /** The last events of the Messages API. */

@@ -61,15 +61,14 @@ const installed = async (): Promise<string> => {
   return folder
 }
 
+/** Asks again until there is an answer. */
 const answered = async (ask: () => Promise<unknown>): Promise<void> => {
-  for (;;) {
-    try {
-      await ask()
-      return
-    } catch {
-      await pause(10)
-    }
-  }
+  const fails = () =>
+    ask().then(
+      () => false,
+      () => true
+    )
+  while (await fails()) await pause(10)
 }
 
 const posted = async (url: string, body: unknown = null): Promise<string> => {
@@ -91,11 +90,9 @@ const measureRestate = async (folder: string): Promise<void> => {
   const admin = "http://127.0.0.1:9070"
   // The program itself: a signal to the script of the package would not reach it.
   const program = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`
-  const startServer = (): ChildProcess =>
-    spawn(join(folder, program), ["--base-dir", join(folder, "data")], {
-      stdio: "ignore",
-      env: { ...process.env, DO_NOT_TRACK: "1" }
-    })
+  const env = { ...process.env, DO_NOT_TRACK: "1" }
+  const args = ["--base-dir", join(folder, "data")]
+  const startServer = (): ChildProcess => spawn(join(folder, program), args, { stdio: "ignore", env })
   const startService = async (): Promise<ChildProcess> => {
     const child = fork(join(folder, "service.mjs"), [String(port)], { execArgv: [] })
     await once(child, "message")
