@@ -22,27 +22,29 @@ const subagents = () => import("./work/subagents.ts")
 const pi = () => import("./work/pi.ts")
 const http = () => import("./work/http.ts")
 const imports = () => import("./work/imports.ts")
+const allocated = () => import("./work/allocated.ts")
+const crowd = () => import("./work/crowd.ts")
 
-const timed = async (work: () => Promise<void>, warm = work): Promise<Costs> =>
-  (await import("./work/timed.ts")).timed(work, warm)
+/** A contender whose module measures itself. */
+const measured = <Module>(
+  load: () => Promise<Module>,
+  measure: (module: Module, folder: string) => Promise<Costs>,
+  more: Omit<Contender, "measure"> = {}
+): Contender => ({ ...more, measure: async (folder) => measure(await load(), folder) })
 
-/** A contender that does one piece of work of a module. */
-const worker = <Module>(load: () => Promise<Module>, work: (module: Module) => Promise<void>): Contender => ({
-  measure: async () => {
-    const module = await load()
-    return timed(() => work(module))
-  }
-})
-
-const crowdOf = (count: number): Contender => ({
-  measure: async () => {
-    const { crowd } = await import("./work/crowd.ts")
+/** A contender that does one piece of work of a module, or another one to get warm. */
+const worker = <Module>(load: () => Promise<Module>, work: (module: Module) => Promise<void>, warm = work): Contender =>
+  measured(load, async (module) => {
+    const { timed } = await import("./work/timed.ts")
     return timed(
-      () => crowd(count),
-      () => crowd(1_000)
+      () => work(module),
+      () => warm(module)
     )
-  }
-})
+  })
+
+// No collection runs while it measures: the young generation has room for everything.
+const noCollection = { flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"] }
+const isBuilt = { isBuilt: true }
 
 /** All contenders. */
 export const contenders = {
@@ -61,28 +63,22 @@ export const contenders = {
   "stream parts": worker(parts, (it) => it.streamedParts()),
   subagents: worker(subagents, (it) => it.withChildren()),
   "two chats": worker(subagents, (it) => it.inPairs()),
-  "crowd of 1,000": crowdOf(1_000),
-  "crowd of 10,000": crowdOf(10_000),
-  counts: { measure: async () => (await import("./work/counts.ts")).counts() },
-  allocated: {
-    // No collection runs while it measures: the young generation has room for everything.
-    flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"],
-    measure: async () => (await import("./work/allocated.ts")).allocated()
-  },
-  "allocated with definitions": {
-    flags: ["--min-semi-space-size=512", "--max-semi-space-size=512"],
-    measure: async () => (await import("./work/allocated.ts")).allocated(2_000)
-  },
-  "http bare": { measure: async () => (await http()).httpTurns("bare") },
-  "http troupe": { measure: async () => (await http()).httpTurns("troupe") },
-  "import of peers": {
-    isBuilt: true,
-    measure: async (folder) => imports().then(({ importOf, peerImports }) => importOf(folder, peerImports))
-  },
-  "import of chat": {
-    isBuilt: true,
-    measure: async (folder) => imports().then(({ importOf, chatImport }) => importOf(folder, chatImport))
-  }
+  "crowd of 1,000": worker(crowd, (it) => it.crowd(1_000)),
+  "crowd of 10,000": worker(
+    crowd,
+    (it) => it.crowd(10_000),
+    (it) => it.crowd(1_000)
+  ),
+  counts: measured(
+    () => import("./work/counts.ts"),
+    (it) => it.counts()
+  ),
+  allocated: measured(allocated, (it) => it.allocated(), noCollection),
+  "allocated with definitions": measured(allocated, (it) => it.allocated(2_000), noCollection),
+  "http bare": measured(http, (it) => it.httpTurns("bare")),
+  "http troupe": measured(http, (it) => it.httpTurns("troupe")),
+  "import of peers": measured(imports, (it, folder) => it.importOf(folder, it.peerImports), isBuilt),
+  "import of chat": measured(imports, (it, folder) => it.importOf(folder, it.chatImport), isBuilt)
 } satisfies Readonly<Record<string, Contender>>
 
 /** The name of a contender. */

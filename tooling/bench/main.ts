@@ -8,10 +8,9 @@
  * - `--profile FOLDER`: writes a CPU profile of each run to the folder
  *
  * The contenders run in processes of their own and take turns. A figure is a median, or the ratio of two medians. The exit
- * code is 1 when a figure exceeds its bound by more than the tolerance (`bounds.ts`).
+ * code is 1 when a figure exceeds its bound by more than the tolerance (`lines.ts`).
  */
 import { parseArgs } from "node:util"
-import { tolerance } from "./bounds.ts"
 import { type Built, unpackBuilt } from "./built.ts"
 import { benchCluster } from "./cluster/bench.ts"
 import { groups } from "./cluster/lines.ts"
@@ -20,6 +19,7 @@ import { contendersOf, type Line, lines } from "./lines.ts"
 import { benchProcesses } from "./otp/table.ts"
 import { runRounds } from "./rounds.ts"
 import { costsOf, isGood, tableOf } from "./table.ts"
+import { tolerance } from "./verdict.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

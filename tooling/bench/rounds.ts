@@ -58,33 +58,35 @@ const runReported = async (name: ContenderName, running: Running, title: string)
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
-/** The costs of the contenders in all rounds. */
-export class Results {
-  readonly #costs = new Map<ContenderName, Array<Costs>>()
+/** Measured values by their key. */
+export class Samples {
+  readonly #values = new Map<string, Array<number>>()
 
-  /** Adds the costs of one run. */
-  add(name: ContenderName, costs: Costs): void {
-    const known = this.#costs.get(name)
-    if (known === undefined) this.#costs.set(name, [costs])
-    else known.push(costs)
+  add(key: string, value: number): void {
+    this.#values.set(key, [...this.values(key), value])
   }
 
-  /** The measured values of a quantity. */
-  values(name: ContenderName, quantity: Quantity): ReadonlyArray<number> {
-    return (this.#costs.get(name) ?? []).flatMap((costs) => costs[quantity] ?? [])
+  values(key: string): ReadonlyArray<number> {
+    return this.#values.get(key) ?? []
   }
 
-  /** The median of a quantity. */
-  median(name: ContenderName, quantity: Quantity): number {
-    return median(this.values(name, quantity))
+  /** Not a number when there is no value. */
+  median(key: string): number {
+    return median(this.values(key))
   }
 }
 
+/** The key of a contender's quantity. */
+export const keyOf = (name: ContenderName, quantity: Quantity): string => `${name}: ${quantity}`
+
 /** Runs each contender once in each round. */
-export const runRounds = async (names: ReadonlyArray<ContenderName>, running: Running): Promise<Results> => {
-  const results = new Results()
+export const runRounds = async (names: ReadonlyArray<ContenderName>, running: Running): Promise<Samples> => {
+  const results = new Samples()
   for (let round = 1; round <= running.rounds; round++) {
-    for (const name of names) results.add(name, await runReported(name, running, `round ${round}/${running.rounds}`))
+    for (const name of names) {
+      const costs = await runReported(name, running, `round ${round}/${running.rounds}`)
+      for (const [quantity, value] of Object.entries(costs)) results.add(keyOf(name, quantity as Quantity), value)
+    }
   }
   return results
 }

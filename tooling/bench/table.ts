@@ -1,24 +1,8 @@
-/** The printed table, and its verdict. */
-import { type Limit, tolerance } from "./bounds.ts"
+/** The printed table. */
 import type { ContenderName } from "./contenders.ts"
 import type { Line } from "./lines.ts"
-import type { Results } from "./rounds.ts"
-
-/**
- * What a measured figure is, compared with its limits.
- *
- * - `"over"`: beyond the bound, within the tolerance
- * - `"FAILS"`: beyond the bound and the tolerance, or not a number
- */
-export type Verdict = "in aim" | "in bound" | "over" | "FAILS"
-
-/** Compares a figure with its limits. `allowed` is the part of the bound by which the figure may exceed it. */
-export const verdictOf = (measured: number, { bound, aim, isLeast = false }: Limit, allowed = tolerance): Verdict => {
-  const isWithin = (limit: number): boolean => (isLeast ? measured >= limit : measured <= limit)
-  if (isWithin(aim)) return "in aim"
-  if (isWithin(bound)) return "in bound"
-  return isWithin(bound * (isLeast ? 1 - allowed : 1 + allowed)) ? "over" : "FAILS"
-}
+import { keyOf, type Samples } from "./rounds.ts"
+import { verdictOf } from "./verdict.ts"
 
 /** A number with as many places as matter. */
 export const show = (value: number): string =>
@@ -28,7 +12,7 @@ const row = (name: string, figure: string, ...cells: ReadonlyArray<string>): str
   name.padEnd(52) + figure.padEnd(34) + cells.map((cell) => cell.padStart(10)).join("")
 
 /** The rows of the table. */
-export const tableOf = (lines: ReadonlyArray<Line>, results: Results): ReadonlyArray<string> => [
+export const tableOf = (lines: ReadonlyArray<Line>, results: Samples): ReadonlyArray<string> => [
   row("", "", "measured", "bound", "aim", ""),
   ...lines.flatMap(({ key, name, figures }) =>
     figures.map(({ name: figure, measure, limit }, index) => {
@@ -40,13 +24,13 @@ export const tableOf = (lines: ReadonlyArray<Line>, results: Results): ReadonlyA
 ]
 
 /** The costs of the contenders: medians, with the least and the most. */
-export const costsOf = (names: ReadonlyArray<ContenderName>, results: Results): ReadonlyArray<string> => {
+export const costsOf = (names: ReadonlyArray<ContenderName>, results: Samples): ReadonlyArray<string> => {
   const cell = (name: ContenderName, quantity: "cpuMs" | "peakMb"): string => {
-    const values = results.values(name, quantity)
+    const values = results.values(keyOf(name, quantity))
     if (values.length === 0) return ""
-    return `${show(results.median(name, quantity))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
+    return `${show(results.median(keyOf(name, quantity)))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
   }
-  const timed = names.filter((name) => results.values(name, "cpuMs").length > 0)
+  const timed = names.filter((name) => results.values(keyOf(name, "cpuMs")).length > 0)
   return [
     `${"".padEnd(20)}${"processor time, ms".padStart(28)}${"peak heap, MB".padStart(28)}`,
     ...timed.map((name) => name.padEnd(20) + cell(name, "cpuMs").padStart(28) + cell(name, "peakMb").padStart(28))
@@ -54,5 +38,5 @@ export const costsOf = (names: ReadonlyArray<ContenderName>, results: Results): 
 }
 
 /** Whether no figure fails. */
-export const isGood = (lines: ReadonlyArray<Line>, results: Results): boolean =>
+export const isGood = (lines: ReadonlyArray<Line>, results: Samples): boolean =>
   lines.every(({ figures }) => figures.every(({ measure, limit }) => verdictOf(measure.of(results), limit) !== "FAILS"))

@@ -1,8 +1,11 @@
 /**
- * Facts about one module: its imports, its exports and their docs, its size.
+ * Facts about one module: its imports, its exports and their docs, its names, its size.
+ *
+ * **Details**: a text is parsed once in a process, however many rules read its facts.
  *
  * @module
  */
+import { memoOf } from "./memo.ts"
 import { child, children, parse, textOf, walk } from "./syntax.ts"
 import type { SyntaxNode } from "./syntax.ts"
 
@@ -18,40 +21,46 @@ export interface ExportedName {
   readonly from?: { readonly source: string; readonly name: string }
 }
 
-/** Every module named by a static import, a re-export, an import type or a literal dynamic import, in order. */
-export const importsOf = (text: string): ReadonlyArray<string> => sourcesIn(text, () => true)
-
-/** Of these, the modules that are loaded at startup: no types, no dynamic imports. */
-export const loadedBy = (text: string): ReadonlyArray<string> =>
-  sourcesIn(
-    text,
-    (node) =>
-      node.type !== "TSImportType" &&
-      node.type !== "ImportExpression" &&
-      textOf(node, "importKind") !== "type" &&
-      textOf(node, "exportKind") !== "type"
-  )
-
-const sourcesIn = (text: string, counts: (node: SyntaxNode) => boolean): ReadonlyArray<string> => {
-  const sources: Array<string> = []
-  for (const node of walk(parse(text))) {
-    if (!counts(node)) continue
-    const isImport =
-      node.type === "ImportDeclaration" ||
-      node.type === "ExportNamedDeclaration" ||
-      node.type === "ExportAllDeclaration" ||
-      node.type === "ImportExpression" ||
-      node.type === "TSImportType"
-    const source = isImport ? textOf(child(node, "source") ?? child(node, "argument"), "value") : ""
-    if (source !== "") sources.push(source)
-  }
-  return sources
+/** What the rules read of one module. */
+interface ModuleFacts {
+  /** Every module named by a static import, a re-export, an import type or a literal dynamic import, in order. */
+  readonly imports: ReadonlyArray<string>
+  /** Of these, the modules that are loaded at startup: no types, no dynamic imports. */
+  readonly loaded: ReadonlyArray<string>
+  /** Every name it exports, in order; an overloaded or merged name once, with its first doc comment. */
+  readonly exports: ReadonlyArray<ExportedName>
+  readonly identifiers: ReadonlySet<string>
+  readonly classes: ReadonlyArray<{ readonly name: string; readonly lines: number }>
 }
 
-/** Every name a module exports, in order; an overloaded or merged name once, with its first doc comment. */
-export const exportsOf = (text: string): ReadonlyArray<ExportedName> => {
-  const names = new Map<string, ExportedName>()
+const importTypes = new Set(["ImportDeclaration", "ExportNamedDeclaration", "ExportAllDeclaration"])
+const lateTypes = new Set(["ImportExpression", "TSImportType"])
+
+/** The facts about a module with this text. */
+export const factsOf = memoOf((text): ModuleFacts => {
   const program = parse(text)
+  const imports: Array<string> = []
+  const loaded: Array<string> = []
+  const identifiers = new Set<string>()
+  const classes: Array<ModuleFacts["classes"][number]> = []
+  for (const node of walk(program)) {
+    const { type } = node
+    if (type === "Identifier" || type === "PrivateIdentifier") identifiers.add(textOf(node, "name"))
+    if (type === "ClassDeclaration")
+      classes.push({ name: nameOf(child(node, "id")), lines: codeLinesOf(text.slice(node.start, node.end)) })
+    const isLate = lateTypes.has(type)
+    if (!isLate && !importTypes.has(type)) continue
+    const source = textOf(child(node, "source") ?? child(node, "argument"), "value")
+    if (source === "") continue
+    imports.push(source)
+    const isType = textOf(node, "importKind") === "type" || textOf(node, "exportKind") === "type"
+    if (!isLate && !isType) loaded.push(source)
+  }
+  return { imports, loaded, exports: exportsIn(program, text), identifiers, classes }
+})
+
+const exportsIn = (program: SyntaxNode, text: string): ReadonlyArray<ExportedName> => {
+  const names = new Map<string, ExportedName>()
   for (const statement of children(program, "body")) {
     for (const found of exportedBy(statement, program, text)) {
       const key = found.kind === "everything" ? `* ${found.from?.source ?? ""}` : found.name

@@ -4,7 +4,8 @@
  * @module
  */
 import { dirname, join } from "node:path"
-import { exportsOf } from "./moduleFacts.ts"
+import { memoOf } from "./memo.ts"
+import { factsOf } from "./moduleFacts.ts"
 import type { ExportedName } from "./moduleFacts.ts"
 import { exists, readJson, readText } from "./workspace.ts"
 import type { Manifest } from "./workspace.ts"
@@ -25,7 +26,7 @@ export const publicModules = (folder: string): ReadonlyArray<{ readonly module: 
  * Every name of every public module of a library, sorted by module and name. A namespace is listed by its members, as
  * `Session.start`.
  */
-export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
+export const publicNames = memoOf((folder): ReadonlyArray<PublicName> =>
   publicModules(folder)
     .flatMap(({ module, path }) =>
       namesOf(path)
@@ -33,6 +34,7 @@ export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
         .map((found) => ({ ...found, module }))
     )
     .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
+)
 
 /** The problem of a public name's doc comment, if any; a name of another package has its comment there. */
 export const docComplaint = (name: PublicName): string | undefined => {
@@ -57,7 +59,7 @@ const membersOf = (path: string, found: ExportedName): ReadonlyArray<ExportedNam
 }
 
 const namesOf = (path: string): ReadonlyArray<ExportedName> =>
-  exportsOf(readText(path)).flatMap((found) => {
+  factsOf(readText(path)).exports.flatMap((found) => {
     const source = found.from?.source
     if (source === undefined || !source.startsWith(".") || found.kind === "namespace") return [found]
     const target = join(dirname(path), source)

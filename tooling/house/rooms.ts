@@ -4,50 +4,20 @@
  * @module
  */
 import { dirname, join, normalize } from "node:path"
-import { importsOf } from "./moduleFacts.ts"
+import { factsOf } from "./moduleFacts.ts"
 import type { Floors } from "./roomTable.ts"
 import { files, readText } from "./workspace.ts"
 
-/** The files that each file of a folder imports by path, type imports included, by the file's path from the root. */
-export type ImportGraph = ReadonlyMap<string, ReadonlyArray<string>>
-
-/** Reads the imports of every TypeScript file below a folder. */
-export const importGraph = (folder: string): ImportGraph =>
+/** The files that each TypeScript file below a folder imports by path, type imports included, by its path from the root. */
+const importGraph = (folder: string): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
     files(`${folder}/**/*.{ts,tsx}`).map((path) => [
       path,
-      importsOf(readText(path))
-        .filter((specifier) => specifier.startsWith("."))
+      factsOf(readText(path))
+        .imports.filter((specifier) => specifier.startsWith("."))
         .map((specifier) => normalize(join(dirname(path), specifier)))
     ])
   )
-
-/** The groups of files that import each other in a circle, each sorted. */
-export const circlesOf = (graph: ImportGraph): ReadonlyArray<ReadonlyArray<string>> => {
-  const order = new Map<string, number>()
-  const lowest = new Map<string, number>()
-  const open: Array<string> = []
-  const circles: Array<ReadonlyArray<string>> = []
-  const visit = (file: string): number => {
-    const number = order.size
-    order.set(file, number)
-    lowest.set(file, number)
-    open.push(file)
-    for (const next of graph.get(file) ?? []) {
-      if (!graph.has(next)) continue
-      const reached = order.has(next) ? (open.includes(next) ? (order.get(next) ?? number) : number) : visit(next)
-      lowest.set(file, Math.min(lowest.get(file) ?? number, reached))
-    }
-    const low = lowest.get(file) ?? number
-    if (low === number) {
-      const circle = open.splice(open.indexOf(file))
-      if (circle.length > 1) circles.push(circle.toSorted())
-    }
-    return low
-  }
-  for (const file of graph.keys()) if (!order.has(file)) visit(file)
-  return circles
-}
 
 /** The room of a file: its folder below `src`; empty for a door at the top. */
 export const roomOf = (folder: string, path: string): string => {

@@ -54,11 +54,11 @@ export const textOf = (node: SyntaxNode | undefined, field: string): string => {
 }
 
 /** A node and everything below it, parents first. */
-export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
-  yield node
-  for (const value of Object.values(node)) {
-    if (isNode(value)) yield* walk(value)
-    else if (Array.isArray(value)) for (const entry of value) if (isNode(entry)) yield* walk(entry)
+export function* walk(root: SyntaxNode): Generator<SyntaxNode> {
+  const open = [root]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    yield node
+    open.push(...Object.values(node).flat().filter(isNode).toReversed())
   }
 }
 

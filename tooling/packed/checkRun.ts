@@ -1,9 +1,12 @@
 /**
- * Runs named checks one after another and prints one line for each, with its seconds; the last line is the tally.
+ * Runs named checks and prints one line for each when it ends, with its seconds; the last line is the tally.
  *
  * @module
  */
 import { tallyLine } from "../verify/tally.ts"
+
+/** The problems that a check finds. */
+export type Problems = Promise<ReadonlyArray<string>> | ReadonlyArray<string>
 
 /** Prints the checks as they end, and counts them. */
 export class CheckRun {
@@ -15,7 +18,7 @@ export class CheckRun {
    *
    * **Details**: returns whether the check passed, for checks that need it.
    */
-  async check(name: string, body: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>): Promise<boolean> {
+  async check(name: string, body: () => Problems): Promise<boolean> {
     const startedAt = performance.now()
     const problems = await problemsOf(body)
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
@@ -34,9 +37,7 @@ export class CheckRun {
   }
 }
 
-const problemsOf = async (
-  body: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
-): Promise<ReadonlyArray<string>> => {
+const problemsOf = async (body: () => Problems): Promise<ReadonlyArray<string>> => {
   try {
     return await body()
   } catch (error) {

@@ -32,8 +32,7 @@ for (const [specifier, names] of Object.entries(expected)) {
     problems.push(specifier + ": " + error)
   }
 }
-for (const problem of problems) console.error(problem)
-process.exit(problems.length === 0 ? 0 : 1)
+if (problems.length > 0) throw new Error(problems.join("\\n"))
 `
   )
   return { title: `each of ${Object.keys(expected).length} modules loads`, file: "load.js" }

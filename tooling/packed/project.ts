@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { failureOf, run } from "./program.ts"
+import { run } from "./program.ts"
 import type { Tarball } from "./tarball.ts"
 
 /** The versions of the packages that a project adds to the tarballs. */
@@ -50,9 +50,27 @@ export const typeCheck = async (folder: string, tsc: string, resolution: string)
   return errors.filter((line) => !line.startsWith("node_modules/") || line.startsWith("node_modules/@troupe/"))
 }
 
-/** Runs a file of the project. */
-export const runFile = async (folder: string, node: string, file: string): Promise<ReadonlyArray<string>> =>
-  failureOf(await run(node, [file], folder))
+/** A program that imports files one after another, and writes the problems of each to a report. */
+const runner = `import { writeFileSync } from "node:fs"
+const [, , report, ...files] = process.argv
+const problems = {}
+for (const file of files) {
+  const failed = await import("./" + file).then(() => [], (error) => [String(error?.stack ?? error)])
+  problems[file] = failed
+  writeFileSync(report, JSON.stringify(problems))
+}
+`
+
+/** Runs files of the project in one process. Returns the problems of a file; one that the process did not reach has its output. */
+export const runFiles = async (folder: string, node: string, files: ReadonlyArray<string>) => {
+  const report = join(folder, "report.json")
+  writeFileSync(report, "{}")
+  writeFileSync(join(folder, "run.js"), runner)
+  const { ok, output } = await run(node, ["run.js", report, ...files], folder)
+  const problems = JSON.parse(readFileSync(report, "utf8")) as Readonly<Record<string, ReadonlyArray<string>>>
+  const isWhole = ok || files.some((file) => problems[file] === undefined)
+  return (file: string): ReadonlyArray<string> => (isWhole ? problems[file] : undefined) ?? [output]
+}
 
 const configOf = (resolution: string): object => ({
   compilerOptions: {

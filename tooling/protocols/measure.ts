@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { answerTo, type Column, protocols } from "./protocols.ts"
+import { answerTo, type Column, type Known, type Protocol, protocols } from "./protocols.ts"
 import { type ActRow, actRows, answerRows, type AnswerRow, held, type RequestRow, requestRows } from "./rows.ts"
 import { saying, type Stage, staged } from "./stage.ts"
 
@@ -22,16 +22,13 @@ import { saying, type Stage, staged } from "./stage.ts"
 type Cell = "used" | "ignored" | "refused" | "yes" | "live" | "later" | "no" | "–"
 
 /** The default content of a message, in each protocol. */
-const hi: Readonly<Record<Column, unknown>> = {
-  aiSdk: [{ type: "text", text: "Hi" }],
-  agUi: "Hi",
-  responses: "Hi",
-  completions: "Hi"
-}
+const hi = (column: Column): unknown => (column === "aiSdk" ? [{ type: "text", text: "Hi" }] : "Hi")
 
-const during = async <A>(stage: Stage, work: () => Promise<A>): Promise<A> => {
+/** Works on a server whose model gives these replies. */
+const onStage = async <A>(replies: ActRow["replies"], work: (stage: Stage) => Promise<A>): Promise<A> => {
+  const stage = await staged(...replies)
   try {
-    return await work()
+    return await work(stage)
   } finally {
     await stage.close()
   }
@@ -41,9 +38,8 @@ const during = async <A>(stage: Stage, work: () => Promise<A>): Promise<A> => {
 const requestCell = async ({ forms, mark }: RequestRow, column: Column): Promise<Cell> => {
   const form = forms[column]
   if (form === undefined) return "–"
-  const stage = await staged(saying("Done"))
-  return during(stage, async () => {
-    const request = protocols[column].send(stage.url, form.content ?? hi[column], form.fields)
+  return onStage([saying("Done")], async (stage) => {
+    const request = protocols[column].send(stage.url, form.content ?? hi(column), form.fields)
     const { status, text } = await answerTo(request)
     if (status >= 400 && status < 500 && text.includes('"code":')) return "refused"
     if (status !== 200) throw new Error(`${column} answers with ${status}: ${text}`)
@@ -54,13 +50,14 @@ const requestCell = async ({ forms, mark }: RequestRow, column: Column): Promise
 /** Whether a client receives a part of an answer. */
 const answerCell = async ({ reply, mark }: AnswerRow, column: Column): Promise<Cell> => {
   const { send, again } = protocols[column]
-  const stage = await staged(reply, saying("Done"))
-  return during(stage, async () => {
-    const { text: answer } = await answerTo(send(stage.url, hi[column]))
+  return onStage([reply, saying("Done")], async (stage) => {
+    const { text: answer } = await answerTo(send(stage.url, hi(column)))
     const live = mark.test(answer)
-    const other = await staged(reply, saying("Done"))
     // An answer that is not stored is asked for once more, whole.
-    const { text } = await during(other, () => again({ url: column === "completions" ? other.url : stage.url, answer }))
+    const { text } =
+      column === "completions"
+        ? await onStage([reply, saying("Done")], ({ url }) => again({ url, answer }))
+        : await again({ url: stage.url, answer })
     if (mark.test(text)) return live ? "yes" : "later"
     return live ? "live" : "no"
   })
@@ -71,9 +68,8 @@ const actCell = async ({ replies, act, asked, gone }: ActRow, column: Column): P
   const protocol = protocols[column]
   const acting = act(protocol)
   if (acting === undefined) return "–"
-  const stage = await staged(...replies)
-  return during(stage, async () => {
-    const { text: answer } = await answerTo(protocol.send(stage.url, hi[column]))
+  return onStage(replies, async (stage) => {
+    const { text: answer } = await answerTo(protocol.send(stage.url, hi(column)))
     await acting({ url: stage.url, answer })
     const last = stage.received.at(-1) ?? ""
     return stage.received.length > 1 && asked.test(last) && gone?.test(last) !== true ? "yes" : "no"
@@ -93,38 +89,45 @@ const until = async (response: Response, words: string): Promise<string> => {
   return text
 }
 
+interface Running {
+  readonly title: string
+  readonly act: (protocol: Protocol, stage: Stage, known: Known) => Promise<Cell>
+}
+
 /** Acts during a running answer: the client has its first words, and disconnects. */
-const running: ReadonlyArray<readonly [string, (column: Column, stage: Stage, begun: string) => Promise<Cell>]> = [
-  [
-    "leave, while the turn goes on",
-    async (column, stage, begun) => {
-      if (column === "completions") return "–"
+const running: ReadonlyArray<Running> = [
+  {
+    title: "leave, while the turn goes on",
+    act: async (protocol, stage, known) => {
+      if (protocol === protocols.completions) return "–"
       stage.release()
-      const { again } = protocols[column]
-      for (;;) {
-        const { text } = await again({ url: stage.url, answer: begun })
-        if (text.includes("Once upon a time")) return stage.aborted() === 0 ? "yes" : "no"
-      }
+      while (!(await protocol.again(known)).text.includes("Once upon a time")) continue
+      return stage.aborted() === 0 ? "yes" : "no"
     }
-  ],
-  [
-    "read the running answer again",
-    async (column, stage) => {
-      const { resume } = protocols[column]
+  },
+  {
+    title: "read the running answer again",
+    act: async ({ resume }, { url }) => {
       if (resume === undefined) return "–"
-      return (await until(await fetch(resume(stage.url)), "Once upon")) === "" ? "no" : "yes"
+      return (await until(await fetch(resume(url)), "Once upon")) === "" ? "no" : "yes"
     }
-  ],
-  [
-    "cancel the running turn",
-    async (column, stage, begun) => {
-      const { cancel } = protocols[column]
+  },
+  {
+    title: "cancel the running turn",
+    act: async ({ cancel }, stage, known) => {
       if (cancel === undefined) return "–"
-      await cancel({ url: stage.url, answer: begun })
+      await cancel(known)
       return stage.aborted() === 1 ? "yes" : "no"
     }
-  ]
+  }
 ]
+
+const runningCell = ({ act }: Running, column: Column): Promise<Cell> =>
+  onStage([held], async (stage) => {
+    const protocol = protocols[column]
+    const response = await fetch(protocol.send(stage.url, hi(column)))
+    return act(protocol, stage, { url: stage.url, answer: await until(response, "Once upon") })
+  })
 
 /** The rows of one table: a title, and a cell for each protocol. */
 export type Rows = ReadonlyArray<readonly [string, ...ReadonlyArray<Cell>]>
@@ -139,20 +142,8 @@ const rowsOf = async <Row extends { readonly title: string }>(
   )
 
 /** The three tables. */
-export const measured = async (columns: ReadonlyArray<Column>) => {
-  const runs = running.map(([title, act]) => ({ title, act }))
-  return {
-    requests: await rowsOf(requestRows, columns, requestCell),
-    answers: await rowsOf(answerRows, columns, answerCell),
-    acts: [
-      ...(await rowsOf(actRows, columns, actCell)),
-      ...(await rowsOf(runs, columns, async ({ act }, column) => {
-        const stage = await staged(held)
-        return during(stage, async () => {
-          const response = await fetch(protocols[column].send(stage.url, hi[column]))
-          return act(column, stage, await until(response, "Once upon"))
-        })
-      }))
-    ]
-  }
-}
+export const measured = async (columns: ReadonlyArray<Column>) => ({
+  requests: await rowsOf(requestRows, columns, requestCell),
+  answers: await rowsOf(answerRows, columns, answerCell),
+  acts: [...(await rowsOf(actRows, columns, actCell)), ...(await rowsOf(running, columns, runningCell))]
+})

@@ -70,39 +70,31 @@ const post = (url: string, body: object, headers?: Readonly<Record<string, strin
   answerTo(requestOf(url, body, headers))
 
 const uiMessage = (id: string, parts: unknown) => ({ id, role: "user", parts })
-const first = uiMessage("u1", [{ type: "text", text: "Hi" }])
+const uiText = (id: string, text: string) => uiMessage(id, [{ type: "text", text }])
+const first = uiText("u1", "Hi")
 const replied = (part: object) => ({ id: "u1.reply", role: "assistant", parts: [{ type: "step-start" }, part] })
-const decided = (approved: boolean) => ({
-  id: "c",
-  messages: [
-    first,
-    replied({
-      type: "tool-pay",
-      toolCallId: "c0",
-      state: "approval-responded",
-      input: {},
-      approval: { id: "c0", approved, reason: "too dear" }
-    })
-  ]
-})
-const textPart = (text: string) => [{ type: "text", text }]
+const chat = ({ url }: Known, body: object): Promise<Answer> => post(`${url}/api/chat`, { id: "c", ...body })
+const decide = (known: Known, approved: boolean): Promise<Answer> => {
+  const approval = { id: "c0", approved, reason: "too dear" }
+  const part = { type: "tool-pay", toolCallId: "c0", state: "approval-responded", input: {}, approval }
+  return chat(known, { messages: [first, replied(part)] })
+}
 
 const aiSdk: Protocol = {
   title: "AI SDK",
   send: (url, content, fields = {}) =>
     requestOf(`${url}/api/chat`, { id: "c", messages: [uiMessage("u1", content)], ...fields }),
   again: ({ url }) => answerTo(requestOf(`${url}/api/chat/c/messages`)),
-  goOn: ({ url }) => post(`${url}/api/chat`, { id: "c", message: uiMessage("u2", textPart("And?")) }),
-  result: ({ url }) => {
+  goOn: (known) => chat(known, { message: uiText("u2", "And?") }),
+  result: (known) => {
     const part = { type: "tool-where", toolCallId: "c0", state: "output-available", input: {}, output: "In Oslo" }
-    return post(`${url}/api/chat`, { id: "c", messages: [first, replied(part)] })
+    return chat(known, { messages: [first, replied(part)] })
   },
-  answer: ({ url }) => post(`${url}/api/chat`, { id: "c", message: uiMessage("u2", textPart("Blue")) }),
-  approve: ({ url }) => post(`${url}/api/chat`, decided(true)),
-  deny: ({ url }) => post(`${url}/api/chat`, decided(false)),
-  edit: ({ url }) =>
-    post(`${url}/api/chat`, { id: "c", messageId: "u2", messages: [first, uiMessage("u2", textPart("Rather this"))] }),
-  regenerate: ({ url }) => post(`${url}/api/chat`, { id: "c", trigger: "regenerate-message", messages: [first] }),
+  answer: (known) => chat(known, { message: uiText("u2", "Blue") }),
+  approve: (known) => decide(known, true),
+  deny: (known) => decide(known, false),
+  edit: (known) => chat(known, { messageId: "u2", messages: [first, uiText("u2", "Rather this")] }),
+  regenerate: (known) => chat(known, { trigger: "regenerate-message", messages: [first] }),
   resume: (url) => requestOf(`${url}/api/chat/c/stream`),
   cancel: ({ url }) => post(`${url}/api/chat/c/stop`, {})
 }
@@ -129,20 +121,16 @@ const agUi: Protocol = {
   resume: (url) => requestOf(`${url}/ag-ui`, { threadId: "c", runId: "r2", messages: [] })
 }
 
+const streamed = { model: "troupe", stream: true }
 const idIn = (answer: string, kind: "resp" | "call"): string =>
   new RegExp(`"(?:id|call_id)":"(${kind}_[^"]+)"`, "u").exec(answer)?.[1] ?? "none"
 const respond = ({ url, answer }: Known, input: unknown): Promise<Answer> =>
-  post(`${url}/v1/responses`, { model: "troupe", stream: true, input, previous_response_id: idIn(answer, "resp") })
+  post(`${url}/v1/responses`, { ...streamed, input, previous_response_id: idIn(answer, "resp") })
 
 const responses: Protocol = {
   title: "OpenAI responses",
   send: (url, content, fields = {}) =>
-    requestOf(`${url}/v1/responses`, {
-      model: "troupe",
-      stream: true,
-      input: [{ role: "user", content }],
-      ...fields
-    }),
+    requestOf(`${url}/v1/responses`, { ...streamed, input: [{ role: "user", content }], ...fields }),
   again: ({ url, answer }) => answerTo(requestOf(`${url}/v1/responses/${idIn(answer, "resp")}`)),
   goOn: (known) => respond(known, "And?"),
   result: (known) =>
@@ -154,23 +142,16 @@ const responses: Protocol = {
 
 const named = { "x-troupe-chat": "c" }
 const complete = ({ url }: Known, ...messages: ReadonlyArray<object>): Promise<Answer> =>
-  post(`${url}/v1/chat/completions`, { model: "troupe", stream: true, messages }, named)
+  post(`${url}/v1/chat/completions`, { ...streamed, messages }, named)
 
 const completions: Protocol = {
   title: "OpenAI completions",
   // Options are those of a run without a conversation.
-  send: (url, content, fields) =>
-    requestOf(
-      `${url}/v1/chat/completions`,
-      {
-        model: "troupe",
-        stream: true,
-        stream_options: { include_usage: true },
-        messages: [{ role: "user", content }],
-        ...fields
-      },
-      fields === undefined ? named : {}
-    ),
+  send: (url, content, fields) => {
+    const messages = [{ role: "user", content }]
+    const body = { ...streamed, stream_options: { include_usage: true }, messages, ...fields }
+    return requestOf(`${url}/v1/chat/completions`, body, fields === undefined ? named : {})
+  },
   again: ({ url }) =>
     post(`${url}/v1/chat/completions`, { model: "troupe", messages: [{ role: "user", content: "Hi" }] }),
   goOn: (known) => complete(known, { role: "user", content: "And?" }),

@@ -35,152 +35,97 @@ const image = "data:image/png;base64,iVBORw0KGgo="
 const pdf = "data:application/pdf;base64,JVBERg=="
 const parameters = { type: "object", properties: {}, additionalProperties: false }
 const described = { name: "here", description: "Very own tool", parameters }
-const schema = {
-  type: "object",
-  properties: { town: { type: "string" } },
-  required: ["town"],
-  additionalProperties: false
-}
+const schema = { ...parameters, properties: { town: { type: "string" } }, required: ["town"] }
 const ask = "Look"
 const uiText = { type: "text", text: ask }
 
+const said = (content: unknown) => ({ content })
+const having = (fields: object) => ({ fields })
+const png = "https://example.org/a.png"
+const inline = (type: string, value: string, mimeType: string) => ({ type, source: { type: "data", value, mimeType } })
+const uiFile = (mediaType: string, url: string) => said([uiText, { type: "file", mediaType, url }])
+const pdfFile = { filename: "a.pdf", file_data: pdf }
+const wav = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }
+const brief = { role: "system", content: "Be brief" }
+const asking = { role: "user", content: ask }
+const place = { name: "place", schema, strict: true }
+
+const request = (title: string, mark: RegExp, forms: RequestRow["forms"]): RequestRow => ({ title, mark, forms })
+/** The same fields in both protocols of OpenAI. */
+const ofOpenAi = (responses: object, completions = responses): RequestRow["forms"] => ({
+  responses: having(responses),
+  completions: having(completions)
+})
+
 export const requestRows: ReadonlyArray<RequestRow> = [
-  {
-    title: "text",
-    mark: /Good day/,
-    forms: {
-      aiSdk: { content: [{ type: "text", text: "Good day" }] },
-      agUi: { content: "Good day" },
-      responses: { content: "Good day" },
-      completions: { content: "Good day" }
-    }
-  },
-  {
-    title: "an image",
-    mark: /iVBORw0KGgo=/,
-    forms: {
-      aiSdk: { content: [uiText, { type: "file", mediaType: "image/png", url: image }] },
-      agUi: {
-        content: [uiText, { type: "image", source: { type: "data", value: "iVBORw0KGgo=", mimeType: "image/png" } }]
-      },
-      responses: { content: [{ type: "input_image", image_url: image }] },
-      completions: { content: [{ type: "image_url", image_url: { url: image } }] }
-    }
-  },
-  {
-    title: "an image by URL",
-    mark: /example\.org\/a\.png/,
-    forms: {
-      aiSdk: { content: [uiText, { type: "file", mediaType: "image/png", url: "https://example.org/a.png" }] },
-      agUi: { content: [{ type: "image", source: { type: "url", value: "https://example.org/a.png" } }] },
-      responses: { content: [{ type: "input_image", image_url: "https://example.org/a.png" }] },
-      completions: { content: [{ type: "image_url", image_url: { url: "https://example.org/a.png" } }] }
-    }
-  },
-  {
-    title: "a file",
-    mark: /JVBERg==/,
-    forms: {
-      aiSdk: { content: [uiText, { type: "file", mediaType: "application/pdf", url: pdf }] },
-      agUi: {
-        content: [{ type: "document", source: { type: "data", value: "JVBERg==", mimeType: "application/pdf" } }]
-      },
-      responses: { content: [{ type: "input_file", filename: "a.pdf", file_data: pdf }] },
-      completions: { content: [{ type: "file", file: { filename: "a.pdf", file_data: pdf } }] }
-    }
-  },
-  {
-    title: "audio",
-    mark: /UklGRg==/,
-    forms: {
-      aiSdk: { content: [uiText, { type: "file", mediaType: "audio/wav", url: "data:audio/wav;base64,UklGRg==" }] },
-      agUi: { content: [{ type: "audio", source: { type: "data", value: "UklGRg==", mimeType: "audio/wav" } }] },
-      responses: { content: [{ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }] },
-      completions: { content: [{ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }] }
-    }
-  },
-  {
-    title: "instructions",
-    mark: /Be brief/,
-    forms: {
-      aiSdk: { fields: { system: "Be brief" } },
-      agUi: {
-        fields: {
-          messages: [
-            { id: "s1", role: "system", content: "Be brief" },
-            { id: "u1", role: "user", content: ask }
-          ]
-        }
-      },
-      responses: { fields: { instructions: "Be brief" } },
-      completions: {
-        fields: {
-          messages: [
-            { role: "system", content: "Be brief" },
-            { role: "user", content: ask }
-          ]
-        }
-      }
-    }
-  },
-  {
-    title: "context and state",
-    mark: /in the garden/,
-    forms: {
-      agUi: {
-        fields: { state: { place: "in the garden" }, context: [{ description: "place", value: "in the garden" }] }
-      }
-    }
-  },
-  {
-    title: "tools of the client",
-    mark: /Very own tool/,
-    forms: {
-      aiSdk: { fields: { tools: { here: { description: "Very own tool", parameters } } } },
-      agUi: { fields: { tools: [described] } },
-      responses: { fields: { tools: [{ type: "function", ...described }] } },
-      completions: { fields: { tools: [{ type: "function", function: described }] } }
-    }
-  },
-  {
-    title: "choice of a tool",
-    mark: /"toolChoice":\{"type":"required"/,
-    forms: {
-      responses: { fields: { tool_choice: "required" } },
-      completions: { fields: { tool_choice: "required" } }
-    }
-  },
-  {
-    title: "model by name",
-    mark: /"temperature":0\.125/,
-    forms: { responses: { fields: { model: "fast" } }, completions: { fields: { model: "fast" } } }
-  },
-  {
-    title: "temperature, length",
-    mark: /"maxOutputTokens":321.*"temperature":0\.5|"temperature":0\.5.*"maxOutputTokens":321/,
-    forms: {
-      responses: { fields: { temperature: 0.5, max_output_tokens: 321 } },
-      completions: { fields: { temperature: 0.5, max_completion_tokens: 321 } }
-    }
-  },
-  {
-    title: "form of the answer",
-    mark: /"town"/,
-    forms: {
-      responses: { fields: { text: { format: { type: "json_schema", name: "place", schema, strict: true } } } },
-      completions: {
-        fields: { response_format: { type: "json_schema", json_schema: { name: "place", schema, strict: true } } }
-      }
-    }
-  },
-  {
-    title: "reasoning effort",
-    mark: /"reasoning":"low"/,
-    forms: {
-      responses: { fields: { reasoning: { effort: "low" } } },
-      completions: { fields: { reasoning_effort: "low" } }
-    }
-  }
+  request("text", /Good day/, {
+    aiSdk: said([{ type: "text", text: "Good day" }]),
+    agUi: said("Good day"),
+    responses: said("Good day"),
+    completions: said("Good day")
+  }),
+  request("an image", /iVBORw0KGgo=/, {
+    aiSdk: uiFile("image/png", image),
+    agUi: said([uiText, inline("image", "iVBORw0KGgo=", "image/png")]),
+    responses: said([{ type: "input_image", image_url: image }]),
+    completions: said([{ type: "image_url", image_url: { url: image } }])
+  }),
+  request("an image by URL", /example\.org\/a\.png/, {
+    aiSdk: uiFile("image/png", png),
+    agUi: said([{ type: "image", source: { type: "url", value: png } }]),
+    responses: said([{ type: "input_image", image_url: png }]),
+    completions: said([{ type: "image_url", image_url: { url: png } }])
+  }),
+  request("a file", /JVBERg==/, {
+    aiSdk: uiFile("application/pdf", pdf),
+    agUi: said([inline("document", "JVBERg==", "application/pdf")]),
+    responses: said([{ type: "input_file", ...pdfFile }]),
+    completions: said([{ type: "file", file: pdfFile }])
+  }),
+  request("audio", /UklGRg==/, {
+    aiSdk: uiFile("audio/wav", "data:audio/wav;base64,UklGRg=="),
+    agUi: said([inline("audio", "UklGRg==", "audio/wav")]),
+    responses: said([wav]),
+    completions: said([wav])
+  }),
+  request("instructions", /Be brief/, {
+    aiSdk: having({ system: "Be brief" }),
+    agUi: having({
+      messages: [
+        { id: "s1", ...brief },
+        { id: "u1", ...asking }
+      ]
+    }),
+    ...ofOpenAi({ instructions: "Be brief" }, { messages: [brief, asking] })
+  }),
+  request("context and state", /in the garden/, {
+    agUi: having({ state: { place: "in the garden" }, context: [{ description: "place", value: "in the garden" }] })
+  }),
+  request("tools of the client", /Very own tool/, {
+    aiSdk: having({ tools: { here: { description: "Very own tool", parameters } } }),
+    agUi: having({ tools: [described] }),
+    ...ofOpenAi({ tools: [{ type: "function", ...described }] }, { tools: [{ type: "function", function: described }] })
+  }),
+  request("choice of a tool", /"toolChoice":\{"type":"required"/, ofOpenAi({ tool_choice: "required" })),
+  request("model by name", /"temperature":0\.125/, ofOpenAi({ model: "fast" })),
+  request(
+    "temperature, length",
+    /"maxOutputTokens":321.*"temperature":0\.5|"temperature":0\.5.*"maxOutputTokens":321/,
+    ofOpenAi({ temperature: 0.5, max_output_tokens: 321 }, { temperature: 0.5, max_completion_tokens: 321 })
+  ),
+  request(
+    "form of the answer",
+    /"town"/,
+    ofOpenAi(
+      { text: { format: { type: "json_schema", ...place } } },
+      { response_format: { type: "json_schema", json_schema: place } }
+    )
+  ),
+  request(
+    "reasoning effort",
+    /"reasoning":"low"/,
+    ofOpenAi({ reasoning: { effort: "low" } }, { reasoning_effort: "low" })
+  )
 ]
 
 const inText = (...parts: ReadonlyArray<Reply[number]>): Reply => [
@@ -189,102 +134,71 @@ const inText = (...parts: ReadonlyArray<Reply[number]>): Reply => [
   finish()
 ]
 
+const answer = (title: string, mark: RegExp, reply: Reply): AnswerRow => ({ title, mark, reply })
+const source = { type: "source", sourceType: "url", id: "s1", url: "https://example.org/source" } as const
+const report = { sourceType: "document", id: "s2", mediaType: "application/pdf", title: "Annual report" } as const
+const searched = { toolCallId: "p1", toolName: "web_search" }
+
 export const answerRows: ReadonlyArray<AnswerRow> = [
-  { title: "text", mark: /Good evening/, reply: saying("Good evening") },
-  {
-    title: "reasoning",
-    mark: /Thinking hard/,
-    reply: inText({ type: "reasoning-delta", id: "r", delta: "Thinking hard" })
-  },
-  {
-    title: "an image or a file",
-    mark: /QUJDRA==/,
-    reply: inText({ type: "file", mediaType: "image/png", data: { type: "data", data: "QUJDRA==" } })
-  },
-  {
-    title: "a source",
-    mark: /example\.org\/source/,
-    reply: inText({ type: "source", sourceType: "url", id: "s1", url: "https://example.org/source" })
-  },
-  {
-    title: "a document as source",
-    mark: /Annual report/,
-    reply: inText({
-      type: "source",
-      sourceType: "document",
-      id: "s2",
-      mediaType: "application/pdf",
-      title: "Annual report"
-    })
-  },
-  {
-    title: "a call that the provider runs",
-    mark: /found it/,
-    reply: inText(
-      { type: "tool-call", toolCallId: "p1", toolName: "web_search", input: "{}", providerExecuted: true },
-      { type: "tool-result", toolCallId: "p1", toolName: "web_search", result: { text: "found it" } }
+  answer("text", /Good evening/, saying("Good evening")),
+  answer("reasoning", /Thinking hard/, inText({ type: "reasoning-delta", id: "r", delta: "Thinking hard" })),
+  answer(
+    "an image or a file",
+    /QUJDRA==/,
+    inText({ type: "file", mediaType: "image/png", data: { type: "data", data: "QUJDRA==" } })
+  ),
+  answer("a source", /example\.org\/source/, inText(source)),
+  answer("a document as source", /Annual report/, inText({ type: "source", ...report })),
+  answer(
+    "a call that the provider runs",
+    /found it/,
+    inText(
+      { type: "tool-call", ...searched, input: "{}", providerExecuted: true },
+      { type: "tool-result", ...searched, result: { text: "found it" } }
     )
-  },
-  { title: "a call of the server's tool, with its result", mark: /half past nine/, reply: calling("clock") },
-  { title: "the events of a sub-agent", mark: /Digging deep/, reply: calling("dig", { input: "Dig" }) },
-  { title: "a call of a tool of the client", mark: /very exact/, reply: calling("where", { how: "very exact" }) },
-  { title: "a question of a tool", mark: /Which colour\?/, reply: calling("ask") },
-  { title: "a question of a sub-agent", mark: /Which peak\?/, reply: calling("guide", { input: "Guide" }) },
-  { title: "a call that waits for approval", mark: /ninety crowns/, reply: calling("pay", { price: "ninety crowns" }) },
-  { title: "usage", mark: /1234/, reply: saying("Hi") },
-  {
-    title: "the end by length",
-    mark: /"(?:length|max_output_tokens)"(?!:)/,
-    reply: [{ type: "text-delta", id: "t", delta: "Once" }, finish("length")]
-  },
-  { title: "a failure", mark: /The model request failed/, reply: [{ type: "error", error: "overloaded" }] }
+  ),
+  answer("a call of the server's tool, with its result", /half past nine/, calling("clock")),
+  answer("the events of a sub-agent", /Digging deep/, calling("dig", { input: "Dig" })),
+  answer("a call of a tool of the client", /very exact/, calling("where", { how: "very exact" })),
+  answer("a question of a tool", /Which colour\?/, calling("ask")),
+  answer("a question of a sub-agent", /Which peak\?/, calling("guide", { input: "Guide" })),
+  answer("a call that waits for approval", /ninety crowns/, calling("pay", { price: "ninety crowns" })),
+  answer("usage", /1234/, saying("Hi")),
+  answer("the end by length", /"(?:length|max_output_tokens)"(?!:)/, [
+    { type: "text-delta", id: "t", delta: "Once" },
+    finish("length")
+  ]),
+  answer("a failure", /The model request failed/, [{ type: "error", error: "overloaded" }])
 ]
 
+const act = (
+  title: string,
+  reply: Reply,
+  acting: ActRow["act"],
+  asked: RegExp,
+  more: Partial<ActRow> = {}
+): ActRow => ({ title, replies: [reply], act: acting, asked, ...more })
+
+/** An act after a reply that calls a tool; the next reply is text. */
+const afterCall = (title: string, name: string, acting: ActRow["act"], asked: RegExp): ActRow =>
+  act(title, calling(name), acting, asked, { replies: [calling(name), saying("Fine")] })
+
+const nice = saying("Nice day")
+
 export const actRows: ReadonlyArray<ActRow> = [
-  {
-    title: "go on without repeating the history",
-    replies: [saying("Nice day")],
-    act: ({ goOn }) => goOn,
-    asked: /Hi.*Nice day.*And\?/u
-  },
-  {
-    title: "give the result of a tool of the client",
-    replies: [calling("where"), saying("Fine")],
-    act: ({ result }) => result,
-    asked: /In Oslo/u
-  },
-  {
-    title: "answer a question",
-    replies: [calling("ask"), saying("Fine")],
-    act: ({ answer }) => answer,
-    asked: /Blue/u
-  },
-  {
-    title: "approve a call",
-    replies: [calling("pay"), saying("Fine")],
-    act: ({ approve }) => approve,
-    asked: /the bill is paid/u
-  },
-  {
-    title: "deny a call, with a reason",
-    replies: [calling("pay"), saying("Fine")],
-    act: ({ deny }) => deny,
-    asked: /too dear/u
-  },
-  {
-    title: "replace an earlier message",
-    replies: [saying("Nice day")],
-    act: ({ edit, goOn }) => edit && (async (known) => (await goOn(known), edit(known))),
-    asked: /Rather this/u,
-    gone: /And\?/u
-  },
-  {
-    title: "ask for another answer",
-    replies: [saying("Nice day")],
-    act: ({ regenerate }) => regenerate,
-    asked: /Hi/u,
-    gone: /Nice day/u
-  }
+  act("go on without repeating the history", nice, ({ goOn }) => goOn, /Hi.*Nice day.*And\?/u),
+  afterCall("give the result of a tool of the client", "where", ({ result }) => result, /In Oslo/u),
+  afterCall("answer a question", "ask", ({ answer: give }) => give, /Blue/u),
+  afterCall("approve a call", "pay", ({ approve }) => approve, /the bill is paid/u),
+  afterCall("deny a call, with a reason", "pay", ({ deny }) => deny, /too dear/u),
+  act(
+    "replace an earlier message",
+    nice,
+    ({ edit, goOn }) => edit && (async (known) => (await goOn(known), edit(known))),
+    /Rather this/u,
+    { gone: /And\?/u }
+  ),
+  act("ask for another answer", nice, ({ regenerate }) => regenerate, /Hi/u, { gone: /Nice day/u })
 ]
 
 /** A reply that stands still after its first words, and then ends. */

@@ -5,12 +5,10 @@
  */
 import { askUser, Fake, tool, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
-import { aiSdk, type AiSdkModel } from "@troupe/providers/AiSdk"
+import { aiSdk } from "@troupe/providers/AiSdk"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
-
-type Model = Extract<AiSdkModel, { readonly specificationVersion: "v4" }>
-type Part = Awaited<ReturnType<Model["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never
+import { finishOf, type Part, scriptedModel } from "../providers/scriptedModel.ts"
 
 /** A part of a reply; `hold` waits for `release`, or for the end of the request. */
 export type Piece = Part | "hold"
@@ -30,21 +28,9 @@ export interface Stage {
   readonly close: () => Promise<void>
 }
 
-const count = (total: number) => ({
-  total,
-  noCache: undefined,
-  cacheRead: undefined,
-  cacheWrite: undefined,
-  text: undefined,
-  reasoning: undefined
-})
-
 /** The end of a reply. */
-export const finish = (unified: "stop" | "tool-calls" | "length" = "stop"): Piece => ({
-  type: "finish",
-  finishReason: { unified, raw: unified },
-  usage: { inputTokens: count(1_234), outputTokens: count(5_678) }
-})
+export const finish = (unified: Parameters<typeof finishOf>[0] = "stop"): Piece =>
+  finishOf(unified, unified, 1_234, 5_678)
 
 /** A reply of text. */
 export const saying = (text: string): Reply => [{ type: "text-delta", id: "t", delta: text }, finish()]
@@ -66,27 +52,19 @@ const tools = [
   tool({ name: "pay", execute: () => "the bill is paid" })
 ]
 
-/** A sub-agent that says something, calls a tool, and then answers. */
-const dig = (): { readonly adapter: Fake.Fake; readonly tools: ReadonlyArray<typeof clock> } => ({
-  adapter: Fake.make({
-    scripts: [
-      [{ text: "Digging deep" }, { toolCall: { id: "k0", name: "clock" } }, { finish: "tool_calls" }],
-      [{ text: "Found" }, { finish: "stop" }]
-    ]
-  }),
-  tools: [clock]
-})
-
 const peak = tool({ name: "peak", execute: () => askUser("Which peak?") })
+const callOf = (name: string) => [{ toolCall: { id: "k0", name } }, { finish: "tool_calls" }] as const
 
-/** A sub-agent that asks a person. */
-const guide = (): { readonly adapter: Fake.Fake; readonly tools: ReadonlyArray<typeof peak> } => ({
-  adapter: Fake.make({ script: [{ toolCall: { id: "k0", name: "peak" } }, { finish: "tool_calls" }] }),
-  tools: [peak]
-})
-
-const unused = (): never => {
-  throw new Error("only streaming is used")
+/** A sub-agent that says something, calls a tool, and then answers; and one that asks a person. */
+const agents = () => {
+  const scripts = [
+    [{ text: "Digging deep" }, ...callOf("clock")],
+    [{ text: "Found" }, { finish: "stop" }]
+  ] as const
+  return {
+    dig: { adapter: Fake.make({ scripts }), tools: [clock] },
+    guide: { adapter: Fake.make({ script: callOf("peak") }), tools: [peak] }
+  }
 }
 
 /** Starts a server whose model gives these replies in order; the last one again and again. */
@@ -94,36 +72,22 @@ export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply
   const received: Array<string> = []
   let aborted = 0
   let going = Promise.withResolvers<void>()
-  const model: Model = {
-    specificationVersion: "v4",
-    provider: "scripted.chat",
-    modelId: "one",
-    supportedUrls: { "*/*": [/.*/u] },
-    doGenerate: unused,
-    doStream: async ({ abortSignal, ...request }) => {
-      const reply = replies[Math.min(received.length, replies.length - 1)] ?? []
-      received.push(JSON.stringify(request))
-      abortSignal?.addEventListener("abort", () => {
-        aborted += 1
-        going.resolve()
-      })
-      const pieces = [...reply]
-      return {
-        stream: new ReadableStream<Part>({
-          pull: async (controller) => {
-            const piece = pieces.shift()
-            if (piece === undefined) controller.close()
-            else if (piece !== "hold") controller.enqueue(piece)
-            else await going.promise
-          }
-        })
-      }
+  const model = scriptedModel(async function* ({ abortSignal, ...request }) {
+    const reply = replies[Math.min(received.length, replies.length - 1)] ?? []
+    received.push(JSON.stringify(request))
+    abortSignal?.addEventListener("abort", () => {
+      aborted += 1
+      going.resolve()
+    })
+    for (const piece of reply) {
+      if (piece === "hold") await going.promise
+      else yield piece
     }
-  }
+  })
   const troupe = await Troupe.start({
     adapter: aiSdk(model),
     tools,
-    agents: { dig: dig(), guide: guide() },
+    agents: agents(),
     retry: false,
     permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
   })

@@ -7,7 +7,9 @@ import { AdapterError } from "@troupe/chat/errors"
 import { Adapter, type Request } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers/AiSdk"
 import { closing } from "../wire/closing.ts"
+import { bodyOf } from "../wire/dialects.ts"
 import { type Feature, plain, requestFor } from "./features.ts"
+import { requestOptions } from "./scriptedModel.ts"
 import { type Column, packages, type ProviderPackage } from "./packages.ts"
 
 /**
@@ -53,14 +55,14 @@ const arrived = async (found: ProviderPackage, request: Request): Promise<Arrive
   const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
     const own = new Headers(init?.headers)
     sent = `["${own.get("x-own")}"] ${typeof init?.body === "string" ? init.body : ""}`
-    return new Response(replyOf(found), { headers: { "content-type": "text/event-stream" } })
+    return new Response(bodyOf(found.dialect, closing[found.dialect]), {
+      headers: { "content-type": "text/event-stream" }
+    })
   }
-  const adapter = aiSdk(found.model(fetch))
-  const { signal } = new AbortController()
-  const options = { signal, requestId: "r", includeRawChunks: false, adapterOptions: {} }
+  const adapter = aiSdk(found.model({ fetch }))
   let warnings: ReadonlyArray<string> = []
   try {
-    for await (const event of Adapter.eventsOf(await adapter.stream(request, options))) {
+    for await (const event of Adapter.eventsOf(await adapter.stream(request, requestOptions))) {
       if (event.type === "error") throw event.error
       const said = event.type === "message_completed" ? event.metadata?.["warnings"] : undefined
       if (Array.isArray(said)) warnings = said.map((warning) => JSON.stringify(warning))
@@ -70,9 +72,4 @@ const arrived = async (found: ProviderPackage, request: Request): Promise<Arrive
     throw error
   }
   return { sent, warnings }
-}
-
-const replyOf = ({ dialect }: ProviderPackage): string => {
-  const frames = closing(dialect).map((data) => `data: ${data}\n\n`)
-  return frames.join("") + (dialect === "chat" ? "data: [DONE]\n\n" : "")
 }

@@ -13,81 +13,51 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { AiSdkModel } from "@troupe/providers/AiSdk"
 import type { Dialect } from "../wire/recording.ts"
 
-/** A package, or one API of it. */
+/** Where a package sends its requests: by default to its provider. */
+interface Target {
+  readonly fetch?: typeof globalThis.fetch
+  readonly baseURL?: string
+}
+
+/** A package, or one API of it. Another provider than its own may have a name. */
 export interface ProviderPackage {
   readonly title: string
   readonly module: string
   readonly modelId: string
   readonly dialect: Dialect
-  readonly model: (fetch: typeof globalThis.fetch) => AiSdkModel
+  readonly model: (target: Target, modelId?: string, provider?: string) => AiSdkModel
 }
-
-const apiKey = "none"
 
 /** The column of a package. */
 export type Column = ("responses" | "chat" | "anthropic" | "google") | ("mistral" | "groq" | "deepseek" | "compatible")
 
+type Make = (settings: Target & { readonly apiKey: string }, modelId: string, provider: string) => AiSdkModel
+
+const packageOf = (title: string, name: string, modelId: string, dialect: Dialect, make: Make): ProviderPackage => ({
+  title,
+  module: `@ai-sdk/${name}`,
+  modelId,
+  dialect,
+  model: (target, id = modelId, provider = "local") => make({ apiKey: "none", ...target }, id, provider)
+})
+
+const compatible: Make = (settings, id, name) => {
+  const options = { supportsStructuredOutputs: true, includeUsage: true }
+  return createOpenAICompatible({ name, baseURL: "http://local/v1", ...options, ...settings })(id)
+}
+
 /** The packages of the page, by column. */
 export const packages: Readonly<Record<Column, ProviderPackage>> = {
-  responses: {
-    title: "OpenAI responses",
-    module: "@ai-sdk/openai",
-    modelId: "gpt-5.5",
-    dialect: "responses",
-    model: (fetch) => createOpenAI({ apiKey, fetch }).responses("gpt-5.5")
-  },
-  chat: {
-    title: "OpenAI chat",
-    module: "@ai-sdk/openai",
-    modelId: "gpt-4.1",
-    dialect: "chat",
-    model: (fetch) => createOpenAI({ apiKey, fetch }).chat("gpt-4.1")
-  },
-  anthropic: {
-    title: "Anthropic",
-    module: "@ai-sdk/anthropic",
-    modelId: "claude-sonnet-4-5",
-    dialect: "messages",
-    model: (fetch) => createAnthropic({ apiKey, fetch })("claude-sonnet-4-5")
-  },
-  google: {
-    title: "Google",
-    module: "@ai-sdk/google",
-    modelId: "gemini-2.5-flash",
-    dialect: "gemini",
-    model: (fetch) => createGoogle({ apiKey, fetch })("gemini-2.5-flash")
-  },
-  mistral: {
-    title: "Mistral",
-    module: "@ai-sdk/mistral",
-    modelId: "mistral-large-latest",
-    dialect: "chat",
-    model: (fetch) => createMistral({ apiKey, fetch })("mistral-large-latest")
-  },
-  groq: {
-    title: "Groq",
-    module: "@ai-sdk/groq",
-    modelId: "openai/gpt-oss-120b",
-    dialect: "chat",
-    model: (fetch) => createGroq({ apiKey, fetch })("openai/gpt-oss-120b")
-  },
-  deepseek: {
-    title: "DeepSeek",
-    module: "@ai-sdk/deepseek",
-    modelId: "deepseek-chat",
-    dialect: "chat",
-    model: (fetch) => createDeepSeek({ apiKey, fetch })("deepseek-chat")
-  },
-  compatible: {
-    title: "OpenAI-compatible",
-    module: "@ai-sdk/openai-compatible",
-    modelId: "any",
-    dialect: "chat",
-    model: (fetch) =>
-      createOpenAICompatible({ name: "local", baseURL: "http://local/v1", fetch, supportsStructuredOutputs: true })(
-        "any"
-      )
-  }
+  responses: packageOf("OpenAI responses", "openai", "gpt-5.5", "responses", (to, id) =>
+    createOpenAI(to).responses(id)
+  ),
+  chat: packageOf("OpenAI chat", "openai", "gpt-4.1", "chat", (to, id) => createOpenAI(to).chat(id)),
+  anthropic: packageOf("Anthropic", "anthropic", "claude-sonnet-4-5", "messages", (to, id) => createAnthropic(to)(id)),
+  google: packageOf("Google", "google", "gemini-2.5-flash", "gemini", (to, id) => createGoogle(to)(id)),
+  mistral: packageOf("Mistral", "mistral", "mistral-large-latest", "chat", (to, id) => createMistral(to)(id)),
+  groq: packageOf("Groq", "groq", "openai/gpt-oss-120b", "chat", (to, id) => createGroq(to)(id)),
+  deepseek: packageOf("DeepSeek", "deepseek", "deepseek-chat", "chat", (to, id) => createDeepSeek(to)(id)),
+  compatible: packageOf("OpenAI-compatible", "openai-compatible", "any", "chat", compatible)
 }
 
 /** The columns, in the order of the page. */

@@ -5,13 +5,12 @@
  */
 import type { AdapterEvent } from "@troupe/chat/events"
 import { Adapter } from "@troupe/chat/models"
-import { aiSdk, type AiSdkModel } from "@troupe/providers/AiSdk"
+import { aiSdk } from "@troupe/providers/AiSdk"
 import { plain } from "./features.ts"
-
-type Model = Extract<AiSdkModel, { readonly specificationVersion: "v4" }>
-type Part = Awaited<ReturnType<Model["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never
+import { finishOf, type Part, requestOptions, scriptedModel } from "./scriptedModel.ts"
 
 const source = { type: "source", sourceType: "url", id: "s1", url: "https://example.org" } as const
+const inputStart = { type: "tool-input-start", id: "c1", toolName: "weather" } as const
 const call = { type: "tool-call", toolCallId: "c1", toolName: "weather", input: "{}" } as const
 const approval = { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" } as const
 const file = { type: "file", mediaType: "image/png", data: { type: "data", data: "AA==" } } as const
@@ -29,15 +28,9 @@ const samples: {
   "reasoning-start": [[], { type: "reasoning-start", id: "r" }],
   "reasoning-delta": [[], { type: "reasoning-delta", id: "r", delta: "Hm" }],
   "reasoning-end": [[{ type: "reasoning-delta", id: "r", delta: "Hm" }], { type: "reasoning-end", id: "r" }],
-  "tool-input-start": [[], { type: "tool-input-start", id: "c1", toolName: "weather" }],
-  "tool-input-delta": [
-    [{ type: "tool-input-start", id: "c1", toolName: "weather" }],
-    { type: "tool-input-delta", id: "c1", delta: "{" }
-  ],
-  "tool-input-end": [
-    [{ type: "tool-input-start", id: "c1", toolName: "weather" }],
-    { type: "tool-input-end", id: "c1" }
-  ],
+  "tool-input-start": [[], inputStart],
+  "tool-input-delta": [[inputStart], { type: "tool-input-delta", id: "c1", delta: "{" }],
+  "tool-input-end": [[inputStart], { type: "tool-input-end", id: "c1" }],
   "tool-call": [[], call],
   "tool-result": [[{ ...call, toolName: "web_search", providerExecuted: true }], result],
   "tool-approval-request": [[{ ...call, toolName: "mcp", providerExecuted: true }], approval],
@@ -45,28 +38,10 @@ const samples: {
   file: [[], file],
   "reasoning-file": [[], { ...file, type: "reasoning-file" }],
   custom: [[], { type: "custom", kind: "openai.compaction" }],
-  finish: [
-    [],
-    {
-      type: "finish",
-      finishReason: { unified: "length", raw: "max" },
-      usage: { inputTokens: count(1), outputTokens: count(1) }
-    }
-  ],
+  finish: [[], finishOf("length", "max")],
   ping: [[], { type: "ping" }],
   raw: [[], { type: "raw", rawValue: 1 }],
   error: [[], { type: "error", error: "overloaded" }]
-}
-
-function count(total: number) {
-  return {
-    total,
-    noCache: undefined,
-    cacheRead: undefined,
-    cacheWrite: undefined,
-    text: undefined,
-    reasoning: undefined
-  }
 }
 
 /** A row of the table of parts. */
@@ -95,16 +70,13 @@ type Events = ReadonlyArray<AdapterEvent>
 
 /** The parts of the completed reply that differ. */
 const kept = (without: Events, shown: Events): PartRow["kept"] => {
-  const [one, other] = [without, shown].map((events) => ({
-    message: JSON.stringify(events.filter((event) => event.type === "message_completed").map(({ message }) => message)),
-    calls: JSON.stringify(events.filter((event) => event.type === "tool_call_completed")),
-    response: JSON.stringify(events.flatMap(saidAbout))
-  }))
-  return [
-    ...(one?.message === other?.message ? [] : (["message"] as const)),
-    ...(one?.calls === other?.calls ? [] : (["tool calls"] as const)),
-    ...(one?.response === other?.response ? [] : (["response"] as const))
-  ]
+  const facts: Readonly<Record<PartRow["kept"][number], (events: Events) => unknown>> = {
+    message: (events) => events.flatMap((event) => (event.type === "message_completed" ? event.message : [])),
+    "tool calls": (events) => events.filter((event) => event.type === "tool_call_completed"),
+    response: (events) => events.flatMap(saidAbout)
+  }
+  const differs = (fact: (events: Events) => unknown) => JSON.stringify(fact(without)) !== JSON.stringify(fact(shown))
+  return (["message", "tool calls", "response"] as const).filter((name) => differs(facts[name]))
 }
 
 /** What an event says about the response. */
@@ -113,32 +85,10 @@ const saidAbout = (event: Events[number]): ReadonlyArray<unknown> => {
   return event.type === "message_completed" ? [event.metadata, event.finishReason, event.usage] : []
 }
 
-const unused = (): never => {
-  throw new Error("only streaming is used")
-}
-
 const eventsOf = async (parts: ReadonlyArray<Part>): Promise<ReadonlyArray<AdapterEvent>> => {
-  const end: Part = { ...samples.finish[1], finishReason: { unified: "stop", raw: "end" } }
-  const all = parts.some(({ type }) => type === "finish") ? parts : [...parts, end]
-  const model: Model = {
-    specificationVersion: "v4",
-    provider: "scripted.chat",
-    modelId: "one",
-    supportedUrls: {},
-    doGenerate: unused,
-    doStream: async () => ({ stream: streamOf(all) })
-  }
-  const { signal } = new AbortController()
-  const options = { signal, requestId: "r", includeRawChunks: true, adapterOptions: {} }
+  const all = parts.some(({ type }) => type === "finish") ? parts : [...parts, finishOf("stop", "end")]
+  const adapter = aiSdk(scriptedModel(() => all))
   const events: Array<AdapterEvent> = []
-  for await (const event of Adapter.eventsOf(await aiSdk(model).stream(plain, options))) events.push(event)
+  for await (const event of Adapter.eventsOf(await adapter.stream(plain, requestOptions))) events.push(event)
   return events
 }
-
-const streamOf = (parts: ReadonlyArray<Part>): ReadableStream<Part> =>
-  new ReadableStream({
-    start: (controller) => {
-      for (const part of parts) controller.enqueue(part)
-      controller.close()
-    }
-  })

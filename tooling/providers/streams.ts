@@ -4,18 +4,19 @@
  * @module
  */
 import { type Column, columns, packages, type ProviderPackage } from "./packages.ts"
+import {
+  block,
+  bodyOf,
+  candidate,
+  chunk,
+  chunkUsage,
+  item,
+  messageEnd,
+  messageStart,
+  response
+} from "../wire/dialects.ts"
 import type { Dialect } from "../wire/recording.ts"
 
-const chunk = (delta: unknown, reason: string | null = null, more: object = {}) => ({
-  id: "c",
-  object: "chat.completion.chunk",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, delta, finish_reason: reason }],
-  ...more
-})
-
-const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const call = {
   index: 0,
   id: "call12345",
@@ -29,71 +30,38 @@ const chat: ReadonlyArray<unknown> = [
   chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm" }] }] }),
   chunk({ content: "It rains." }),
   chunk({ tool_calls: [call] }),
-  chunk({}, "tool_calls", { usage })
+  chunk({}, "tool_calls", chunkUsage)
 ]
 
 /** Only Mistral has content in a list. */
 const flatChat = chat.filter((_, at) => at !== 2)
 
-const item = (index: number, value: object): ReadonlyArray<unknown> => [
-  { type: "response.output_item.added", output_index: index, item: { status: "in_progress", ...value } },
-  { type: "response.output_item.done", output_index: index, item: { status: "completed", ...value } }
-]
-const response = { id: "resp", object: "response", created_at: 1, model: "m" }
 const citation = { type: "url_citation", url: "https://example.org", title: "Weather", start_index: 0, end_index: 2 }
 const search = { type: "web_search_call", id: "ws", action: { type: "search", query: "Oslo" } }
-const said = { type: "message", id: "msg", role: "assistant" }
+const output = { type: "output_text", text: "It rains.", annotations: [citation] }
+const called = { type: "function_call", id: "fc", call_id: "c1", name: "weather", arguments: "{}" }
+const summary = { item_id: "rs", summary_index: 0 }
+const content = { item_id: "msg", content_index: 0 }
 
-const responses: ReadonlyArray<unknown> = [
-  { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
-  { type: "response.output_item.added", output_index: 0, item: { type: "reasoning", id: "rs", summary: [] } },
-  { type: "response.reasoning_summary_part.added", item_id: "rs", output_index: 0, summary_index: 0 },
-  { type: "response.reasoning_summary_text.delta", item_id: "rs", output_index: 0, summary_index: 0, delta: "Hm" },
-  { type: "response.output_item.done", output_index: 0, item: { type: "reasoning", id: "rs", summary: [] } },
+const responses = response(
+  ...item(
+    0,
+    { type: "reasoning", id: "rs", summary: [] },
+    { type: "response.reasoning_summary_part.added", ...summary },
+    { type: "response.reasoning_summary_text.delta", ...summary, delta: "Hm" }
+  ),
   ...item(1, search),
-  { type: "response.output_item.added", output_index: 2, item: { ...said, status: "in_progress", content: [] } },
-  { type: "response.output_text.delta", item_id: "msg", output_index: 2, content_index: 0, delta: "It rains." },
-  {
-    type: "response.output_text.annotation.added",
-    item_id: "msg",
-    output_index: 2,
-    content_index: 0,
-    annotation_index: 0,
-    annotation: citation
-  },
-  {
-    type: "response.output_item.done",
-    output_index: 2,
-    item: {
-      ...said,
-      status: "completed",
-      content: [{ type: "output_text", text: "It rains.", annotations: [citation] }]
-    }
-  },
-  {
-    type: "response.output_item.added",
-    output_index: 3,
-    item: { type: "function_call", id: "fc", call_id: "c1", name: "weather", arguments: "", status: "in_progress" }
-  },
-  { type: "response.function_call_arguments.delta", item_id: "fc", output_index: 3, delta: "{}" },
-  {
-    type: "response.output_item.done",
-    output_index: 3,
-    item: { type: "function_call", id: "fc", call_id: "c1", name: "weather", arguments: "{}", status: "completed" }
-  },
+  ...item(
+    2,
+    { type: "message", id: "msg", role: "assistant", content: [output] },
+    { type: "response.output_text.delta", ...content, delta: "It rains." },
+    { type: "response.output_text.annotation.added", ...content, annotation_index: 0, annotation: citation }
+  ),
+  ...item(3, called, { type: "response.function_call_arguments.delta", item_id: "fc", delta: "{}" }),
   ...item(4, { type: "mcp_approval_request", id: "ap", server_label: "files", name: "read", arguments: "{}" }),
-  ...item(5, { type: "compaction", id: "cmp", encrypted_content: "e" }),
-  {
-    type: "response.completed",
-    response: { ...response, status: "completed", output: [], usage: { input_tokens: 1, output_tokens: 1 } }
-  }
-]
+  ...item(5, { type: "compaction", id: "cmp", encrypted_content: "e" })
+)
 
-const block = (index: number, begun: unknown, ...deltas: ReadonlyArray<unknown>): ReadonlyArray<unknown> => [
-  { type: "content_block_start", index, content_block: begun },
-  ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
-  { type: "content_block_stop", index }
-]
 const hit = {
   type: "web_search_result",
   url: "https://example.org",
@@ -104,18 +72,7 @@ const hit = {
 const input = { type: "input_json_delta", partial_json: "{}" }
 
 const messages: ReadonlyArray<unknown> = [
-  {
-    type: "message_start",
-    message: {
-      id: "msg",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      stop_reason: null,
-      usage: { input_tokens: 1, output_tokens: 1 }
-    }
-  },
+  messageStart(),
   { type: "ping" },
   ...block(
     0,
@@ -128,9 +85,12 @@ const messages: ReadonlyArray<unknown> = [
   ...block(3, { type: "text", text: "" }, { type: "text_delta", text: "It rains." }),
   ...block(4, { type: "tool_use", id: "c1", name: "weather", input: {} }, input),
   ...block(5, { type: "compaction", content: "" }, { type: "compaction_delta", content: "short" }),
-  { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { input_tokens: 1, output_tokens: 1 } },
-  { type: "message_stop" }
+  ...messageEnd("tool_use")
 ]
+
+const grounding = {
+  groundingMetadata: { groundingChunks: [{ web: { uri: "https://example.org", title: "Weather" } }] }
+}
 
 const gemini: ReadonlyArray<unknown> = [
   [{ text: "Hm", thought: true }],
@@ -142,17 +102,9 @@ const gemini: ReadonlyArray<unknown> = [
   [{ inlineData: { mimeType: "image/png", data: "AA==" } }],
   [{ inlineData: { mimeType: "image/png", data: "AA==" }, thought: true }],
   [{ functionCall: { name: "weather", args: { city: "Oslo" } } }]
-].map((parts, at, all) => ({
-  candidates: [
-    {
-      content: { role: "model", parts },
-      index: 0,
-      groundingMetadata: { groundingChunks: [{ web: { uri: "https://example.org", title: "Weather" } }] },
-      ...(at === all.length - 1 ? { finishReason: "STOP" } : {})
-    }
-  ],
-  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
-}))
+].map((parts, at, all) =>
+  candidate(parts, { ...grounding, ...(at === all.length - 1 ? { finishReason: "STOP" } : {}) })
+)
 
 const eventsOf = (column: Column, dialect: Dialect): ReadonlyArray<unknown> =>
   ({ chat: column === "mistral" ? chat : flatChat, responses, messages, gemini })[dialect]
@@ -163,16 +115,16 @@ export const partsSent = async (): Promise<ReadonlyMap<Column, ReadonlySet<strin
 
 /** The parts of a stream that has everything, and of one that is broken. */
 const sentBy = async (found: ProviderPackage, column: Column): Promise<ReadonlySet<string>> => {
-  const frames = eventsOf(column, found.dialect).map((event) => `data: ${JSON.stringify(event)}\n\n`)
-  const whole = frames.join("") + (found.dialect === "chat" ? "data: [DONE]\n\n" : "")
-  const complete = await partsOf(found, whole)
+  const events = eventsOf(column, found.dialect)
+  const complete = await partsOf(found, bodyOf(found.dialect, events))
   if (complete.has("error")) throw new Error(`${found.module} cannot read its stream`)
-  const broken = await partsOf(found, `${frames.slice(0, 2).join("")}data: {\n\n`)
+  const broken = await partsOf(found, `${bodyOf("responses", events.slice(0, 2))}data: {\n\n`)
   return broken.has("error") ? complete.add("error") : complete
 }
 
 const partsOf = async (found: ProviderPackage, body: string): Promise<Set<string>> => {
-  const model = found.model(async () => new Response(body, { headers: { "content-type": "text/event-stream" } }))
+  const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } })
+  const model = found.model({ fetch })
   const doStream = model.doStream.bind(model) as DoStream
   const { stream } = await doStream({
     prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],

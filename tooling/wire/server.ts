@@ -71,7 +71,7 @@ const answer = async (recording: Recording, body: string, response: ServerRespon
     return
   }
   response.writeHead(200, { "content-type": "text/event-stream", connection: "close" })
-  const data = isClosing ? closing(recording.dialect) : recording.data
+  const data = isClosing ? closing[recording.dialect].map((event) => JSON.stringify(event)) : recording.data
   for (const line of data) {
     if (!response.write(framed(line, recording)) && !response.destroyed) {
       await Promise.race([once(response, "drain"), once(response, "close")])

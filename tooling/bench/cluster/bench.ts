@@ -5,40 +5,51 @@
  */
 import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { unpackNode } from "../built.ts"
+import { Samples } from "../rounds.ts"
 import { show } from "../table.ts"
-import { aloneTurnMs, firstTokenMs, idleKb, inParts, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
-import { ended, frozen, restarted } from "./failover.ts"
+import { firstTokenMs, idleKb, inParts, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
+import { ended, type Failure, frozen, restarted } from "./failover.ts"
 import { limiterFor } from "./limited.ts"
 import { clusterLines, type Group, leases } from "./lines.ts"
-import { Nodes } from "./nodes.ts"
+import { type BenchCluster, type Nodes, nodesOn, wayTo } from "./nodes.ts"
 import { programFiles } from "./process.ts"
-import { clusterTable, isClusterGood, Samples } from "./table.ts"
+import { clusterTable, isClusterGood } from "./table.ts"
 
-type Report = (line: string) => void
+/** What a measurement needs: it adds the samples of so many rounds. */
+interface Bench {
+  readonly nodes: Nodes
+  readonly samples: Samples
+  readonly rounds: ReadonlyArray<number>
+  readonly report: (line: string) => void
+}
+
+/** The failures of a home: the key of the word elsewhere, that of the wrong things, the name in the report. */
+const failures: ReadonlyArray<
+  readonly [(leaseMs: number) => string, string, string, (cluster: BenchCluster, leaseMs: number) => Promise<Failure>]
+> = [
+  [(leaseMs) => `kill ${leaseMs}`, "kill wrong", "kill", (cluster) => ended(cluster, "SIGKILL")],
+  [(leaseMs) => `freeze ${leaseMs}`, "freeze wrong", "freeze", frozen],
+  [() => "term", "term wrong", "SIGTERM", (cluster) => ended(cluster, "SIGTERM")]
+]
 
 /** The failures of the first home of a cluster, for each lease. */
-const measureFailures = async (nodes: Nodes, samples: Samples, rounds: number, report: Report): Promise<void> => {
+const measureFailures = async ({ nodes, samples, rounds, report }: Bench): Promise<void> => {
   for (const leaseMs of leases) {
-    const cluster = await nodes.cluster({ homes: 2, leaseMs })
-    for (let round = 1; round <= rounds; round++) {
-      const killed = await ended(cluster, "SIGKILL")
-      samples.add(`kill ${leaseMs}`, killed.firstWordMs)
-      samples.add("kill wrong", killed.wrong)
-      const woken = await frozen(cluster, leaseMs)
-      samples.add(`freeze ${leaseMs}`, woken.firstWordMs)
-      samples.add("freeze wrong", woken.wrong)
-      const stopped = await ended(cluster, "SIGTERM")
-      samples.add("term", stopped.firstWordMs)
-      samples.add("term wrong", stopped.wrong)
-      const words = [killed, woken, stopped].map(
-        ({ firstWordMs, lateMs, wrong }) => `${show(firstWordMs)} ms, ${wrong} wrong, late by ${show(lateMs)} ms`
-      )
-      report(`round ${round}, lease ${leaseMs}: kill ${words[0]}; freeze ${words[1]}; SIGTERM ${words[2]}`)
+    const cluster = await nodes.cluster(2, leaseMs)
+    for (const round of rounds) {
+      const words: Array<string> = []
+      for (const [keyOf, wrongKey, name, fail] of failures) {
+        const { firstWordMs, lateMs, wrong } = await fail(cluster, leaseMs)
+        samples.add(keyOf(leaseMs), firstWordMs)
+        samples.add(wrongKey, wrong)
+        words.push(`${name} ${show(firstWordMs)} ms, ${wrong} wrong, late by ${show(lateMs)} ms`)
+      }
+      report(`round ${round}, lease ${leaseMs}: ${words.join("; ")}`)
     }
     await nodes.close()
   }
   const alone = await nodes.alone()
-  for (let round = 1; round <= rounds; round++) samples.add("alone restart", await restarted(alone))
+  for (const _ of rounds) samples.add("alone restart", await restarted(alone))
   await nodes.close()
 }
 
@@ -49,40 +60,36 @@ const warmConversations = 16
 const leaseMs = 5_000
 
 /** What work costs on one process, on one home and on two. */
-const measureCosts = async (nodes: Nodes, samples: Samples, rounds: number, report: Report): Promise<void> => {
-  const one = await nodes.cluster({ homes: 1, leaseMs })
-  const two = await nodes.cluster({ homes: 2, leaseMs })
-  const alone = await nodes.alone()
-  const [home = alone] = one.homes
-  const direct = { through: home, home }
-  const forwarded = { through: one.gateway, home }
-  const single = { through: alone, home: alone }
-  await turnMs(one, warmConversations)
-  await turnMs(two, warmConversations)
-  await aloneTurnMs(alone, warmConversations)
+const measureCosts = async ({ nodes, samples, rounds, report }: Bench): Promise<void> => {
+  const one = await nodes.cluster(1, leaseMs)
+  const two = await nodes.cluster(2, leaseMs)
+  const alone = wayTo(await nodes.alone())
+  const direct = wayTo(one.homes[0] ?? one.gateway)
+  const ways = [direct, one, alone]
+  /** Adds the ratio of each later value to the first one under its key. */
+  const compare = ([base = NaN, ...others]: ReadonlyArray<number>, keys: ReadonlyArray<string>): void =>
+    others.forEach((value, index) => samples.add(keys[index] ?? "", value / base))
+  for (const way of [one, two, alone]) await turnMs(way, warmConversations)
   // Turns are measured first: until then, each home has done the same work.
-  for (let round = 1; round <= rounds; round++) {
-    const turns = await inParts(8, [() => turnMs(one), () => turnMs(two), () => aloneTurnMs(alone)])
-    const [oneMs = NaN, twoMs = NaN, aloneMs = NaN] = turns
-    samples.add("turn", twoMs / oneMs)
-    samples.add("alone turn", aloneMs / oneMs)
-    report(`round ${round}: a turn ${list(...turns)} ms (one home, two, one process)`)
+  for (const round of rounds) {
+    const turns = await inParts(
+      8,
+      [one, two, alone].map((way) => () => turnMs(way))
+    )
+    compare(turns, ["turn", "alone turn"])
+    report(`round ${round}: a turn ${list(turns)} ms (one home, two, one process)`)
   }
-  const ways = [direct, forwarded, single]
   for (const way of ways) await tokenUs(way)
-  for (let round = 1; round <= rounds; round++) {
-    const [directMs = NaN, forwardedMs = NaN, singleMs = NaN] = await firstTokenMs(ways)
-    samples.add("first token", forwardedMs / directMs)
-    samples.add("alone first token", singleMs / directMs)
-    report(`round ${round}: first token ${list(directMs, forwardedMs, singleMs)} ms (direct, forwarded, one process)`)
+  for (const round of rounds) {
+    const firsts = await firstTokenMs(ways)
+    compare(firsts, ["first token", "alone first token"])
+    report(`round ${round}: first token ${list(firsts)} ms (direct, forwarded, one process)`)
     const tokens = await inParts(
       3,
       ways.map((way) => () => tokenUs(way))
     )
-    const [directUs = NaN, forwardedUs = NaN, singleUs = NaN] = tokens
-    samples.add("token", forwardedUs / directUs)
-    samples.add("alone token", singleUs / directUs)
-    report(`round ${round}: a token ${list(...tokens)} µs (direct, forwarded, one process)`)
+    compare(tokens, ["token", "alone token"])
+    report(`round ${round}: a token ${list(tokens)} µs (direct, forwarded, one process)`)
     const idle = await idleKb(one)
     samples.add("idle", idle)
     report(`round ${round}: an idle chat ${show(idle)} kB`)
@@ -90,31 +97,28 @@ const measureCosts = async (nodes: Nodes, samples: Samples, rounds: number, repo
   await nodes.close()
 }
 
-const list = (...values: ReadonlyArray<number>): string => values.map(show).join(", ")
+const list = (values: ReadonlyArray<number>): string => values.map(show).join(", ")
 
 /** The turns a second of homes that have a part of a processor each. */
-const measureLimited = async (nodes: Nodes, samples: Samples, rounds: number, report: Report): Promise<void> => {
-  const one = await nodes.cluster({ homes: 1, leaseMs })
-  const two = await nodes.cluster({ homes: 2, leaseMs })
-  await turnMs(one, warmConversations)
-  await turnMs(two, warmConversations)
+const measureLimited = async ({ nodes, samples, rounds, report }: Bench): Promise<void> => {
+  const one = await nodes.cluster(1, leaseMs)
+  const two = await nodes.cluster(2, leaseMs)
+  for (const way of [one, two]) await turnMs(way, warmConversations)
   const { name, limit } = limiterFor(one.gateway.pid)
   report(`limited by ${name}`)
-  for (let round = 1; round <= rounds; round++) {
-    const rates = await inParts(
-      3,
-      [one, two].map(({ gateway, homes }) => async () => {
-        const release = limit(homes.map(({ pid }) => pid))
-        try {
-          return await turnsPerSecond(gateway)
-        } finally {
-          release()
-        }
-      })
-    )
+  const rate = async ({ gateway, homes }: BenchCluster): Promise<number> => {
+    const release = limit(homes.map(({ pid }) => pid))
+    try {
+      return await turnsPerSecond(gateway)
+    } finally {
+      release()
+    }
+  }
+  for (const round of rounds) {
+    const rates = await inParts(3, [() => rate(one), () => rate(two)])
     const [ofOne = NaN, ofTwo = NaN] = rates
     samples.add("limited", ofTwo / ofOne)
-    report(`round ${round}: ${list(...rates)} turns a second (one limited home, two)`)
+    report(`round ${round}: ${list(rates)} turns a second (one limited home, two)`)
   }
   await nodes.close()
 }
@@ -126,15 +130,20 @@ const measures: Readonly<Record<Group, typeof measureCosts>> = {
 }
 
 /** Measures the figures of these groups, prints the table, and returns whether none is beyond its bound. */
-export const benchCluster = async (chosen: ReadonlyArray<Group>, rounds: number, report: Report): Promise<boolean> => {
+export const benchCluster = async (
+  chosen: ReadonlyArray<Group>,
+  rounds: number,
+  report: Bench["report"]
+): Promise<boolean> => {
   const begun = performance.now()
   report("packing the packages")
   const built = await unpackNode(new URL("node.ts", import.meta.url), programFiles)
   const server = await startPostgres()
-  const nodes = new Nodes(server.url, built.folder)
+  const nodes = nodesOn(server.url, built.folder)
   const samples = new Samples()
   try {
-    for (const group of chosen) await measures[group](nodes, samples, rounds, report)
+    const all = Array.from({ length: rounds }, (_, index) => index + 1)
+    for (const group of chosen) await measures[group]({ nodes, samples, rounds: all, report })
   } finally {
     await nodes.close()
     await server.stop()

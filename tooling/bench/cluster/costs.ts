@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { median } from "../rounds.ts"
 import type { Asked } from "./model.ts"
-import { type BenchCluster, idsAt } from "./nodes.ts"
+import { idsAt, type Way } from "./nodes.ts"
 import type { NodeProcess } from "./process.ts"
 import { together, turn } from "./turn.ts"
 
@@ -21,30 +21,27 @@ const atOnceEach = 8
 const turnsInChat = 10
 const idle = 2_000
 
-/** The processor time of the nodes during the work, in milliseconds. */
-const cpuOf = async (nodes: ReadonlyArray<NodeProcess>, work: () => Promise<void>): Promise<number> => {
-  const sum = async (): Promise<number> =>
-    (await Promise.all(nodes.map((node) => node.cpuMs()))).reduce((total, ms) => total + ms, 0)
+/** The processor time of all nodes of a way during the work, in milliseconds. */
+const cpuOf = async ({ gateway, homes }: Way, work: () => Promise<unknown>): Promise<number> => {
+  const sum = async (): Promise<number> => {
+    const each = await Promise.all([...new Set([gateway, ...homes])].map((node) => node.cpuMs()))
+    return each.reduce((total, ms) => total + ms, 0)
+  }
   const before = await sum()
   await work()
   return (await sum()) - before
 }
 
-/** A way to the chats of a home, and the nodes that it costs. */
-export interface Way {
-  readonly through: NodeProcess
-  readonly home: NodeProcess
-}
-
-const nodesOf = ({ through, home }: Way): ReadonlyArray<NodeProcess> => [...new Set([through, home])]
+/** So many new chats of the only home of a way. */
+const chatsOf = ({ gateway, homes: [home = gateway] }: Way, count: number) => idsAt(home, prefix(), count)
 
 /** The median time to the first word of a turn, in milliseconds, for each way. They take turns. */
 export const firstTokenMs = async (ways: ReadonlyArray<Way>): Promise<ReadonlyArray<number>> => {
-  const ids = await Promise.all(ways.map(({ home }) => idsAt(home, prefix(), firstTokens)))
+  const ids = await Promise.all(ways.map((way) => chatsOf(way, firstTokens)))
   const times = ways.map((): Array<number> => [])
   for (let index = 0; index < firstTokens; index++) {
-    for (const [at, { through }] of ways.entries()) {
-      times[at]?.push(await turn(through, ids[at]?.[index] ?? "", { words: 2, pauseMs: 1 }))
+    for (const [at, { gateway }] of ways.entries()) {
+      times[at]?.push(await turn(gateway, ids[at]?.[index] ?? "", { words: 2, pauseMs: 1 }))
     }
   }
   return times.map(median)
@@ -52,39 +49,25 @@ export const firstTokenMs = async (ways: ReadonlyArray<Way>): Promise<ReadonlyAr
 
 /** The processor time of a streamed token, in microseconds. */
 export const tokenUs = async (way: Way): Promise<number> => {
-  const ids = await idsAt(way.home, prefix(), streams)
+  const ids = await chatsOf(way, streams)
   const work = () =>
-    together({ times: streams, atOnce: streams }, (index) => turn(way.through, ids[index] ?? "", streamed))
-  return ((await cpuOf(nodesOf(way), work)) * 1_000) / (streams * streamed.words)
-}
-
-/** Each home gets the same work, however many there are. Returns the number of turns. */
-const runTurns = async (through: NodeProcess, homes: number, conversations = 1): Promise<number> => {
-  const chat = prefix()
-  const each = turnsInChat * conversations
-  const client = async (number: number): Promise<void> => {
-    for (let index = 0; index < each; index++) await turn(through, chatOf(chat, number, index), short)
-  }
-  await Promise.all(Array.from({ length: atOnceEach * homes }, (_, number) => client(number)))
-  return atOnceEach * homes * each
+    together({ times: streams, atOnce: streams }, (index) => turn(way.gateway, ids[index] ?? "", streamed))
+  return ((await cpuOf(way, work)) * 1_000) / (streams * streamed.words)
 }
 
 /** The chat of a client's turn: most turns are in a chat that exists, and no chat becomes long. */
 const chatOf = (chat: string, client: number, index: number): string =>
   `${chat}${client}-${Math.floor(index / turnsInChat)}`
 
-/** The processor time of a turn in milliseconds, summed over all nodes of the cluster. */
-export const turnMs = async ({ gateway, homes }: BenchCluster, conversations?: number): Promise<number> => {
-  let turns = NaN
-  const work = async () => void (turns = await runTurns(gateway, homes.length, conversations))
-  return (await cpuOf([gateway, ...homes], work)) / turns
-}
-
-/** The processor time of a turn of one process, in milliseconds. */
-export const aloneTurnMs = async (alone: NodeProcess, conversations?: number): Promise<number> => {
-  let turns = NaN
-  const work = async () => void (turns = await runTurns(alone, 1, conversations))
-  return (await cpuOf([alone], work)) / turns
+/** The processor time of a turn in milliseconds, summed over all nodes. Each home gets the same work, however many there are. */
+export const turnMs = async (way: Way, conversations = 1): Promise<number> => {
+  const chat = prefix()
+  const each = turnsInChat * conversations
+  const clients = atOnceEach * way.homes.length
+  const client = async (_: unknown, number: number): Promise<void> => {
+    for (let index = 0; index < each; index++) await turn(way.gateway, chatOf(chat, number, index), short)
+  }
+  return (await cpuOf(way, () => Promise.all(Array.from({ length: clients }, client)))) / (clients * each)
 }
 
 /** The means of measurements that take turns in small parts: the load of the machine changes from part to part. */
@@ -122,7 +105,7 @@ export const turnsPerSecond = async (through: NodeProcess): Promise<number> => {
 }
 
 /** The heap that an idle chat of another node keeps on the gateway, in kB. */
-export const idleKb = async ({ gateway }: BenchCluster): Promise<number> => {
+export const idleKb = async ({ gateway }: Way): Promise<number> => {
   const chat = prefix()
   const use = (from: number, times: number) =>
     together({ times, atOnce }, (index) => turn(gateway, `${chat}${from + index}`, { words: 1, pauseMs: 0 }))

@@ -107,38 +107,36 @@ const settled = async (watched: ReadonlyArray<Watched>, inputs: number): Promise
   return wrong.reduce((sum, count) => sum + count, 0)
 }
 
-/** Ends the first home by a signal. With SIGTERM each chat has one more input that waits. */
-export const ended = async (cluster: BenchCluster, signal: "SIGKILL" | "SIGTERM"): Promise<Failure> => {
-  const { gateway, homes } = cluster
-  const [home] = homes as readonly [NodeProcess]
-  const inputs = signal === "SIGTERM" ? ["first", "second"] : ["first"]
-  const watched = await streaming(home, gateway, inputs)
+/** Lets the first home fail while it streams replies, and waits until all turns have ended elsewhere. */
+const failing = async (cluster: BenchCluster, inputs: ReadonlyArray<string>, fail: (home: NodeProcess) => unknown) => {
+  const [home] = cluster.homes as readonly [NodeProcess]
+  const watched = await streaming(home, cluster.gateway, inputs)
   const { pid } = home
   const since = performance.now()
-  const ending = home.end(signal)
+  const ending = fail(home)
   const measured = await elsewhere(watched, pid, since)
-  const wrong = await settled(watched, inputs.length)
+  return { home, ending, failure: { ...measured, wrong: await settled(watched, inputs.length) } }
+}
+
+/** Ends the first home by a signal. With SIGTERM each chat has one more input that waits. */
+export const ended = async (cluster: BenchCluster, signal: "SIGKILL" | "SIGTERM"): Promise<Failure> => {
+  const inputs = signal === "SIGTERM" ? ["first", "second"] : ["first"]
+  const { home, ending, failure } = await failing(cluster, inputs, (one) => one.end(signal))
   await ending
   await home.start()
-  await placed(homes)
-  return { ...measured, wrong }
+  await placed(cluster.homes)
+  return failure
 }
 
 /** Freezes the first home until all turns have ended elsewhere; `wrong` counts the tables that its wake changed. */
 export const frozen = async (cluster: BenchCluster, leaseMs: number): Promise<Failure> => {
-  const { gateway, homes, url } = cluster
-  const [home] = homes as readonly [NodeProcess]
-  const watched = await streaming(home, gateway, ["first"])
-  const since = performance.now()
-  home.signal("SIGSTOP")
-  const measured = await elsewhere(watched, home.pid, since)
-  const lost = await settled(watched, 1)
-  const before = await contents(url)
+  const { home, failure } = await failing(cluster, ["first"], (one) => one.signal("SIGSTOP"))
+  const before = await contents(cluster.url)
   home.signal("SIGCONT")
-  await placed(homes)
+  await placed(cluster.homes)
   await pause(leaseMs)
-  const after = await contents(url)
-  return { ...measured, wrong: lost + before.filter((table, index) => table !== after[index]).length }
+  const after = await contents(cluster.url)
+  return { ...failure, wrong: failure.wrong + before.filter((table, index) => table !== after[index]).length }
 }
 
 /** The contents of each table that the store writes for a chat. */

@@ -1,19 +1,15 @@
 /** The figures of a cluster, and their limits. */
-import type { Limit } from "../bounds.ts"
-
-/** How a figure is made of its samples: the middle one, or the largest. */
-type Choice = "median" | "worst"
+import type { Limit } from "../verdict.ts"
 
 /** The groups of figures, which the command line selects. */
 export const groups = ["failures", "costs", "limited"] as const
 export type Group = (typeof groups)[number]
 
-/** One figure. `beside` is the name of the same work on one process. */
+/** One figure: the median of its samples, or the worst one of a failure. `beside` is the key of the same work on one process. */
 export interface ClusterLine {
   readonly group: Group
   readonly key: string
   readonly name: string
-  readonly choice: Choice
   readonly limit: Limit
   readonly beside?: string
 }
@@ -26,77 +22,33 @@ const boundMs = 2_000
 const aimMs = 1_000
 
 const within = (leaseMs: number): Limit => ({ bound: leaseMs + boundMs, aim: leaseMs + aimMs })
-const none: Limit = { bound: 0, aim: 0 }
+const atMost = (bound: number): Limit => ({ bound, aim: bound })
+const line = (group: Group, key: string, name: string, limit: Limit, beside?: string): ClusterLine => ({
+  group,
+  key,
+  name,
+  limit,
+  ...(beside === undefined ? {} : { beside })
+})
+const failure = line.bind(undefined, "failures")
+const cost = line.bind(undefined, "costs")
+const lost = "the same, inputs lost or doubled"
+const lostOrChanged = "the same, inputs lost, tables that the wake changed"
+const twoHomes = "turns a second of two homes, to one; a fifth of a core each"
+const elsewhere = (signal: string, leaseMs: number): string =>
+  `${signal} to the first word elsewhere, a lease of ${leaseMs} ms, ms`
 
 /** All figures, in the order of the table. */
 export const clusterLines: ReadonlyArray<ClusterLine> = [
-  ...leases.map((leaseMs): ClusterLine => ({
-    group: "failures",
-    key: `kill ${leaseMs}`,
-    name: `kill -9 to the first word elsewhere, a lease of ${leaseMs} ms, ms`,
-    choice: "worst",
-    limit: within(leaseMs),
-    beside: "alone restart"
-  })),
-  { group: "failures", key: "kill wrong", name: "the same, inputs lost or doubled", choice: "worst", limit: none },
-  ...leases.map((leaseMs): ClusterLine => ({
-    group: "failures",
-    key: `freeze ${leaseMs}`,
-    name: `SIGSTOP to the first word elsewhere, a lease of ${leaseMs} ms, ms`,
-    choice: "worst",
-    limit: within(leaseMs)
-  })),
-  {
-    group: "failures",
-    key: "freeze wrong",
-    name: "the same, inputs lost, tables that the wake changed",
-    choice: "worst",
-    limit: none
-  },
-  {
-    group: "failures",
-    key: "term",
-    name: "SIGTERM to the first word elsewhere, ms",
-    choice: "worst",
-    limit: { bound: 600, aim: 600 }
-  },
-  { group: "failures", key: "term wrong", name: "the same, inputs lost or doubled", choice: "worst", limit: none },
-  {
-    group: "costs",
-    key: "first token",
-    name: "first token through a gateway, to direct",
-    choice: "median",
-    limit: { bound: 3, aim: 3 },
-    beside: "alone first token"
-  },
-  {
-    group: "costs",
-    key: "token",
-    name: "processor time of a token through a gateway, to direct",
-    choice: "median",
-    limit: { bound: 2, aim: 2 },
-    beside: "alone token"
-  },
-  {
-    group: "costs",
-    key: "turn",
-    name: "processor time of a turn with two homes, to one",
-    choice: "median",
-    limit: { bound: 1.15, aim: 1.15 },
-    beside: "alone turn"
-  },
-  {
-    group: "limited",
-    key: "limited",
-    name: "turns a second of two homes, to one; a fifth of a core each",
-    choice: "median",
-    limit: { bound: 1.8, aim: 1.8, isLeast: true }
-  },
-  {
-    group: "costs",
-    key: "idle",
-    name: "heap of a gateway for an idle chat elsewhere, kB",
-    choice: "median",
-    limit: { bound: 0.3, aim: 0.3 }
-  }
+  ...leases.map((ms) => failure(`kill ${ms}`, elsewhere("kill -9", ms), within(ms), "alone restart")),
+  failure("kill wrong", lost, atMost(0)),
+  ...leases.map((ms) => failure(`freeze ${ms}`, elsewhere("SIGSTOP", ms), within(ms))),
+  failure("freeze wrong", lostOrChanged, atMost(0)),
+  failure("term", "SIGTERM to the first word elsewhere, ms", atMost(600)),
+  failure("term wrong", lost, atMost(0)),
+  cost("first token", "first token through a gateway, to direct", atMost(3), "alone first token"),
+  cost("token", "processor time of a token through a gateway, to direct", atMost(2), "alone token"),
+  cost("turn", "processor time of a turn with two homes, to one", atMost(1.15), "alone turn"),
+  line("limited", "limited", twoHomes, { ...atMost(1.8), isLeast: true }),
+  cost("idle", "heap of a gateway for an idle chat elsewhere, kB", atMost(0.3))
 ]

@@ -20,28 +20,15 @@ export interface NodeOptions {
   readonly port: number
 }
 
-/**
- * A question of the parent.
- *
- * - `cpuMs`: the processor time so far, in milliseconds
- * - `heapBytes`: the heap after a collection
- * - `homes`: those of the chats whose home is here
- */
-export type Question =
-  | { readonly type: "cpuMs" }
-  | { readonly type: "heapBytes" }
-  | { readonly type: "homes"; readonly ids: ReadonlyArray<string> }
+/** A question of the parent: the processor time so far in milliseconds, the heap after a collection, or those of the chats whose home is here. */
+export type Question = "cpuMs" | "heapBytes" | ReadonlyArray<string>
 
 const owner = "bench"
 const many = 1_000_000
 const { role, url, leaseMs, port } = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
 
 const store = postgres(url)
-const options = {
-  adapter: { name: "bench", stream: reply },
-  store,
-  passivateAfterMs: 1_000
-}
+const options = { adapter: { name: "bench", stream: reply }, store, passivateAfterMs: 1_000 }
 const secret = "the secret of the bench"
 const node =
   role === "alone"
@@ -71,8 +58,8 @@ const heapBytes = async (): Promise<number> => {
 const isHere = (id: string): boolean => node === undefined || node.isHome(`${owner}/${id}`)
 
 process.on("message", async (question: Question) => {
-  if (question.type === "homes") process.send?.(question.ids.filter(isHere))
-  else process.send?.(question.type === "cpuMs" ? cpuMs() : await heapBytes())
+  if (typeof question !== "string") process.send?.(question.filter(isHere))
+  else process.send?.(question === "cpuMs" ? cpuMs() : await heapBytes())
 })
 process.channel?.unref()
 

@@ -6,66 +6,61 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { queries } from "../../../packages/store/test/double/queries.ts"
 import type { NodeOptions } from "./node.ts"
-import { NodeProcess } from "./process.ts"
+import { type NodeProcess, startNode } from "./process.ts"
 
-/** A gateway and its homes. */
-export interface BenchCluster {
-  readonly url: string
+/** A way to chats: the node that clients talk to, and the homes of the chats. It is a home itself if there is no gateway. */
+export interface Way {
   readonly gateway: NodeProcess
   readonly homes: ReadonlyArray<NodeProcess>
 }
+
+/** A gateway and its homes. */
+export interface BenchCluster extends Way {
+  readonly url: string
+}
+
+/** The way to the chats of one home, by default without a gateway. */
+export const wayTo = (home: NodeProcess, gateway = home): Way => ({ gateway, homes: [home] })
 
 /** The ids of which each home is to have some. */
 const sample = Array.from({ length: 256 }, (_, index) => `sample${index}`)
 const lookMs = 50
 
-export class Nodes {
-  readonly #server: string
-  readonly #folder: string
-  readonly #started: Array<NodeProcess> = []
-  #databases = 0
-
-  /** `server` is the URL of the PostgreSQL server, `folder` that of the built packages. */
-  constructor(server: string, folder: string) {
-    this.#server = server
-    this.#folder = folder
-  }
-
-  /** Starts a cluster, and waits until each home has a share of the chats. */
-  async cluster({ homes, leaseMs }: { readonly homes: number; readonly leaseMs: number }): Promise<BenchCluster> {
-    const url = await this.#database()
-    const start = (role: NodeOptions["role"]) => this.#start({ role, url, leaseMs })
-    // The first node creates the tables.
-    const gateway = await start("gateway")
-    const all: Array<NodeProcess> = []
-    for (let count = 0; count < homes; count++) all.push(await start("home"))
-    await placed(all)
-    return { url, gateway, homes: all }
-  }
-
-  /** Starts one process without a cluster. */
-  async alone(): Promise<NodeProcess> {
-    return this.#start({ role: "alone", url: await this.#database(), leaseMs: 0 })
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#started.map((node) => node.end("SIGKILL")))
-  }
-
-  async #database(): Promise<string> {
-    const name = `bench${++this.#databases}`
-    await queries(this.#server, [`CREATE DATABASE ${name}`])
-    const url = new URL(this.#server)
+/** `server` is the URL of the PostgreSQL server, `folder` that of the built packages. */
+export const nodesOn = (server: string, folder: string) => {
+  const started: Array<NodeProcess> = []
+  let databases = 0
+  const database = async (): Promise<string> => {
+    const name = `bench${++databases}`
+    await queries(server, [`CREATE DATABASE ${name}`])
+    const url = new URL(server)
     url.pathname = `/${name}`
     return url.href
   }
-
-  async #start(options: Omit<NodeOptions, "port">): Promise<NodeProcess> {
-    const node = await NodeProcess.start(this.#folder, options)
-    this.#started.push(node)
+  const start = async (options: Omit<NodeOptions, "port">): Promise<NodeProcess> => {
+    const node = await startNode(folder, options)
+    started.push(node)
     return node
   }
+  return {
+    /** Starts a cluster, and waits until each home has a share of the chats. */
+    cluster: async (count: number, leaseMs: number): Promise<BenchCluster> => {
+      const url = await database()
+      // The first node creates the tables.
+      const gateway = await start({ role: "gateway", url, leaseMs })
+      const homes: Array<NodeProcess> = []
+      while (homes.length < count) homes.push(await start({ role: "home", url, leaseMs }))
+      await placed(homes)
+      return { url, gateway, homes }
+    },
+    /** Starts one process without a cluster. */
+    alone: async (): Promise<NodeProcess> => start({ role: "alone", url: await database(), leaseMs: 0 }),
+    close: async (): Promise<void> => void (await Promise.all(started.map((node) => node.end("SIGKILL"))))
+  }
 }
+
+/** The started nodes. */
+export type Nodes = ReturnType<typeof nodesOn>
 
 /** Waits until the homes have all chats together, and each has some. */
 export const placed = async (homes: ReadonlyArray<NodeProcess>): Promise<void> => {

@@ -1,32 +1,14 @@
-/** The samples of a cluster's figures, the printed table, and its verdict. */
-import { median } from "../rounds.ts"
-import { show, type Verdict, verdictOf } from "../table.ts"
+/** The printed table of a cluster's figures, and its verdict. */
+import type { Samples } from "../rounds.ts"
+import { show } from "../table.ts"
+import { type Verdict, verdictOf } from "../verdict.ts"
 import { type ClusterLine, clusterLines } from "./lines.ts"
 
-/** The samples of each figure, by its key. */
-export class Samples {
-  readonly #values = new Map<string, Array<number>>()
-
-  add(key: string, value: number): void {
-    const known = this.#values.get(key)
-    if (known === undefined) this.#values.set(key, [value])
-    else known.push(value)
-  }
-
-  /** Not a number when there is none. */
-  median(key: string): number {
-    return median(this.#values.get(key) ?? [])
-  }
-
-  worst(key: string): number {
-    const values = this.#values.get(key) ?? []
-    return values.length === 0 ? NaN : Math.max(...values)
-  }
+/** The measured figure of a line; not a number without samples. */
+export const measuredOf = ({ key, group }: ClusterLine, samples: Samples): number => {
+  if (group !== "failures") return samples.median(key)
+  return samples.values(key).length === 0 ? NaN : Math.max(...samples.values(key))
 }
-
-/** The measured figure of a line. */
-export const measuredOf = ({ key, choice }: ClusterLine, samples: Samples): number =>
-  choice === "worst" ? samples.worst(key) : samples.median(key)
 
 /** The verdict of a line. There is no tolerance. */
 const verdictIn = (line: ClusterLine, samples: Samples): Verdict => verdictOf(measuredOf(line, samples), line.limit, 0)

@@ -1,70 +1,171 @@
-/** The interface of the contestants: the same lines, each with its own implementation. */
+/** The lines of the bench, on the means of a contestant. */
 
-/** One prepared line: only `run` is measured. */
-export interface Round {
-  readonly run: () => Promise<void> | void
-  readonly end: () => Promise<void> | void
-}
+type Run = () => Promise<void> | void
 
-/** Prepares so many runs of a line's operation. */
-export type Line = (count: number) => Promise<Round> | Round
+/** A message to a server: it counts, or calls the function. */
+export type Mail = "add" | (() => void)
 
-/** A contestant's implementation of every line. `waiting` and `idle` measure the memory that their `run` keeps. */
-export interface Contestant {
-  readonly spawn: Line
-  readonly start: Line
-  readonly startAmong: Line
-  readonly call: Line
-  readonly cast: Line
-  readonly stop: Line
-  readonly supervisedStart: Line
-  readonly restart: Line
-  readonly lookup: Line
-  readonly throughOne: Line
-  readonly throughMany: Line
-  readonly waiting: Line
-  readonly idle: Line
+/**
+ * How a contestant makes servers. `World` has all servers of one line; `Work` is an operation that `repeat` waits for.
+ *
+ * - `spawn`: prepares an operation that runs a body in a process of its own
+ * - `servers`: so many servers, without a wait for each
+ * - `start`: starts a server and waits until it is up
+ * - `supervise`: prepares an operation that starts a supervised server and waits until it is up
+ * - `revive`: keeps one server up, reports each, and returns the function that crashes it
+ * - `table`: prepares a lookup by one of these keys
+ * - `wait`: starts a process that waits for its first message
+ */
+interface Means<World, Server, Work> {
+  readonly open: () => World
+  readonly close: (world: World) => Promise<void> | void
+  readonly repeat: <A>(items: ReadonlyArray<A>, work: (item: A) => Work) => Promise<void>
+  readonly spawn: (world: World, body: () => void) => () => Work
+  readonly servers: (world: World, count: number) => Promise<ReadonlyArray<Server>> | ReadonlyArray<Server>
+  readonly start: (world: World) => Work
+  readonly call: (server: Server) => Work
+  readonly cast: (server: Server, mail: Mail) => void
+  readonly stop: (server: Server) => Work
+  readonly supervise: (world: World) => Promise<() => Work> | (() => Work)
+  readonly revive: (
+    world: World,
+    up: (server: Server) => void
+  ) => Promise<(server: Server) => void> | ((server: Server) => void)
+  readonly table: (world: World, keys: ReadonlyArray<string>) => Promise<(key: string) => boolean>
+  readonly wait: (world: World) => void
 }
 
 /** The number of processes that share the messages of the last line. */
-export const many = 10_000
+const many = 10_000
 
 /** The number of idle servers on the line that measures growth. */
-export const crowd = 100_000
+const crowd = 100_000
 
 /** The number of casts before the sender waits for their receipt. */
-export const burst = 1_000
-
-/** The keys of lookups. */
-export const keys: ReadonlyArray<string> = Array.from({ length: 1_000 }, (_, index) => `key-${index}`)
+const burst = 1_000
 
 /** So many items, made one after another. */
-export const times = <A>(count: number, make: () => A): Array<A> => Array.from({ length: count }, make)
+export const times = <A>(count: number, make: (index: number) => A): Array<A> =>
+  Array.from({ length: count }, (_, index) => make(index))
 
-/** A line that runs while another one's items are kept. */
-export const among =
-  (count: number, others: Line, line: Line): Line =>
-  async (own) => {
-    const around = await others(count)
-    await around.run()
-    const { run, end } = await line(own)
-    return {
-      run,
-      end: async () => {
-        await end()
-        await around.end()
-      }
-    }
-  }
+/** The keys of lookups. */
+const keys: ReadonlyArray<string> = times(1_000, (index) => `key-${index}`)
 
 /** A promise that resolves after so many calls of `done`. */
-export const countdown = (count: number): { readonly done: () => void; readonly over: Promise<void> } => {
+const countdown = (count: number): { readonly done: () => void; readonly over: Promise<void> } => {
   let left = count
-  let finish = (): void => {}
-  const over = new Promise<void>((resolve) => (finish = resolve))
+  const { promise: over, resolve } = Promise.withResolvers<void>()
   const done = (): void => {
     left--
-    if (left === 0) finish()
+    if (left === 0) resolve()
   }
   return { done, over }
+}
+
+/** Every line of a contestant; only the `run` of a prepared line is measured. `waiting` and `idle` measure the memory that their `run` keeps. */
+export const contestantOf = <World, Server, Work>(means: Means<World, Server, Work>) => {
+  const { open, close, repeat, call, cast } = means
+  const line =
+    (prepare: (world: World, count: number) => Promise<Run> | Run) =>
+    async (count: number): Promise<{ readonly run: Run; readonly end: Run }> => {
+      const world = open()
+      return { run: await prepare(world, count), end: () => close(world) }
+    }
+  const start = (others: number) =>
+    line(async (world, count) => {
+      await means.servers(world, others)
+      const all = times(count, () => world)
+      return () => repeat(all, means.start)
+    })
+  const through = (processes: number) =>
+    line(async (world, count) => {
+      const servers = await means.servers(world, processes)
+      const { done, over } = countdown(processes)
+      return () => {
+        for (let sent = 0; sent < count; sent += processes) for (const server of servers) cast(server, "add")
+        for (const server of servers) cast(server, done)
+        return over
+      }
+    })
+  return {
+    spawn: line((world, count) => {
+      const { done, over } = countdown(count)
+      const all = times(count, (index) => index)
+      const spawn = means.spawn(world, done)
+      return async () => {
+        await repeat(all, spawn)
+        await over
+      }
+    }),
+    start: start(0),
+    startAmong: start(crowd),
+    call: line(async (world, count) => {
+      const [server] = await means.servers(world, 1)
+      const all = times(count, () => server as Server)
+      return () => repeat(all, call)
+    }),
+    cast: line(async (world, count) => {
+      const [server] = await means.servers(world, 1)
+      const all = times(count / burst, () => server as Server)
+      const send = (to: Server): Work => {
+        for (let sent = 0; sent < burst; sent++) cast(to, "add")
+        return call(to)
+      }
+      return () => repeat(all, send)
+    }),
+    stop: line(async (world, count) => {
+      const servers = await means.servers(world, count)
+      return () => repeat(servers, means.stop)
+    }),
+    supervisedStart: line(async (world, count) => {
+      const startChild = await means.supervise(world)
+      const all = times(count, (index) => index)
+      return () => repeat(all, startChild)
+    }),
+    restart: line(async (world, count) => {
+      let up = (_server: Server): void => {}
+      const next = (): Promise<Server> => new Promise((resolve) => (up = resolve))
+      let newest = next()
+      const crash = await means.revive(world, (server) => up(server))
+      return async () => {
+        for (let crashed = 0; crashed < count; crashed++) {
+          const server = await newest
+          newest = next()
+          crash(server)
+        }
+        await newest
+      }
+    }),
+    lookup: line(async (world, count) => {
+      const has = await means.table(world, keys)
+      return () => {
+        let found = 0
+        for (let asked = 0; asked < count; asked++) if (has(keys[asked % keys.length] ?? "")) found++
+        if (found !== count) throw new Error("a process was not found")
+      }
+    }),
+    throughOne: through(1),
+    throughMany: through(many),
+    waiting: line((world, count) => () => {
+      for (let made = 0; made < count; made++) means.wait(world)
+    }),
+    idle: line((world, count) => {
+      let kept: ReadonlyArray<Server> = []
+      return async () => {
+        kept = await means.servers(world, count)
+        if (kept.length !== count) throw new Error("a server is missing")
+      }
+    })
+  }
+}
+
+/** A contestant's implementation of every line. */
+export type Contestant = ReturnType<typeof contestantOf>
+
+/** Does the operations one after another. An operation without a promise has ended when it returns. */
+export const repeat = async <A>(items: ReadonlyArray<A>, work: (item: A) => unknown): Promise<void> => {
+  for (const item of items) {
+    const pending = work(item)
+    if (pending instanceof Promise) await pending
+  }
 }

@@ -1,6 +1,5 @@
-/** The lines of the bench on plain objects: a server is an object that empties its mailbox in a microtask. */
-import { among, burst, countdown, crowd, keys, many, times } from "./contest.ts"
-import type { Contestant, Line } from "./contest.ts"
+/** The means of plain objects: a server is an object that empties its mailbox in a microtask. */
+import { contestantOf, type Mail, repeat, times } from "./contest.ts"
 
 class Actor<M> {
   readonly #handle: (message: M) => void
@@ -30,14 +29,17 @@ interface Question {
   readonly answer: (value: number) => void
 }
 
-type Mail = "add" | "stop" | (() => void) | Question
-
-class Counter extends Actor<Mail> {
+class Counter extends Actor<Mail | "stop" | Question> {
   #state = 0
   #ended: (() => void) | undefined = undefined
 
   constructor() {
-    super((mail) => this.#take(mail))
+    super((mail) => {
+      if (mail === "add") this.#state++
+      else if (mail === "stop") this.#ended?.()
+      else if (typeof mail === "function") mail()
+      else mail.answer(++this.#state)
+    })
   }
 
   call(): Promise<number> {
@@ -50,25 +52,17 @@ class Counter extends Actor<Mail> {
       this.send("stop")
     })
   }
-
-  #take(mail: Mail): void {
-    if (mail === "add") this.#state++
-    else if (mail === "stop") this.#ended?.()
-    else if (typeof mail === "function") mail()
-    else mail.answer(++this.#state)
-  }
 }
 
 /** An object that makes counters on request, references them, and replaces a crashed one. */
 class Keeper extends Actor<((counter: Counter) => void) | { readonly crashed: Counter }> {
   readonly #children = new Set<Counter>()
-  up = (_counter: Counter): void => {}
 
-  constructor() {
+  constructor(up: (counter: Counter) => void) {
     super((message) => {
       if (typeof message === "function") return message(this.#make())
       this.#children.delete(message.crashed)
-      this.up(this.#make())
+      up(this.#make())
     })
   }
 
@@ -83,132 +77,38 @@ class Keeper extends Actor<((counter: Counter) => void) | { readonly crashed: Co
   }
 }
 
-const nothing = (): void => {}
-
-const spawn: Line = (count) => {
-  const { done, over } = countdown(count)
-  const run = (): Promise<void> => {
-    for (let made = 0; made < count; made++) queueMicrotask(done)
-    return over
-  }
-  return { run, end: nothing }
+/** The function's `resolve` is kept, as a mailbox would keep it: otherwise the function would be collected. */
+const waitIn = async (world: Array<unknown>): Promise<void> => {
+  await new Promise<void>((resolve) => world.push(resolve))
 }
 
-const starting: Line = (count) => {
-  const table = new Map<number, Counter>()
-  const run = async (): Promise<void> => {
-    for (let made = 0; made < count; made++) table.set(made, await Promise.resolve(new Counter()))
-  }
-  return { run, end: () => table.clear() }
-}
-
-const call: Line = (count) => {
-  const counter = new Counter()
-  const run = async (): Promise<void> => {
-    for (let asked = 0; asked < count; asked++) await counter.call()
-  }
-  return { run, end: nothing }
-}
-
-const cast: Line = (count) => {
-  const counter = new Counter()
-  const run = async (): Promise<void> => {
-    for (let sent = 0; sent < count; sent += burst) {
-      for (let index = 0; index < burst; index++) counter.send("add")
-      await counter.call()
-    }
-  }
-  return { run, end: nothing }
-}
-
-const stop: Line = (count) => {
-  const counters = times(count, () => new Counter())
-  const run = async (): Promise<void> => {
-    for (const counter of counters) await counter.stop()
-  }
-  return { run, end: nothing }
-}
-
-const supervisedStart: Line = (count) => {
-  const keeper = new Keeper()
-  const run = async (): Promise<void> => {
-    for (let made = 0; made < count; made++) await keeper.start()
-  }
-  return { run, end: nothing }
-}
-
-const restart: Line = async (count) => {
-  const keeper = new Keeper()
-  let newest = keeper.start()
-  const run = async (): Promise<void> => {
-    for (let crashed = 0; crashed < count; crashed++) {
-      const counter = await newest
-      newest = new Promise((resolve) => (keeper.up = resolve))
-      keeper.send({ crashed: counter })
-    }
-    await newest
-  }
-  return { run, end: nothing }
-}
-
-const lookup: Line = (count) => {
-  const table = new Map<unknown, Counter>(keys.map((key) => [key, new Counter()]))
-  const run = (): void => {
-    let found = 0
-    for (let asked = 0; asked < count; asked++) if (table.get(keys[asked % keys.length]) !== undefined) found++
-    if (found !== count) throw new Error("an object was not found")
-  }
-  return { run, end: nothing }
-}
-
-const through =
-  (objects: number): Line =>
-  (count) => {
-    const counters = times(objects, () => new Counter())
-    const { done, over } = countdown(objects)
-    const run = (): Promise<void> => {
-      for (let sent = 0; sent < count; sent += objects) for (const counter of counters) counter.send("add")
-      for (const counter of counters) counter.send(done)
-      return over
-    }
-    return { run, end: nothing }
-  }
-
-const idle: Line = (count) => {
-  let kept: Array<Counter> = []
-  const run = (): void => {
-    kept = times(count, () => new Counter())
-  }
-  return { run, end: () => void kept.splice(0) }
-}
-
-/**
- * The promise's resolve function is kept, as a mailbox would keep it: otherwise the waiting function would be collected.
- */
-const waiting: Line = (count) => {
-  const kept: Array<() => void> = []
-  const wait = async (): Promise<void> => {
-    await new Promise<void>((resolve) => kept.push(resolve))
-  }
-  const run = (): void => {
-    for (let made = 0; made < count; made++) void wait()
-  }
-  return { run, end: () => void kept.splice(0) }
-}
-
-/** Plain objects, promises and microtasks. */
-export const objects: Contestant = {
-  spawn,
-  start: starting,
-  startAmong: among(crowd, idle, starting),
-  call,
-  cast,
-  stop,
-  supervisedStart,
-  restart,
-  lookup,
-  throughOne: through(1),
-  throughMany: through(many),
-  waiting,
-  idle
-}
+/** Plain objects, promises and microtasks. A world is a list of all that lives. */
+export const objects = contestantOf<Array<unknown>, Counter, unknown>({
+  open: () => [],
+  close: (world) => void world.splice(0),
+  repeat,
+  spawn: (_, body) => () => queueMicrotask(body),
+  servers: (_, count) => times(count, () => new Counter()),
+  start: (world) => {
+    const counter = new Counter()
+    world.push(counter)
+    return Promise.resolve(counter)
+  },
+  call: (counter) => counter.call(),
+  cast: (counter, mail) => counter.send(mail),
+  stop: (counter) => counter.stop(),
+  supervise: () => {
+    const keeper = new Keeper(() => {})
+    return () => keeper.start()
+  },
+  revive: async (_, up) => {
+    const keeper = new Keeper(up)
+    up(await keeper.start())
+    return (crashed) => keeper.send({ crashed })
+  },
+  table: async (_, keys) => {
+    const table = new Map(keys.map((key) => [key, new Counter()]))
+    return (key) => table.get(key) !== undefined
+  },
+  wait: (world) => void waitIn(world)
+})

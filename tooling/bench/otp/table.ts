@@ -5,6 +5,7 @@
  * alternate among the contestants; the first ones warm up. The BEAM's column is measured in the same run if Elixir is
  * installed, and else recorded. No garbage collection is forced before a timed round: it would drop compiled code too.
  */
+import { collect, heap, processorTime, settle } from "../work/timed.ts"
 import { findBeam } from "./beam.ts"
 import type { Contestant } from "./contest.ts"
 import { fibers } from "./fibers.ts"
@@ -17,31 +18,20 @@ const rounds = 7
 const warmUps = 3
 const contestants: ReadonlyArray<Contestant> = [processes, fibers, objects]
 
-const collect = (): void => {
-  const { gc } = globalThis as { readonly gc?: () => void }
-  gc?.()
-  gc?.()
-}
-
-const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 12; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
-}
-
-const heap = async (): Promise<number> => {
-  await turns()
+/** The bytes in use after a collection. */
+const kept = async (): Promise<number> => {
+  await settle()
   collect()
-  return process.memoryUsage().heapUsed
+  collect()
+  return heap()
 }
 
 /** The cost of one operation: microseconds of the processor, or bytes kept. */
 const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): Promise<number> => {
   const round = await contestant[key](count)
-  const before = unit === "bytes" ? await heap() : 0
-  const start = process.cpuUsage()
-  await round.run()
-  const { user, system } = process.cpuUsage(start)
-  const microseconds = user + system
-  const cost = unit === "bytes" ? (await heap()) - before : microseconds
+  const before = unit === "bytes" ? await kept() : 0
+  const microseconds = (await processorTime(async () => round.run())) * 1_000
+  const cost = unit === "bytes" ? (await kept()) - before : microseconds
   await round.end()
   return cost / count
 }
@@ -73,17 +63,9 @@ export const benchProcesses = async (): Promise<void> => {
     const beam = await beamCostOf(line)
     const share = beam === undefined ? undefined : ours / beam
     const verdict = share === undefined ? "" : share <= aim ? "in aim" : "over aim"
-    row(
-      line.name,
-      show(ours, line.unit),
-      show(effect, line.unit),
-      show(plain, line.unit),
-      beam === undefined ? "–" : show(beam, line.unit),
-      (ours / effect).toFixed(2),
-      (ours / plain).toFixed(2),
-      share?.toFixed(2) ?? "–",
-      verdict
-    )
+    const costs = [ours, effect, plain].map((cost) => show(cost, line.unit))
+    const ratios = [(ours / effect).toFixed(2), (ours / plain).toFixed(2), share?.toFixed(2) ?? "–"]
+    row(line.name, ...costs, beam === undefined ? "–" : show(beam, line.unit), ...ratios, verdict)
   }
   console.log(`
 µs: processor time, all threads and the collection of garbage included; the best of ${rounds - warmUps} rounds, after ${warmUps} to warm up.

@@ -15,7 +15,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { freePort, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { run } from "../../packed/program.ts"
 import { unpackNode } from "../built.ts"
-import { Nodes } from "../cluster/nodes.ts"
+import { nodesOn } from "../cluster/nodes.ts"
 import { programFiles } from "../cluster/process.ts"
 import { turn } from "../cluster/turn.ts"
 import { median } from "../rounds.ts"
@@ -61,15 +61,14 @@ const installed = async (): Promise<string> => {
   return folder
 }
 
+/** Asks again until there is an answer. */
 const answered = async (ask: () => Promise<unknown>): Promise<void> => {
-  for (;;) {
-    try {
-      await ask()
-      return
-    } catch {
-      await pause(10)
-    }
-  }
+  const fails = () =>
+    ask().then(
+      () => false,
+      () => true
+    )
+  while (await fails()) await pause(10)
 }
 
 const posted = async (url: string, body: unknown = null): Promise<string> => {
@@ -91,11 +90,9 @@ const measureRestate = async (folder: string): Promise<void> => {
   const admin = "http://127.0.0.1:9070"
   // The program itself: a signal to the script of the package would not reach it.
   const program = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`
-  const startServer = (): ChildProcess =>
-    spawn(join(folder, program), ["--base-dir", join(folder, "data")], {
-      stdio: "ignore",
-      env: { ...process.env, DO_NOT_TRACK: "1" }
-    })
+  const env = { ...process.env, DO_NOT_TRACK: "1" }
+  const args = ["--base-dir", join(folder, "data")]
+  const startServer = (): ChildProcess => spawn(join(folder, program), args, { stdio: "ignore", env })
   const startService = async (): Promise<ChildProcess> => {
     const child = fork(join(folder, "service.mjs"), [String(port)], { execArgv: [] })
     await once(child, "message")
@@ -129,9 +126,9 @@ const measureRestate = async (folder: string): Promise<void> => {
 const measureTroupe = async (): Promise<void> => {
   const built = await unpackNode(new URL("../cluster/node.ts", import.meta.url), programFiles)
   const postgres = await startPostgres()
-  const nodes = new Nodes(postgres.url, built.folder)
+  const nodes = nodesOn(postgres.url, built.folder)
   try {
-    const { gateway, homes } = await nodes.cluster({ homes: 1, leaseMs: 5_000 })
+    const { gateway, homes } = await nodes.cluster(1, 5_000)
     const [home = gateway] = homes
     const word = { words: 1, pauseMs: 0 }
     await report("Troupe, through a gateway", (key) => turn(gateway, key, word))

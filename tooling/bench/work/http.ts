@@ -14,12 +14,12 @@ import { Troupe } from "@troupe/chat"
 import type { Store } from "@troupe/chat/store"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
-import { requestOf, type Turns } from "./httpTurn.ts"
+import type { Turns } from "./httpClient.ts"
 import { answers } from "./programA.ts"
 import { type Costs, timed } from "./timed.ts"
 
 interface Listening {
-  readonly port: number
+  readonly base: string
   readonly close: () => Promise<void>
 }
 
@@ -41,9 +41,9 @@ const serveTroupe = async (): Promise<Listening> => {
     authorize: () => ({ owner: "bench" }),
     limits: { conversations: unbounded, requestsPerMinute: unbounded, streams: unbounded }
   })
-  const { port, close } = await listen(server)
+  const { url, close } = await listen(server)
   return {
-    port,
+    base: url,
     close: async () => {
       await close()
       await troupe.stop()
@@ -53,10 +53,10 @@ const serveTroupe = async (): Promise<Listening> => {
 
 /** The events of one turn, as this project's server writes them. */
 const recordedEvents = async (): Promise<ReadonlyArray<string>> => {
-  const { port, close } = await serveTroupe()
-  const { path, body } = requestOf(0)
+  const { base, close } = await serveTroupe()
   const headers = { accept: "text/event-stream", "content-type": "application/json" }
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body })
+  const body = JSON.stringify({ input: "Tell me a story" })
+  const response = await fetch(`${base}/chats/c/messages`, { method: "POST", headers, body })
   const events = (await response.text()).split("\n\n").filter((event) => event !== "")
   await close()
   return events.map((event) => `${event}\n\n`)
@@ -75,7 +75,7 @@ const serveBare = async (): Promise<Listening> => {
   }).listen(0, "127.0.0.1")
   await once(http, "listening")
   return {
-    port: (http.address() as AddressInfo).port,
+    base: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     close: async () => {
       http.closeAllConnections()
       http.close()
@@ -93,11 +93,11 @@ const ask = async (client: ChildProcess, turns: Turns): Promise<void> => {
 
 /** Measures the processor time of a server, a turn. */
 export const httpTurns = async (what: "bare" | "troupe"): Promise<Costs> => {
-  const { port, close } = await (what === "bare" ? serveBare() : serveTroupe())
+  const { base, close } = await (what === "bare" ? serveBare() : serveTroupe())
   const client = fork(new URL("httpClient.ts", import.meta.url), { execArgv: [] })
   const costs = await timed(
-    () => ask(client, { port, turns: measuredTurns }),
-    () => ask(client, { port, turns: warmTurns })
+    () => ask(client, { base, turns: measuredTurns }),
+    () => ask(client, { base, turns: warmTurns })
   )
   client.disconnect()
   await close()

@@ -1,46 +1,23 @@
 /** Program A on an agent of `@earendil-works/pi-agent-core`, with a scripted model. */
 import { Agent, type AgentTool, type StreamFn } from "@earendil-works/pi-agent-core"
 import {
-  type Api,
-  type AssistantMessage,
   type AssistantMessageEventStream,
   createAssistantMessageEventStream,
-  type Model
+  createFauxCore,
+  fauxAssistantMessage,
+  fauxText,
+  fauxToolCall
 } from "@earendil-works/pi-ai"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { callIds, chats, checkLength, type Pace, together, word, words, work } from "./programA.ts"
 
-const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-
-const model: Model<Api> = {
-  id: "bench",
-  name: "bench",
-  api: "bench",
-  provider: "bench",
-  baseUrl: "",
-  reasoning: false,
-  input: ["text"],
-  cost: free,
-  contextWindow: 100_000,
-  maxTokens: 10_000
-}
-
-const messageOf = (stopReason: AssistantMessage["stopReason"]): AssistantMessage => ({
-  role: "assistant",
-  content: [],
-  api: model.api,
-  provider: model.provider,
-  model: model.id,
-  usage: { ...free, totalTokens: 0, cost: { ...free, total: 0 } },
-  stopReason,
-  timestamp: Date.now()
-})
+const model = createFauxCore({}).getModel()
 
 const wantsTools = (stream: AssistantMessageEventStream): void => {
-  const message = messageOf("toolUse")
+  const message = fauxAssistantMessage([], { stopReason: "toolUse" })
   stream.push({ type: "start", partial: message })
   for (const [contentIndex, id] of callIds.entries()) {
-    const toolCall = { type: "toolCall" as const, id, name: "wait", arguments: { id } }
+    const toolCall = fauxToolCall("wait", { id }, { id })
     message.content.push(toolCall)
     stream.push({ type: "toolcall_start", contentIndex, partial: message })
     stream.push({ type: "toolcall_end", contentIndex, toolCall, partial: message })
@@ -49,8 +26,8 @@ const wantsTools = (stream: AssistantMessageEventStream): void => {
 }
 
 const answers = async (stream: AssistantMessageEventStream, pace: Pace): Promise<void> => {
-  const message = messageOf("stop")
-  const content = { type: "text" as const, text: "" }
+  const message = fauxAssistantMessage([])
+  const content = fauxText("")
   stream.push({ type: "start", partial: message })
   message.content.push(content)
   stream.push({ type: "text_start", contentIndex: 0, partial: message })

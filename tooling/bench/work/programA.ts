@@ -24,12 +24,21 @@ const toolMs = 50
  */
 export type Pace = "at once" | "by turns"
 
-/** The model's first step. */
-export async function* wantsTools(): AsyncGenerator<AdapterEvent, void> {
+/** A call of a tool. */
+interface Call {
+  readonly id: string
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+const waits: ReadonlyArray<Call> = callIds.map((id) => ({ id, name: "wait", arguments: { id } }))
+
+/** The model's first step; by default it calls the tool of the program twice. */
+export async function* wantsTools(calls: ReadonlyArray<Call> = waits): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
-  for (const id of callIds) {
-    yield { type: "tool_call_started", id, name: "wait" }
-    yield { type: "tool_call_completed", id, name: "wait", arguments: { id }, rawArguments: `{"id":"${id}"}` }
+  for (const call of calls) {
+    yield { type: "tool_call_started", id: call.id, name: call.name }
+    yield { type: "tool_call_completed", ...call, rawArguments: JSON.stringify(call.arguments) }
   }
   yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
 }

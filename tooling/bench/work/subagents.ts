@@ -1,23 +1,16 @@
 /** A turn that gives its task to a sub-agent, and the same two turns as plain chats. */
 import { type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
-import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
-import { answers, chats, readLength, together, words } from "./programA.ts"
+import { answers, chats, readLength, together, wantsTools, words } from "./programA.ts"
 
-async function* calls(name: string): AsyncGenerator<AdapterEvent, void> {
-  const call = { id: "c", name, arguments: { input: "go" } }
-  yield { type: "message_started", message: { role: "assistant", content: "" } }
-  yield { type: "tool_call_started", id: call.id, name }
-  yield { type: "tool_call_completed", ...call, rawArguments: '{"input":"go"}' }
-  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
-}
+const calls = [{ id: "c", name: "help", arguments: { input: "go" } }]
 
 /** Calls the tool, and then answers. */
-const caller = (name: string): Adapter.Adapter => ({
+const caller: Adapter.Adapter = {
   name: "caller",
-  stream: ({ messages }) => (messages.at(-1)?.role === "tool" ? answers("by turns") : calls(name))
-})
+  stream: ({ messages }) => (messages.at(-1)?.role === "tool" ? answers("by turns") : wantsTools(calls))
+}
 
 const answering: Adapter.Adapter = { name: "answering", stream: () => answers("by turns") }
 
@@ -29,7 +22,7 @@ const one = async (troupe: RunningTroupe, id: string, agent?: string): Promise<v
 /** 1,000 chats, each with a child that answers. */
 export const withChildren = async (): Promise<void> => {
   const troupe = await Troupe.start({
-    adapter: caller("help"),
+    adapter: caller,
     tools: [Agents.subagent("help")],
     agents: { help: { adapter: answering, tools: [] } }
   })
@@ -41,7 +34,7 @@ export const withChildren = async (): Promise<void> => {
 export const inPairs = async (): Promise<void> => {
   const help = tool({ name: "help", effect: "write", execute: () => "done" })
   const troupe = await Troupe.start({
-    adapter: caller("help"),
+    adapter: caller,
     tools: [help],
     agents: { plain: { adapter: answering, tools: [] } }
   })

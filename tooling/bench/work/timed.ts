@@ -33,7 +33,7 @@ export const settle = async (): Promise<void> => {
 }
 
 /** The processor time of the work, in milliseconds. */
-const processorTime = async (work: () => Promise<void>): Promise<number> => {
+export const processorTime = async (work: () => Promise<void>): Promise<number> => {
   const start = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(start)

@@ -1,7 +1,6 @@
 import { basename } from "node:path"
 import { describe, expect, test } from "vitest"
-import { codeLinesOf } from "../../house/moduleFacts.ts"
-import { child, lineAt, parse, textOf, walk } from "../../house/syntax.ts"
+import { codeLinesOf, factsOf } from "../../house/moduleFacts.ts"
 import { conditionProblems } from "../../packed/bundle.ts"
 import { exists, files, readJson, readText, workspacePackages } from "../../house/workspace.ts"
 
@@ -34,10 +33,6 @@ describe("file names", () => {
   })
 })
 
-/** Whether it adds types to another module, by that module's name: no namespace, and nothing is left of it at run time. */
-const addsToModule = (node: object): boolean =>
-  "id" in node && typeof node.id === "object" && node.id !== null && "value" in node.id
-
 describe("a source file", () => {
   test("has at most 400 lines of code", () => {
     const sized = sources.map((path) => ({ path, lines: codeLinesOf(readText(path)) }))
@@ -45,32 +40,8 @@ describe("a source file", () => {
   })
 
   test("has classes of at most 250 lines of code", () => {
-    const classes = sources.flatMap((path) => {
-      const text = readText(path)
-      const found = [...walk(parse(text))].filter((node) => node.type === "ClassDeclaration")
-      return found.map((node) => ({
-        path,
-        name: textOf(child(node, "id"), "name"),
-        lines: codeLinesOf(text.slice(node.start, node.end))
-      }))
-    })
+    const classes = sources.flatMap((path) => factsOf(readText(path)).classes.map((found) => ({ path, ...found })))
     expect(classes.filter(({ lines }) => lines > 250)).toEqual([])
-  })
-
-  test("has no enum, namespace, parameter property or default export", () => {
-    const forbidden = ["TSEnumDeclaration", "TSModuleDeclaration", "TSParameterProperty", "ExportDefaultDeclaration"]
-    const found = everyFile
-      .filter((path) => !path.endsWith(".config.ts"))
-      .flatMap((path) => {
-        const text = readText(path)
-        const nodes = [...walk(parse(text))].filter((node) => forbidden.includes(node.type) && !addsToModule(node))
-        return nodes.map((node) => `${path}:${lineAt(text, node.start)} ${node.type}`)
-      })
-    expect(found).toEqual([])
-  })
-
-  test("does not silence the type checker", () => {
-    expect(everyFile.flatMap((path) => linesMatching(path, /^\s*(\/\/|\/?\*+)\s*@ts-(ignore|nocheck)/))).toEqual([])
   })
 
   test("has a type error expected only in a type test", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { codeLinesOf, exportsOf, importsOf } from "../../house/moduleFacts.ts"
+import { codeLinesOf, factsOf } from "../../house/moduleFacts.ts"
 import { docComplaint } from "../../house/publicApi.ts"
 
-const docOf = (text: string): string | undefined => exportsOf(text)[0]?.doc
+const docOf = (text: string): string | undefined => factsOf(text).exports[0]?.doc
 
 describe("imports", () => {
   test("are found whatever their form", () => {
@@ -14,11 +14,11 @@ describe("imports", () => {
       'type E = import("e").E',
       'const f = () => import("f")'
     ]
-    expect(importsOf(text.join("\n"))).toEqual(["a", "b", "c", "d", "e", "f"])
+    expect(factsOf(text.join("\n")).imports).toEqual(["a", "b", "c", "d", "e", "f"])
   })
 
   test("are not found in comments and strings", () => {
-    expect(importsOf('// import "a"\nconst text = \'import "b"\'')).toEqual([])
+    expect(factsOf('// import "a"\nconst text = \'import "b"\'').imports).toEqual([])
   })
 })
 
@@ -36,8 +36,8 @@ describe("an export's doc comment", () => {
   test("may stand at the first overload, or at the value of a value-and-type pair", () => {
     const overloads =
       "/** Adds. */\nexport function add(a: 1): 1\nexport function add(a: 2): 2\nexport function add(a: 1 | 2) { return a }"
-    expect(exportsOf(overloads)).toEqual([{ name: "add", kind: "value", doc: "Adds." }])
-    expect(exportsOf("/** A shape. */\nexport const Shape = 1\nexport type Shape = 1")).toHaveLength(1)
+    expect(factsOf(overloads).exports).toEqual([{ name: "add", kind: "value", doc: "Adds." }])
+    expect(factsOf("/** A shape. */\nexport const Shape = 1\nexport type Shape = 1").exports).toHaveLength(1)
   })
 
   test("of a name exported later is the one of its declaration", () => {

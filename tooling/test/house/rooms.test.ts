@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { roomTable } from "../../house/roomTable.ts"
-import { workspacePackages } from "../../house/workspace.ts"
-import { circlesOf, doorComplaints, floorComplaints, importGraph, roomOf } from "../../house/rooms.ts"
+import { files } from "../../house/workspace.ts"
+import { doorComplaints, floorComplaints, roomOf } from "../../house/rooms.ts"
 
 const tabled = Object.entries(roomTable)
 
@@ -15,29 +15,7 @@ describe("the rooms of a package", () => {
   })
 
   test.each(tabled)("%s: a room has at most fifteen files", (folder) => {
-    const rooms = Object.groupBy(importGraph(`${folder}/src`).keys(), (path) => roomOf(folder, path))
+    const rooms = Object.groupBy(files(`${folder}/src/**/*.{ts,tsx}`), (path) => roomOf(folder, path))
     expect(Object.entries(rooms).filter(([room, paths = []]) => room !== "" && paths.length > 15)).toEqual([])
   })
-})
-
-test.each(workspacePackages())(
-  "$folder: no files import each other in a circle, type imports included",
-  ({ folder }) => {
-    expect(circlesOf(importGraph(folder))).toEqual([])
-  }
-)
-
-test("the circles of a graph are found, each once, and a file that imports itself is none", () => {
-  const graph = new Map([
-    ["a", ["b"]],
-    ["b", ["c", "d"]],
-    ["c", ["a"]],
-    ["d", ["e"]],
-    ["e", ["d", "f"]],
-    ["f", ["f", "outside"]]
-  ])
-  expect(circlesOf(graph)).toEqual([
-    ["d", "e"],
-    ["a", "b", "c"]
-  ])
 })

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path"
 import { build } from "vite"
 import { expect, test } from "vitest"
-import { loadedBy } from "../../house/moduleFacts.ts"
+import { factsOf } from "../../house/moduleFacts.ts"
 import { publicModules } from "../../house/publicApi.ts"
 import { exists, readText, root } from "../../house/workspace.ts"
 
@@ -20,7 +20,7 @@ const loadedWith = (entry: string): ReadonlySet<string> => {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue
     found.add(path)
-    if (exists(path)) for (const specifier of loadedBy(readText(path))) open.push(target(path, specifier))
+    if (exists(path)) for (const specifier of factsOf(readText(path)).loaded) open.push(target(path, specifier))
   }
   return found
 }
@@ -50,14 +50,12 @@ test("CLIENT1 nor does one that shows chats with the hooks", () => {
 /** What a bundler makes of a page: its files' names and characters, and the modules in them. React is not looked at. */
 const bundled = async (code: string) => {
   const entry = join(root, "tooling/page.js")
-  const made = await build({
-    configFile: false,
+  const made = await build({ configFile: false,
     logLevel: "error",
     root,
     build: { write: false, rollupOptions: { input: entry, external: [/^react/], preserveEntrySignatures: "strict" } },
     plugins: [
-      {
-        name: "page",
+      { name: "page",
         resolveId: (id) => (id === entry ? id : undefined),
         load: (id) => (id === entry ? code : undefined)
       }

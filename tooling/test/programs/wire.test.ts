@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closingText } from "../../wire/closing.ts"
+import { block, chunk, messageEnd, messageStart } from "../../wire/dialects.ts"
 import { readRecording } from "../../wire/recording.ts"
 import { type Line, replay } from "../../wire/replay.ts"
 
@@ -23,29 +24,8 @@ const replayed = async (file: string, ...lines: ReadonlyArray<unknown>): Promise
   return line
 }
 
-const chunk = (delta: unknown, reason: string | null = null, more: object = {}) => ({
-  id: "c",
-  object: "chat.completion.chunk",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, delta, finish_reason: reason }],
-  ...more
-})
 const call = { index: 0, id: "call-1", type: "function", function: { name: "find", arguments: '{"q":"owl"}' } }
-const message = (...content: ReadonlyArray<unknown>) => [
-  {
-    type: "message_start",
-    message: {
-      id: "m",
-      type: "message",
-      role: "assistant",
-      model: "c",
-      content: [],
-      usage: { input_tokens: 2, output_tokens: 1 }
-    }
-  },
-  ...content
-]
+const start = messageStart({ input_tokens: 2, output_tokens: 1 })
 const answered = { error: null, finalText: closingText, openConnections: 0 }
 
 describe("a recorded call is executed and answered", () => {
@@ -109,17 +89,13 @@ describe("a recorded call is executed and answered", () => {
   test("in the Messages API", async () => {
     const line = await replayed(
       "anthropic--call.txt",
-      ...message(
-        {
-          type: "content_block_start",
-          index: 0,
-          content_block: { type: "tool_use", id: "t", name: "find", input: {} }
-        },
-        { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"q":1}' } },
-        { type: "content_block_stop", index: 0 },
-        { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 5 } },
-        { type: "message_stop" }
-      )
+      start,
+      ...block(
+        0,
+        { type: "tool_use", id: "t", name: "find", input: {} },
+        { type: "input_json_delta", partial_json: '{"q":1}' }
+      ),
+      ...messageEnd("tool_use")
     )
     expect(line).toMatchObject({
       toolCalls: [{ id: "t", arguments: { q: 1 } }],
@@ -169,7 +145,7 @@ describe("a failure is reported in the line", () => {
     [
       "a reply that was cut off",
       "anthropic--a.txt",
-      message({ type: "content_block_start", index: 0, content_block: { type: "text", text: "a" } }),
+      [start, { type: "content_block_start", index: 0, content_block: { type: "text", text: "a" } }],
       ""
     ],
     ["an empty file", "openai--b.txt", [], ""],
