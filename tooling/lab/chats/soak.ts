@@ -35,9 +35,7 @@ const rates = {
   store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
 } satisfies NonNullable<Parameters<typeof Testing.faults>[0]>["rates"]
 
-const atRest: ReadonlySet<string> = new Set([
-  ...["idle", "interrupted", "awaitingUser", "awaitingTools", "awaitingApproval"]
-])
+const atRest = new Set("idle interrupted awaitingUser awaitingTools awaitingApproval".split(" "))
 const mostTurns = 25
 /** The maximum wait for something that must happen: several times the wait for a store that hangs. */
 const patienceMs = 30_000

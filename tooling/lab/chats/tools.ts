@@ -118,8 +118,9 @@ export const toolsOf = (clock: Clock.Clock, runs: Runs): ReadonlyArray<Tool.Tool
 
 /** The tools that the model calls: quick ones often, an unknown one sometimes. */
 export const toolNames: Names = [
-  ...(["quick", "quick", "quick", "slow", "slow", "write", "write", "write", "effect", "deaf"] as const),
-  ...["aware", "sluggish", "manual", "none", ...Object.keys(plain)]
+  "quick",
+  ..."quick quick slow slow write write write effect deaf aware sluggish manual none".split(" "),
+  ...Object.keys(plain)
 ]
 
 const module = new URL("./functions.ts", import.meta.url)

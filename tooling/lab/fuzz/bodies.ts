@@ -1,7 +1,7 @@
 /**
  * Requests to the routes of the foreign protocols, with one or more parts replaced by something odd.
  *
- * The valid bodies of each route are in `corpus.json`, with `$chat` for the id of a conversation.
+ * The valid bodies of each route are in `corpus.json`, with `$chat` for the id of a conversation, and so are the odd values.
  */
 import { readFileSync } from "node:fs"
 import { type Chance, pick } from "../chance.ts"
@@ -16,23 +16,18 @@ export interface Shot {
   readonly body: string | undefined
 }
 
-type Bodies = readonly [route: string, bodies: readonly [object, ...ReadonlyArray<object>]]
+interface Corpus {
+  readonly bodies: Readonly<Record<string, readonly [object, ...ReadonlyArray<object>]>>
+  readonly odd: readonly [unknown, ...ReadonlyArray<unknown>]
+}
 
-const corpus = Object.entries(
-  JSON.parse(readFileSync(new URL("corpus.json", import.meta.url), "utf8")) as object
-) as unknown as readonly [Bodies, ...ReadonlyArray<Bodies>]
+const { bodies, odd } = JSON.parse(readFileSync(new URL("corpus.json", import.meta.url), "utf8")) as Corpus
 
 const routes = [
   ...(["GET /v1/models", "GET /v1/models/:id", "GET /v1/responses/:id", "POST /v1/responses/:id/cancel"] as const),
   ...(["GET /api/chat/:id/stream", "GET /api/chat/:id/messages", "POST /api/chat/:id/stop"] as const),
   "GET /ag-ui/:id/messages"
 ] as const
-
-const odd: readonly [unknown, ...ReadonlyArray<unknown>] = [
-  null,
-  ...[-1, 1e308, 0.5, "", "\u0000", "\uD800", [], {}, [[]], [null], true, false, "__proto__", "../.."],
-  ...["data:,x", "data:image/png;base64,%%%", "x".repeat(300), "resp_W10", "call_W10.c0"]
-]
 
 /** The value with one part of it, somewhere, replaced, omitted or repeated. `ids` are ids that the server made. */
 const mutated = (value: unknown, chance: Chance, ids: ReadonlyArray<string>): unknown => {
@@ -59,8 +54,9 @@ export const shot = (chance: Chance, chat: string, ids: ReadonlyArray<string>): 
     const path = route.replace(":id", encodeURIComponent(id.isWellFormed() ? id : "x"))
     return { method, route, path, headers: { accept }, body: undefined }
   }
-  const [route, bodies] = pick(chance, corpus)
-  let body: unknown = JSON.parse(JSON.stringify(pick(chance, bodies)).replaceAll("$chat", chat))
+  const route = pick(chance, Object.keys(bodies) as [string, ...Array<string>])
+  const valid = pick(chance, bodies[route] ?? [{}])
+  let body: unknown = JSON.parse(JSON.stringify(valid).replaceAll("$chat", chat))
   // Some bodies are left as they are, so that conversations go on.
   for (let left = pick(chance, [0, 1, 1, 1, 2, 3]); left > 0; left--) body = mutated(body, chance, ids)
   const text = JSON.stringify(body)

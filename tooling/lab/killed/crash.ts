@@ -104,7 +104,7 @@ const quiet = async (database: string): Promise<void> => {
 }
 
 /** LAB17 */
-const damage = (database: string): ReadonlyArray<string> => {
+export const damage = (database: string): ReadonlyArray<string> => {
   if (database.startsWith("postgres:")) return []
   const file = new DatabaseSync(database)
   const integrity = file.prepare("PRAGMA integrity_check").all()

@@ -2,15 +2,12 @@
  * `pnpm load [--clients N] [--rate N] [--seconds N] [--profile FOLDER]`: compares a server on loopback with many open streams to one
  * that uses Node alone; then clients stop reading, and clients disconnect. The exit code is 1 when an invariant does not hold.
  *
- * LAB26. Each stream gets its share of the words, each word once; clients that stop reading hold up no reply.
- * LAB27. The heap of a server under load is flat: at most a tenth larger in the later half of the time.
- *
  * @module
  */
 import { parseArgs } from "node:util"
 import { wrongLeft } from "../check/counts.ts"
 import type { Report } from "./child.ts"
-import { type Held, type Load, stalling, streaming, vanishing } from "./scenarios.ts"
+import { type Held, type Load, stalling, streaming, vanishing, wrongStreaming } from "./scenarios.ts"
 
 const { values } = parseArgs({
   options: {
@@ -41,12 +38,7 @@ const streams = async (): Promise<ReadonlyArray<string>> => {
     const other = bare[name as keyof typeof own]
     row(name, other.toFixed(2), figure.toFixed(2), `${(figure / other).toFixed(2)}x`)
   }
-  const [share, usual] = [own["least share of a stream (%)"], bare["least share of a stream (%)"]]
-  const growth = own["heap, later to earlier half"]
-  return [
-    ...(share > usual * 0.9 ? [] : [`LAB26: a stream got ${share.toFixed(0)} % of its words`]),
-    ...(growth < 1.1 ? [] : [`LAB27: the heap has grown to ${growth.toFixed(2)} times its size`])
-  ]
+  return wrongStreaming(bare, own)
 }
 
 const lines: Readonly<Record<string, (report: Report) => string>> = {

@@ -1,4 +1,9 @@
-/** The scenarios of the load test: each returns its figures. */
+/**
+ * The scenarios of the load test: each returns its figures.
+ *
+ * LAB26. Each stream gets its share of the words, each word once; clients that stop reading hold up no reply.
+ * LAB27. The heap of a server under load is flat: at most a tenth larger in the later half of the time.
+ */
 import { setTimeout as after } from "node:timers/promises"
 import type { Report } from "./child.ts"
 import { Crowd } from "./crowd.ts"
@@ -88,6 +93,19 @@ export const streaming = async (what: Kind, { clients, wordsPerSecond, seconds, 
     "heap, a stream (kB)": (second.heap - before.heap) / clients / 1_024,
     "heap, later to earlier half": second.heap / first.heap
   }
+}
+
+type Streaming = Awaited<ReturnType<typeof streaming>>
+
+/** LAB26, LAB27 */
+export const wrongStreaming = (bare: Streaming, own: Streaming): ReadonlyArray<string> => {
+  const [share, growth] = [own["least share of a stream (%)"], own["heap, later to earlier half"]]
+  return [
+    ...(share > bare["least share of a stream (%)"] * 0.9
+      ? []
+      : [`LAB26: a stream got ${share.toFixed(0)} % of its words`]),
+    ...(growth < 1.1 ? [] : [`LAB27: the heap has grown to ${growth.toFixed(2)} times its size`])
+  ]
 }
 
 /** The memory of a server before, at a point of, and after a scenario. */

@@ -62,11 +62,9 @@ export const serveBare = async (pace: Pace, words: number): Promise<Served> => {
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
     response.flushHeaders()
     const source = pace.words(words)
-    let isGone = false
-    response.once("close", () => (isGone = true))
     const report = async (): Promise<void> => {
       for await (const delta of source) {
-        if (isGone) break
+        if (response.destroyed) break
         const text = JSON.stringify({ type: "text_delta", id: null, delta })
         if (!response.write(`data: ${text}\n\n`)) {
           await new Promise<void>((resolve) => response.once("drain", resolve).once("close", resolve))

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { type Chance, pick } from "../chance.ts"
 import { database } from "../check/nodes.ts"
 import type { Fleet, FleetNode } from "./fleet.ts"
+import type { Before } from "./network.ts"
 
 type Fault = (fleet: Fleet, node: FleetNode, chance: Chance, leaseMs: number) => Promise<void>
 
@@ -26,7 +27,7 @@ const cutFrom =
     const [first, ...others] = role === database ? [database] : nodes
     if (first === undefined) return
     const other = pick(chance, [first, ...others])
-    const before = pick(chance, other === database ? ["kept", "reset"] : ["kept", "reset", "lost"])
+    const before = pick<Before>(chance, other === database ? ["kept", "reset"] : ["kept", "reset", "lost"])
     await fleet.cut(node, other, { kind, ms, before })
   }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Cast, Company, Ended, Framework, Turn } from "./framework.ts"
 
 /** What was seen, and in what it differs from what must be. */
-export interface Seen {
+interface Seen {
   readonly seen: string
   readonly faults: ReadonlyArray<string>
 }

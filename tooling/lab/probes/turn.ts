@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Cast, Company, Framework, ProbeTool, Received, Turn } from "./framework.ts"
 import { type Chunk, type Model, replies } from "./model.ts"
-import { is, type Probe, withCompany } from "./probe.ts"
+import { is, type Probe, until, withCompany } from "./probe.ts"
 import { Ledger, toolbox } from "./toolbox.ts"
 
 /** The events so far. */
@@ -50,7 +50,7 @@ export const read = async (
 }
 
 /** What a turn shows when it is over. */
-export interface Observation {
+interface Observation {
   readonly framework: Framework
   readonly folder: string
   readonly cast: Cast
@@ -126,8 +126,7 @@ export const turn = (id: string, title: string, script: Script): Probe => ({
       const ahead = model.pulled - transcript.texts
       await leave?.()
       // A turn may continue without its reader.
-      for (let waitedMs = 0; detaches && model.released < model.requests && waitedMs < 5_000; waitedMs += 20)
-        await sleep(20)
+      if (detaches) await until(() => model.released === model.requests, 5_000)
       const { end } = transcript
       const reports = company.lateReports?.() ?? 0
       const figures = `${wallMs.toFixed(0)} ms, ${ledger.late} late, ${reports} reports, released ${model.released}/${model.requests}`
@@ -152,8 +151,10 @@ export const turn = (id: string, title: string, script: Script): Probe => ({
 /** Returns a function that leaves, for a reader that reads so many pieces and then idles. */
 const readAsScripted = async (script: Script, events: Turn, transcript: Transcript) => {
   const { readsThenIdles, cutMs, onReceived } = script
-  if (readsThenIdles === undefined || events instanceof Promise)
-    return void (await read(events, transcript, cutMs, (received) => onReceived?.(received, transcript)))
+  if (readsThenIdles === undefined || events instanceof Promise) {
+    await read(events, transcript, cutMs, (received) => onReceived?.(received, transcript))
+    return undefined
+  }
   const iterator = events[Symbol.asyncIterator]()
   while (transcript.texts < readsThenIdles) {
     const next = await iterator.next()

@@ -32,7 +32,7 @@ const converse = (framework: Framework): Promise<{ readonly isWhole: boolean; re
 }
 
 /** Many conversations at once: two tools of 50 ms, then 50 words. */
-export const crowdOf = (count: number): Probe => ({
+const crowdOf = (count: number): Probe => ({
   id: "crowd",
   title: `${count.toLocaleString("en")} conversations at once`,
   isSlow: true,

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
@@ -11,7 +12,9 @@ import { Counts, wrongLeft } from "../../lab/check/counts.ts"
 import { type Event, type Line, linesIn, type NodeEvent, type NodeFact, ofType } from "../../lab/check/history.ts"
 import type { Entry, Kept } from "../../lab/check/kept.ts"
 import { wrongRevivals } from "../../lab/check/trees.ts"
-import { crash } from "../../lab/killed/crash.ts"
+import { faultOf } from "../../lab/fuzz/fuzz.ts"
+import { crash, damage } from "../../lab/killed/crash.ts"
+import { wrongStreaming } from "../../lab/load/scenarios.ts"
 import { changes } from "../../lab/nodes/builds.ts"
 import { answerTo } from "../../lab/workload.ts"
 
@@ -34,7 +37,7 @@ const recordOf = (id: string, more: Partial<Conversation> = {}): Conversation =>
   ...more
 })
 
-const told = (record: Conversation, ...messages: Conversation["thread"]["messages"]): Conversation => ({
+const extended = (record: Conversation, ...messages: Conversation["thread"]["messages"]): Conversation => ({
   ...record,
   thread: { messages: [...record.thread.messages, ...messages] }
 })
@@ -50,6 +53,9 @@ const keptOf = (...records: ReadonlyArray<Conversation>): Kept => ({
 /** The events, a second apart. */
 const linesOf = (...events: ReadonlyArray<Event>): ReadonlyArray<Line> =>
   events.map((event, index) => ({ at: 1_000 * index, ...event }))
+
+const folder = mkdtempSync(join(tmpdir(), "troupe-lab-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const chat = "c"
 const sent = (text: string): Event => ({ type: "sent", chat, text, outcome: "pending" })
@@ -86,14 +92,14 @@ describe("a planted fault is found by the checker", () => {
     ["an acknowledged input is lost", seen([sent("two")]), ['LAB1: "two" is not in c']],
     [
       "an input is doubled",
-      seen([], keptOf(told(one, user("two"), user("two"))), {}),
+      seen([], keptOf(extended(one, user("two"), user("two"))), {}),
       ['LAB1: "two" is more than once in c']
     ],
     ["a conversation is lost", seen([], keptOf(), {}).slice(0, 1), ['LAB1: "one" is not in c']],
     ["an answer is lost", seen([answered("two")]), ['LAB2: "two" is not in c']],
     [
       "an answer is doubled",
-      seen([], keptOf(told(one, Message.assistant(answerTo("one"))))).slice(0, 1),
+      seen([], keptOf(extended(one, Message.assistant(answerTo("one"))))).slice(0, 1),
       ['LAB2: the answer to "one" is more than once in c']
     ],
     ["an entry is lost", seen([], log(logOf(1))), ["LAB3: the log of c has 1 entries instead of 2"]],
@@ -119,10 +125,10 @@ describe("a planted fault is found by the checker", () => {
       ["LAB4: the call with the key note began more than once", 'LAB4: the call "note" began more than once']
     ],
     ["a call that writes is not stored", seen([call("lost")]), ['LAB4: "lost" began, and is not stored']],
-    ["a call has no result", seen([], keptOf(told(one, calling("open"))), {}), ["LAB5: open of c has no result"]],
+    ["a call has no result", seen([], keptOf(extended(one, calling("open"))), {}), ["LAB5: open of c has no result"]],
     [
       "a call has two results",
-      seen([], keptOf(told(one, ran("note"))), {}),
+      seen([], keptOf(extended(one, ran("note"))), {}),
       ["LAB5: note of c has a result without a call, or a second one"]
     ],
     [
@@ -148,7 +154,7 @@ describe("a planted fault is found by the checker", () => {
     ],
     [
       "the end of a task is lost",
-      seen([], keptOf(told(one, calling("survey"), handle)), { isOver: true }),
+      seen([], keptOf(extended(one, calling("survey"), handle)), { isOver: true }),
       ["LAB10: the end of the task t1 is 0 times in c"]
     ],
     [
@@ -156,7 +162,7 @@ describe("a planted fault is found by the checker", () => {
       seen(
         [],
         keptOf(
-          told(
+          extended(
             one,
             calling("survey"),
             handle,
@@ -199,7 +205,7 @@ describe("a planted fault is found by the checker", () => {
           node("healed", { other: "PostgreSQL" }),
           answered("one")
         ],
-        keptOf(told(one, calling("late"), ran("late")))
+        keptOf(extended(one, calling("late"), ran("late")))
       ).filter((what) => what.startsWith("LAB15")),
       ['LAB15: "late" began on n, which was cut from PostgreSQL']
     ],
@@ -216,6 +222,48 @@ describe("a planted fault is found by the checker", () => {
     expect(wrongRevivals(linesOf(revived, { ...revived, phase: "interrupted" }), kept)).toEqual([
       "LAB7: c is idle instead of interrupted",
       'LAB7: the reply of c is "" instead of "So"'
+    ])
+  })
+
+  test("LAB17: when a row of the database belongs to nothing", () => {
+    const path = join(folder, "damaged.db")
+    const file = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+    file.exec("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a INTEGER REFERENCES a (id))")
+    expect(damage(path)).toEqual([])
+    file.exec("INSERT INTO b VALUES (1)")
+    file.close()
+    expect(damage(path)).toEqual(["LAB17: a row of b belongs to nothing"])
+  })
+
+  test("LAB24: when an answer is no refusal, is not typed, shows internals, or does not end", () => {
+    const typed = JSON.stringify({ error: { code: "invalid_input", message: "no" } })
+    const stream = { headers: { "content-type": "text/event-stream" } }
+    const found = [
+      faultOf("/ag-ui", new Response("", { status: 400 }), typed),
+      faultOf("/ag-ui", new Response("", { status: 400 }), "no"),
+      faultOf("/ag-ui", new Response("", { status: 500 }), typed),
+      faultOf("/ag-ui", new Response(""), "\n    at run (file.ts:1:2)"),
+      faultOf("/ag-ui", new Response("", stream), "data: {}\n\n"),
+      faultOf("/v1/models", new Response(""), "no")
+    ]
+    expect(found).toEqual([
+      undefined,
+      "is not typed",
+      "is no refusal",
+      "shows internals",
+      "does not end",
+      "is not JSON"
+    ])
+  })
+
+  test("LAB26. LAB27: when a stream gets few words, or the heap of the server grows", () => {
+    const figures = { "least share of a stream (%)": 100, "heap, later to earlier half": 1 }
+    const bare = figures as Parameters<typeof wrongStreaming>[0]
+    expect(wrongStreaming(bare, bare)).toEqual([])
+    const own = { ...bare, "least share of a stream (%)": 50, "heap, later to earlier half": 1.5 }
+    expect(wrongStreaming(bare, own)).toEqual([
+      "LAB26: a stream got 50 % of its words",
+      "LAB27: the heap has grown to 1.50 times its size"
     ])
   })
 
@@ -246,9 +294,6 @@ test("a fact that was cut off does not count", () => {
 })
 
 describe("a program that is killed at any moment", () => {
-  const folder = mkdtempSync(join(tmpdir(), "troupe-lab-"))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
   test.each([
     ["whose chats write and are forked loses and doubles nothing", false],
     ["whose chats have trees of agents leaves no child without an owner, and ends every chat", true]

@@ -41,7 +41,13 @@ test("LAB22. the same seed on a test clock comes to the same counts", async () =
   expect((await soaked(6, 2, 80)).counts.all).not.toEqual(once.counts.all)
 })
 
-describe("the heap", () => {
+test("LAB21. an unhandled rejection is a fault", async () => {
+  const soak = soakOf({ seed: 1, clock: Clock.test(), chats: 1 })
+  await soak.stop()
+  expect(soak.wrong(1)).toEqual(["LAB21: unhandled rejections: 1"])
+})
+
+describe("LAB23. the heap", () => {
   const mega = 2 ** 20
   const samples = (bytesAt: (index: number) => number): ReadonlyArray<HeapSample> =>
     Array.from({ length: 60 }, (_, index) => ({ atMs: index * 3_000, bytes: bytesAt(index) }))
