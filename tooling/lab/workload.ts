@@ -96,7 +96,7 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
         }))
         if (made.length > 0 && messages.at(-1)?.role === "user")
           return [begun, { delayMs: pauseMs() }, ...made, { finish: "tool_calls" }]
-        const words = "This is a reply that streams for a while, word by word.".split(" ")
+        const words = "This reply streams word by word.".split(" ")
         const streamed = words.flatMap((word) => [{ text: `${word} ` }, { delayMs: pauseMs() }])
         return [begun, ...streamed, { text: answer(messages, input) }, { finish: "stop" }]
       }

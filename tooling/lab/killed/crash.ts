@@ -63,8 +63,9 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
   return { lines, kept, early, wrong }
 }
 
-/** The maximum time until the next fact, and that of the last life, in milliseconds. */
-const silenceMs = 30_000
+/** How long a program may take to start, run, and come to its end in the last life, in milliseconds. */
+const startMs = 60_000
+const runMs = 5_000
 const longestMs = 120_000
 
 /**
@@ -77,16 +78,19 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<Rea
     ...(chance === undefined ? { timeout: longestMs } : {})
   })
   const closed = once(child, "close")
-  const enough = Promise.withResolvers<void>()
+  const [begun, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let [output, length] = ["", Infinity]
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString()
+    begun.resolve()
     if (linesIn(output).length >= length) enough.resolve()
   })
   if (chance !== undefined) {
     const [isEarly, jitter] = [chance() < 0.1, chance()]
     length = Math.ceil(chance() * 60)
-    if (!isEarly) await Promise.race([enough.promise, closed, setTimeout(silenceMs, undefined, { ref: false })])
+    const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
+    if (!isEarly) await Promise.race([begun.promise, ...atMost(startMs)])
+    if (!isEarly) await Promise.race([enough.promise, ...atMost(runMs)])
     await setTimeout(jitter * (isEarly ? 800 : 20))
     child.kill("SIGKILL")
   }

@@ -33,7 +33,7 @@ const store = postgres(url, { maxConnections: 4 })
 const run = async (): Promise<void> => {
   const onError = (error: unknown): void => note("reported", String(error))
   const troupe = await Cluster.start({
-    ...workloadOf({ pauseMs: () => 40, writeMs: 100, node: name }),
+    ...workloadOf({ pauseMs: () => 70, writeMs: 100, node: name }),
     store,
     draftEveryMs: 100,
     cluster: { url, listen: listenOn, address, secret, role, leaseMs, onError }

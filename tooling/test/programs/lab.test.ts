@@ -5,7 +5,8 @@ import { DatabaseSync } from "node:sqlite"
 import { user } from "@troupe/chat"
 import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
-import { afterAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { root } from "../../house/workspace.ts"
 import { checked, type World } from "../../lab/check/checker.ts"
 import { Counts, wrongLeft } from "../../lab/check/counts.ts"
@@ -293,12 +294,24 @@ test("a fact that was cut off does not count", () => {
   expect(linesIn('{"type":"ready","at":1}\n{"type":"rea')).toEqual([{ type: "ready", at: 1 }])
 })
 
-describe("a program that is killed at any moment", () => {
+describe("LAB1. LAB2. LAB3. LAB4. LAB9. a program that is killed at any moment", () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.stop())
+
   test.each([
-    ["whose chats write and are forked loses and doubles nothing", false],
-    ["whose chats have trees of agents leaves no child without an owner, and ends every chat", true]
-  ])("LAB1. LAB4. LAB9. %s", { timeout: 120_000 }, async (_, areTrees) => {
-    const { lines, wrong } = await crash({ database: join(folder, `${areTrees}.db`), lives: 3, seed: 7, areTrees })
+    ["loses and doubles nothing on SQLite", () => join(folder, "chats.db"), 3, false],
+    ["loses and doubles nothing on PostgreSQL", () => server.url, 2, false],
+    [
+      "leaves no child of its trees of agents without an owner, and ends every chat",
+      () => join(folder, "trees.db"),
+      3,
+      true
+    ]
+  ])("%s", { timeout: 120_000 }, async (_, database, lives, areTrees) => {
+    const { lines, wrong } = await crash({ database: database(), lives, seed: 7, areTrees })
     expect(wrong).toEqual([])
     for (const type of ["sent", "answered", "call", "revived"] as const)
       expect([type, ofType(lines, type).length > 0]).toEqual([type, true])
