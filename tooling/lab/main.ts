@@ -19,4 +19,9 @@ const command = commands[name]
 if (command === undefined) {
   console.error(`Name one of ${Object.keys(commands).join(", ")}`)
   process.exitCode = 2
-} else await command()
+} else {
+  await command()
+  // The hooks of a library that ends PostgreSQL exit with 0.
+  const { exitCode } = process
+  process.once("exit", () => void (process.exitCode = exitCode))
+}
