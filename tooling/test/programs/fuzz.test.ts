@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fuzz } from "../../fuzz/fuzz.ts"
+import { fuzz } from "../../lab/fuzz/fuzz.ts"
 
 /** Refusals that only requests get which are almost right. */
 const deep = [
@@ -16,8 +16,8 @@ const deep = [
   "GET /v1/models/:id 404 not_found"
 ]
 
-test("FUZZ1. FUZZ2. FUZZ3. odd requests get typed refusals, and leave nothing behind", async () => {
-  const { seen, wrong } = await fuzz({ requests: 1_000, seed: 4_711 })
+test("LAB24. LAB25. LAB19. odd requests get typed refusals, and leave nothing behind", async () => {
+  const { seen, wrong } = await fuzz(1_000, 4_711)
   expect(wrong).toEqual([])
   expect(deep.filter((kind) => !seen.has(kind))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { Crowd } from "../../load/crowd.ts"
-import { Pace } from "../../load/pace.ts"
-import { serveBare, type Served, serveTroupe } from "../../load/served.ts"
+import { Crowd } from "../../lab/load/crowd.ts"
+import { Pace } from "../../lab/load/pace.ts"
+import { serveBare, type Served, serveTroupe } from "../../lab/load/served.ts"
 
 const clients = 40
 

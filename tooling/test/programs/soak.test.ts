@@ -1,10 +1,9 @@
 import { Clock } from "@troupe/otp"
 import process from "node:process"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { fitOf, heapLine, type HeapSample } from "../../soak/heap.ts"
-import { holds, is, Ledger } from "../../soak/ledger.ts"
-import { tableOf } from "../../soak/report.ts"
-import { Soak } from "../../soak/soak.ts"
+import { fitOf, heapLine, type HeapSample } from "../../lab/chats/heap.ts"
+import { soakOf } from "../../lab/chats/soak.ts"
+import { seedsOf } from "../../verify/volume.ts"
 
 let rejections = 0
 const rejected = () => void (rejections += 1)
@@ -18,51 +17,37 @@ afterEach(() => void process.off("unhandledRejection", rejected))
 
 /** A short soak on a test clock: what it came to, and what was wrong. */
 const soaked = async (seed: number, eras = 5, acts = 120) => {
-  const soak = new Soak({ seed, clock: Clock.test(), chats: 4 })
+  const soak = soakOf({ seed, clock: Clock.test(), chats: 4 })
   for (let era = 0; era < eras; era++) await soak.era(acts)
   await soak.stop()
   await new Promise<void>((resolve) => void setImmediate(resolve))
-  const equations = soak.equations(rejections)
-  return { ledger: soak.ledger, equations, wrong: tableOf(equations.filter((equation) => !holds(equation))) }
+  return { counts: soak.counts, wrong: soak.wrong(rejections) }
 }
 
-test.each([1, 2, 7, 13, 42, 58, 92, 1001, 65_537, 777_777])(
-  "whatever happens, every call has one outcome and everything opened is released: seed %i",
+test.each(seedsOf(10))(
+  "LAB5. LAB18. LAB19. LAB20. LAB21. whatever happens, every call has one outcome and everything opened is released: seed %i",
   async (seed) => {
-    const { ledger, wrong } = await soaked(seed)
+    const { counts, wrong } = await soaked(seed)
     expect(wrong).toEqual([])
-    for (const counted of [
-      "calls kept",
-      "outcomes kept",
-      "turns with a result",
-      "handlers started",
-      "late completions"
-    ]) {
-      expect([counted, ledger.get(counted) > 0]).toEqual([counted, true])
+    for (const counted of ["calls stored", "turns with a result", "handlers started", "late completions"]) {
+      expect([counted, counts.get(counted) > 0]).toEqual([counted, true])
     }
   }
 )
 
-test("SOAK1 the same seed on a test clock comes to the same counts", async () => {
+test("LAB22. the same seed on a test clock comes to the same counts", async () => {
   const [once, again] = [await soaked(5, 2, 80), await soaked(5, 2, 80)]
-  expect(again.ledger.all).toEqual(once.ledger.all)
-  expect((await soaked(6, 2, 80)).ledger.all).not.toEqual(once.ledger.all)
+  expect(again.counts.all).toEqual(once.counts.all)
+  expect((await soaked(6, 2, 80)).counts.all).not.toEqual(once.counts.all)
 })
 
-describe("the table", () => {
-  test("marks an equation that does not hold", () => {
-    const ledger = new Ledger()
-    ledger.add("calls", 3)
-    const equations = [ledger.sum("calls = outcomes", "calls", { kept: 1, pending: 1 }), is("left", 0, 0)]
-    expect(equations.map(holds)).toEqual([false, true])
-    expect(tableOf(equations)).toEqual([
-      "✗ calls = outcomes         3 = kept 1 + pending 1",
-      "✓ left                     0 = 0"
-    ])
-  })
+test("LAB21. an unhandled rejection is a fault", async () => {
+  const soak = soakOf({ seed: 1, clock: Clock.test(), chats: 1 })
+  await soak.stop()
+  expect(soak.wrong(1)).toEqual(["LAB21: unhandled rejections: 1"])
 })
 
-describe("the heap", () => {
+describe("LAB23. the heap", () => {
   const mega = 2 ** 20
   const samples = (bytesAt: (index: number) => number): ReadonlyArray<HeapSample> =>
     Array.from({ length: 60 }, (_, index) => ({ atMs: index * 3_000, bytes: bytesAt(index) }))

@@ -1,0 +1,56 @@
+/**
+ * `pnpm soak [--seed N] [--minutes M] [--chats N]`: random chats, tools, hangs, cancels, kills and restarts, then the checks. The
+ * exit code is 1 when an invariant does not hold.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util"
+import { fitOf, heapLine, type HeapSample } from "./heap.ts"
+import { soakOf } from "./soak.ts"
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    minutes: { type: "string", default: "10" },
+    chats: { type: "string", default: "12" }
+  }
+})
+const [seed, minutes, chats] = [Number(values.seed), Number(values.minutes), Number(values.chats)]
+const actsInAnEra = 250
+const collect = (globalThis as { readonly gc?: () => void }).gc
+
+let rejections = 0
+process.on("unhandledRejection", (reason) => {
+  rejections += 1
+  console.error("unhandled rejection:", reason)
+})
+
+const begun = performance.now()
+const heap: Array<HeapSample> = []
+console.log(`soak of ${minutes} minutes, seed ${seed}, ${chats} chats at a time`)
+const soak = soakOf({ seed, chats })
+const { counts } = soak
+let reported = begun
+while (performance.now() - begun < minutes * 60_000) {
+  await soak.era(actsInAnEra)
+  collect?.()
+  collect?.()
+  const { heapUsed: bytes } = process.memoryUsage()
+  heap.push({ atMs: performance.now() - begun, bytes })
+  if (performance.now() - reported < 30_000) continue
+  reported = performance.now()
+  console.log(
+    `${((reported - begun) / 1000).toFixed(0)} s: ${counts.get("turns")} turns, ${counts.get("handlers started")} handlers, ${counts.get("processes")} processes, heap ${(bytes / 2 ** 20).toFixed(1)} MB`
+  )
+}
+await soak.stop()
+await new Promise<void>((resolve) => void setImmediate(resolve))
+
+const wrong = soak.wrong(rejections)
+const fit = fitOf(heap)
+for (const [name, count] of counts.all) console.log(`${String(count).padStart(9)}  ${name}`)
+console.log()
+for (const what of wrong.slice(0, 50)) console.log(`✗ ${what}`)
+if (wrong.length === 0) console.log("✓ every call has one outcome, what was begun is over, and nothing is left")
+console.log(fit === undefined ? "heap: too few samples to say" : heapLine(fit))
+process.exitCode = wrong.length === 0 && fit?.flat !== false ? 0 : 1

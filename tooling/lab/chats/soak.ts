@@ -1,0 +1,308 @@
+/**
+ * Random chats under a seed, and the checks of what they leave.
+ *
+ * Works in eras: random acts run concurrently for some time; then all hanging calls are released, all turns are awaited, and open
+ * resources are counted. Sometimes the Troupe is stopped and another is started on the same store.
+ *
+ * LAB20. Every handler that outlives its call has been aborted, and is listed as a zombie until it comes late.
+ * LAB21. Everything that was awaited comes, no rejection is unhandled, and a call has one outcome in a turn.
+ * LAB22. All acts are drawn from the seed; on a test clock they repeat exactly. A finished chat is checked and forgotten.
+ */
+import { Chat, type LocalChatRef, Engine, type RunningTroupe, Troupe, user } from "@troupe/chat"
+import { Zombies } from "@troupe/chat/observe"
+import type { Conversation, Store } from "@troupe/chat/store"
+import { Testing } from "@troupe/chat/testing"
+import { runToolCalls, type Tool } from "@troupe/chat/tools"
+import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
+import { chanceOf, pick } from "../chance.ts"
+import { callsOf, pendingOf, wrongRecord } from "../check/conversations.ts"
+import { Counts, wrongLeft } from "../check/counts.ts"
+import { actsOf } from "./acts.ts"
+import { modelOf } from "./model.ts"
+import { placesOpen, Runs, toolNames, toolsElsewhere, toolsOf } from "./tools.ts"
+
+/** The options of a soak, on the host's time or on a test clock. */
+export interface SoakOptions {
+  readonly seed: number
+  readonly clock?: Clock.TestClock | undefined
+  /** The number of chats alive at a time. Default 12. */
+  readonly chats?: number | undefined
+}
+
+const rates = {
+  adapter: { crash: 0.02, hang: 0.02, slow: 0.05, late: 0.02, duplicate: 0.02 },
+  tool: { crash: 0.03, hang: 0.02, slow: 0.05, late: 0.03, duplicate: 0.02 },
+  store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
+} satisfies NonNullable<Parameters<typeof Testing.faults>[0]>["rates"]
+
+const atRest = new Set("idle interrupted awaitingUser awaitingTools awaitingApproval".split(" "))
+const mostTurns = 25
+/** The maximum wait for something that must happen: several times the wait for a store that hangs. */
+const patienceMs = 30_000
+const roundMs = 20
+const ways = ["queue", "steer", "interrupt", "reject"] as const
+
+/** A running soak. */
+export interface Soak {
+  readonly counts: Counts
+  /** An era: so many random acts, then quiet. */
+  readonly era: (acts: number) => Promise<void>
+  /** Stops everything. */
+  readonly stop: () => Promise<void>
+  /** The faults, when everything is stopped. */
+  readonly wrong: (rejections: number) => ReadonlyArray<string>
+}
+
+/** Starts a soak. */
+export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak => {
+  const counts = new Counts()
+  const found: Array<string> = []
+  const chance = chanceOf(seed)
+  const clock = manual ?? Clock.live
+  const system = System.make({ name: "soak", clock, ...(manual === undefined ? {} : { seed }) })
+  Telemetry.attach(system, "process.spawn", () => counts.begin("processes"))
+  Telemetry.attach(system, "process.exit", () => counts.end("processes"))
+  Telemetry.attach(system, "tool_call.late_completion", () => counts.add("late completions"))
+
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => void clock.setTimeout(resolve, ms))
+  const pass = (ms: number): Promise<void> => (manual === undefined ? sleep(ms) : manual.advance(Math.round(ms)))
+  /** Waits at most `patienceMs`; a timeout is counted. */
+  const within = async (work: Promise<unknown>, what: string): Promise<void> => {
+    const never = (): void => {
+      counts.add("never came")
+      counts.add(`never came: ${what}`)
+    }
+    if (manual !== undefined) return void (await manual.run(work).catch(never))
+    const limit = Promise.withResolvers<void>()
+    const timer = Clock.live.setTimeout(limit.resolve, patienceMs)
+    await Promise.race([work, limit.promise.then(never)])
+    Clock.live.clearTimeout(timer)
+  }
+
+  /** The number of threads and child processes; always 0 on a test clock. */
+  const placesBefore = placesOpen()
+  const placesLeft = (): number => (manual === undefined ? placesOpen() - placesBefore : 0)
+
+  let eras = 0
+  const newFaults = () => Testing.faults({ system, seed: seed + eras, rates })
+  let faults = newFaults()
+  const runs = new Runs(counts)
+  const acts = actsOf(chance, sleep, counts)
+  const elsewhere = manual === undefined ? toolsElsewhere() : []
+  const [first, ...others] = toolNames
+  const names = elsewhere.length === 0 ? [] : [...toolNames, ...elsewhere.map(({ name }) => name)]
+  const model = modelOf(clock, chanceOf(seed + 1), [first, ...others, ...names])
+  const faulty = (made: Tool.Tool): Tool.Tool =>
+    made.handler === null
+      ? made
+      : { ...made, handler: (args, context) => faults.tool(made).handler?.(args, context) as never }
+  const tools = [...toolsOf(clock, runs), ...elsewhere].map((made) => runs.counted(faulty(made)))
+
+  const records = new Map<string, Conversation>()
+  /** A store that checks what it gets. A call that it has no longer, as its save seemed to fail, has not begun. */
+  const store: Store.Store = {
+    load: (id) => records.get(id),
+    save: (record) => {
+      const former = records.get(record.id)
+      const calls = new Set(callsOf(record))
+      const withdrawn = former === undefined ? [] : pendingOf(former).filter((call) => !calls.has(call))
+      const begun = withdrawn.filter((call) => runs.hasWritten(call))
+      found.push(...wrongRecord(record), ...begun.map((call) => `LAB4: "${call}" began, and is not stored`))
+      counts.add("saves")
+      counts.add("calls withdrawn", withdrawn.length)
+      counts.add("calls stored", calls.size - (former === undefined ? 0 : new Set(callsOf(former)).size))
+      records.set(record.id, record)
+    },
+    delete: (id) => void records.delete(id)
+  }
+
+  const start = (): Promise<RunningTroupe> =>
+    Troupe.start({
+      system,
+      adapter: { name: "model", stream: (request, options) => faults.adapter(model).stream(request, options) },
+      tools,
+      store: {
+        load: (id) => faults.store(store).load(id),
+        save: (record) => faults.store(store).save(record),
+        delete: (id) => store.delete(id)
+      },
+      toolTimeoutMs: 60,
+      drainMs: 25,
+      maxConcurrency: 4,
+      maxTurns: 5,
+      retry: { baseDelayMs: 2, jitterMs: 5 },
+      budget: { timeMs: 400 }
+    })
+  let troupe: RunningTroupe | undefined
+  const stopTroupe = async (): Promise<void> => {
+    if (troupe !== undefined) await within(troupe.stop(), "the stop of the Troupe")
+    troupe = undefined
+  }
+
+  const pending = new Map<Promise<void>, string>()
+  const track = (what: string, work: Promise<void>): void => {
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => counts.add(`acts that failed: ${String(error).slice(0, 300)}`))
+      .finally(() => pending.delete(tracked))
+    pending.set(tracked, what)
+  }
+
+  const ids: Array<string> = []
+  const turns = new Map<string, number>()
+  const refs = new Map<string, LocalChatRef>()
+  let made = 0
+  const anyChat = async (running: RunningTroupe): Promise<LocalChatRef | undefined> => {
+    if (ids.length < chats) ids.push(`chat ${(made += 1)}`)
+    const id = ids[Math.floor(chance() * ids.length)] ?? "chat 0"
+    try {
+      const chat = await running.chat(id)
+      refs.set(id, chat)
+      return chat
+    } catch {
+      counts.add("chats that did not start")
+      return undefined
+    }
+  }
+
+  const send = async (chat: LocalChatRef): Promise<void> => {
+    turns.set(chat.id, (turns.get(chat.id) ?? 0) + 1)
+    await acts.read(chat.send(`message ${counts.get("turns")}`, { whenBusy: pick(chance, ways) }))
+  }
+
+  /** Ends any process but the root, which nothing would start again. */
+  const kill = (): void => {
+    const pids = [...System.processes(system)].filter((pid) => Process.info(pid)?.label !== "Troupe")
+    const victim = pids[Math.floor(chance() * pids.length)]
+    if (victim === undefined) return
+    counts.add(`kills of ${Process.info(victim)?.label.split(" ")[0] ?? "nothing"}`)
+    Process.kill(victim)
+  }
+
+  /** Runs a chat or a batch through the functional API, with a signal that may be aborted. */
+  const onValues = async (): Promise<void> => {
+    const controller = new AbortController()
+    const options = { system, signal: controller.signal, toolTimeoutMs: 60, drainMs: 25 }
+    const aborted = sleep(chance() * 150).then(() => controller.abort())
+    if (chance() < 0.5) {
+      const engine = Engine.make({ adapter: faults.adapter(model), tools })
+      const retry = { baseDelayMs: 2, jitterMs: 5 }
+      await acts.stream(
+        Chat.stream(engine, [user("go")], { ...options, maxTurns: 3, retry, onUnknownTool: "continue" })
+      )
+    } else {
+      const own = tools.filter(({ manual: isManual }) => !isManual)
+      const calls = Array.from({ length: 4 }, (_, index) => {
+        const { name } = pick(chance, own as [Tool.Tool, ...Array<Tool.Tool>])
+        return { id: `v${index}`, name, arguments: { ms: 5, key: "a" } }
+      })
+      const { messages } = await counts.during("batches", () => runToolCalls(calls, own, options))
+      if (messages.length !== calls.length) counts.add("never came")
+    }
+    await aborted
+  }
+
+  const act = (running: RunningTroupe): void => {
+    const kind = chance()
+    if (kind < 0.1) return kill()
+    if (kind < 0.18) return track("a functional run", onValues())
+    const onChat = async (): Promise<void> => {
+      const chat = await anyChat(running)
+      if (chat === undefined) return
+      if (kind < 0.6) return send(chat)
+      if (kind < 0.7) return acts.cancel(chat)
+      if (kind < 0.75) return acts.control(chat)
+      if (kind < 0.82) return acts.subscribe(chat, chance() * 200)
+      if (kind < 0.9) return acts.attach(chat)
+      await (kind < 0.95 ? acts.answer(chat) : acts.retry(chat))
+    }
+    track(`an act on a chat, ${kind}`, onChat())
+  }
+
+  /** The chats that `answerAll` is still loading. */
+  const sought = new Set<string>()
+  /** Gives the results of pending calls, since an accepted input waits for them. */
+  const answerAll = (running: RunningTroupe): void => {
+    for (const id of ids.filter((name) => !sought.has(name))) {
+      sought.add(id)
+      const chat = running.chat(id).finally(() => sought.delete(id))
+      track(`the answer to ${id}`, chat.then(acts.answer))
+    }
+  }
+
+  const retire = async (running: RunningTroupe, id: string): Promise<void> => {
+    const stopped = running.chat(id).then((chat) => chat.stop())
+    await within(stopped, "the stop of a chat")
+    for (const kept of [records, turns, refs]) kept.delete(id)
+    ids.splice(ids.indexOf(id), 1)
+  }
+
+  /** Whether a chat runs a turn, including turns for inputs that were accepted before a restart. */
+  const isBusy = (): boolean =>
+    [...refs.values()].some((chat) => !atRest.has(chat.getSnapshot()?.context.phase ?? "idle"))
+
+  /** Waits for everything that was started, checks the handlers that still run, and releases the hanging ones. */
+  const calm = async (running: RunningTroupe): Promise<void> => {
+    for (let waited = 0; waited < patienceMs && (pending.size > 0 || isBusy()); waited += roundMs) {
+      answerAll(running)
+      await pass(roundMs)
+    }
+    await within(Promise.all(pending.keys()), "what was begun")
+    for (const doing of pending.values()) counts.add(`never came: ${doing}`)
+    pending.clear()
+    // A handler that has just settled leaves the lists a moment later, so both lists are read in a turn of their own.
+    await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
+    const { running: open, aborted } = runs.open
+    const { listed } = Zombies.counts(system)
+    counts.add("handlers that outlived their calls", open)
+    if (open !== listed || open !== aborted)
+      found.push(`LAB20: of ${open} handlers that outlived their calls ${listed} are listed and ${aborted} aborted`)
+    faults.release()
+    runs.release()
+    await pass(100)
+    for (const id of ids) if ((turns.get(id) ?? 0) > mostTurns) await retire(running, id)
+    ;(model.requests as Array<unknown>).splice(0)
+  }
+
+  return {
+    counts,
+    era: async (times) => {
+      faults = newFaults()
+      troupe ??= await start()
+      for (let count = 0; count < times; count++) {
+        act(troupe)
+        await pass(chance() * 12)
+      }
+      await calm(troupe)
+      eras += 1
+      if (eras % 4 !== 0) return
+      counts.add("restarts of the Troupe")
+      refs.clear()
+      await stopTroupe()
+    },
+    stop: async () => {
+      await stopTroupe()
+      await within(System.stop(system), "the stop of the system")
+      for (let waited = 0; waited < patienceMs && placesLeft() > 0; waited += roundMs) await pass(roundMs)
+    },
+    wrong: (rejections) => {
+      const { processes, fibers, timers, closing } = System.stats(system)
+      const zombies = Zombies.counts(system)
+      const [late, open] = [counts.get("late completions"), runs.open.running]
+      const left = { processes, fibers, timers, closing, "model streams": model.open, "places of tools": placesLeft() }
+      const none = {
+        "unhandled rejections": rejections,
+        "never came": counts.get("never came"),
+        "outcomes twice in a turn": counts.get("outcomes twice in a turn")
+      }
+      return [
+        ...found,
+        ...counts.wrong,
+        ...wrongLeft(left),
+        ...(zombies.late + zombies.listed === late + open
+          ? []
+          : [`LAB20: ${zombies.late} zombies came late and ${zombies.listed} are listed, not ${late} and ${open}`]),
+        ...Object.entries(none).flatMap(([name, count]) => (count === 0 ? [] : [`LAB21: ${name}: ${count}`]))
+      ]
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** The checker: compares the history of a run with its store. Each fault begins with the number of its invariant. */
+import { wrongConversations } from "./conversations.ts"
+import type { Line } from "./history.ts"
+import type { Kept } from "./kept.ts"
+import { wrongCluster } from "./nodes.ts"
+import { wrongChildren, wrongLives } from "./trees.ts"
+
+/** The world of a run: its lease if it is a cluster, and whether every chat must be at its end. */
+export interface World {
+  readonly leaseMs?: number
+  readonly isOver?: boolean
+}
+
+/** The faults that a history and a store show. */
+export const checked = (
+  lines: ReadonlyArray<Line>,
+  kept: Kept,
+  { leaseMs, isOver = false }: World
+): ReadonlyArray<string> => [
+  ...wrongConversations(lines, kept, leaseMs !== undefined),
+  ...wrongChildren(kept),
+  ...wrongLives(lines, kept, isOver),
+  ...(leaseMs === undefined ? [] : wrongCluster(lines, kept, leaseMs))
+]

@@ -1,0 +1,121 @@
+/**
+ * Kills a program repeatedly, and restarts it on its store.
+ *
+ * The seed determines the number of facts in each life. The kill is `SIGKILL`, from outside, at any point of the program, or by the
+ * program itself between a write of the store and the next step of the chat.
+ *
+ * LAB17. After each life the database itself finds no damage in its file.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout } from "node:timers/promises"
+import { queries } from "../../../packages/store/test/double/queries.ts"
+import { type Chance, chanceOf } from "../chance.ts"
+import { checked } from "../check/checker.ts"
+import { type Line, linesIn, ofType } from "../check/history.ts"
+import { type Kept, keptOf, nothing, openStore } from "../check/kept.ts"
+import { wrongRevivals } from "../check/trees.ts"
+
+/** The options of a run. `reported` is called after every life. */
+export interface CrashOptions {
+  readonly database: string
+  readonly lives: number
+  readonly seed: number
+  /** Whether the chats have trees of agents. After its last life the program then runs once more, until every chat is over. */
+  readonly areTrees?: boolean
+  readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
+}
+
+/** The result of a run. `early`: lives that ended before the Troupe ran. */
+export interface Crashed {
+  readonly lines: ReadonlyArray<Line>
+  readonly kept: Kept
+  readonly early: number
+  readonly wrong: ReadonlyArray<string>
+}
+
+const program = new URL("program.ts", import.meta.url).pathname
+
+/** Kills the program in each of its lives, and checks the store each time. */
+export const crash = async (options: CrashOptions): Promise<Crashed> => {
+  const { database, lives, seed, areTrees = false, reported } = options
+  const chance = chanceOf(seed)
+  const lines: Array<Line> = []
+  const wrong: Array<string> = []
+  let kept = nothing
+  let early = 0
+  for (let life = 1; life <= lives + Number(areTrees) && wrong.length === 0; life++) {
+    const isOver = life > lives
+    const argv = [program, database, String(seed), String(life), areTrees ? "trees" : "chats"]
+    const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance))
+    lines.push(...added)
+    early += ofType(added, "ready").length === 0 ? 1 : 0
+    await quiet(database)
+    const store = openStore(database)
+    const seen = [...ofType(added, "wrong").map(({ what }) => what), ...wrongRevivals(added, kept)]
+    kept = await keptOf(store, kept)
+    await store.close()
+    seen.push(...checked(lines, kept, { isOver }), ...damage(database))
+    reported?.(life, seen)
+    wrong.push(...seen.map((what) => `life ${life}: ${what}`))
+  }
+  return { lines, kept, early, wrong }
+}
+
+/** How long a program may take to start, run, and come to its end in the last life, in milliseconds. */
+const startMs = 60_000
+const runMs = 5_000
+const longestMs = 120_000
+
+/**
+ * One life: its facts until it was killed, some milliseconds after one of them. Sometimes it is killed during startup. Without a
+ * `chance` it is the last one, which ends by itself.
+ */
+const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<ReadonlyArray<Line>> => {
+  const child = spawn(process.execPath, argv, {
+    stdio: ["ignore", "pipe", "inherit"],
+    ...(chance === undefined ? { timeout: longestMs } : {})
+  })
+  const closed = once(child, "close")
+  const [begun, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let [output, length] = ["", Infinity]
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString()
+    begun.resolve()
+    if (linesIn(output).length >= length) enough.resolve()
+  })
+  if (chance !== undefined) {
+    const [isEarly, jitter] = [chance() < 0.1, chance()]
+    length = Math.ceil(chance() * 60)
+    const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
+    if (!isEarly) await Promise.race([begun.promise, ...atMost(startMs)])
+    if (!isEarly) await Promise.race([enough.promise, ...atMost(runMs)])
+    await setTimeout(jitter * (isEarly ? 800 : 20))
+    child.kill("SIGKILL")
+  }
+  await closed
+  const end = child.exitCode ?? child.signalCode
+  if (end === (chance === undefined ? 0 : "SIGKILL")) return linesIn(output)
+  return [...linesIn(output), { type: "wrong", at: Date.now(), what: `the program ended with ${end}` }]
+}
+
+/** Waits until a server has finished the commands of a killed program, such as a commit. The check starts after that. */
+const quiet = async (database: string): Promise<void> => {
+  if (!database.startsWith("postgres:")) return
+  const connected = "SELECT pid FROM pg_stat_activity WHERE application_name = 'troupe'"
+  while ((await queries(database, [connected])).length > 0) await setTimeout(5)
+}
+
+/** LAB17 */
+export const damage = (database: string): ReadonlyArray<string> => {
+  if (database.startsWith("postgres:")) return []
+  const file = new DatabaseSync(database)
+  const integrity = file.prepare("PRAGMA integrity_check").all()
+  const references = file.prepare("PRAGMA foreign_key_check").all()
+  file.close()
+  return [
+    ...integrity.map((row) => String(row["integrity_check"])).filter((found) => found !== "ok"),
+    ...references.map((row) => `a row of ${String(row["table"])} belongs to nothing`)
+  ].map((found) => `LAB17: ${found}`)
+}

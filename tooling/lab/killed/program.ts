@@ -1,0 +1,121 @@
+/**
+ * `node program.ts <database> <seed> <life> <chats | trees> [last]`: conversations that run until the program is killed.
+ *
+ * It continues the stored conversations, and reports each acknowledgement before its next request. Sometimes it kills itself after
+ * a write of the store, before its chat has the result. The chats talk, write and are forked, or have trees of agents, some of
+ * whose calls wait for a person, who decides at the root. With `last` it sends nothing, and ends when every chat is at its end.
+ */
+import { setTimeout } from "node:timers/promises"
+import { type LocalChatRef, Troupe } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import { SessionError } from "@troupe/chat/errors"
+import { Message } from "@troupe/chat/messages"
+import { chanceOf } from "../chance.ts"
+import { say } from "../check/history.ts"
+import { openStore } from "../check/kept.ts"
+import { workloadOf, works } from "../workload.ts"
+import { deadly } from "./deadly.ts"
+
+const [database = "", seed = "1", life = "1", kind = "chats", last] = process.argv.slice(2)
+const areTrees = kind === "trees"
+const chance = chanceOf(Number(seed) * 10_007 + Number(life))
+
+/** Waits for the answer of a turn, and reports it. */
+const answered = async (chat: LocalChatRef, turn: LiveTurn): Promise<void> => {
+  const { thread } = await turn.result()
+  const reply = thread.messages.at(-1)
+  if (reply?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(reply) })
+}
+
+const failed = (error: unknown): void => say({ type: "wrong", what: String(error) })
+
+/** The decisions of each chat that are being made. */
+const deciding = new Map<string, Promise<void>>()
+
+/** Decides about everything that waits. Of a call whose outcome is unknown a person knows what it did. */
+const decide = (chat: LocalChatRef): Promise<void> => {
+  const all = async (): Promise<void> => {
+    for (;;) {
+      const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
+      if (phase !== "awaitingApproval") return
+      for (const { toolCall, kind: asked } of pendingApprovals) {
+        const isAllowed = asked === "permission"
+        await answered(
+          chat,
+          chat.approve(toolCall.id, isAllowed ? { type: "allow" } : { type: "result", value: "looked after" })
+        )
+        if (isAllowed) say({ type: "allowed", chat: chat.id, call: toolCall.id.split("/~/").at(-1) ?? "" })
+      }
+    }
+  }
+  const made = deciding.get(chat.id) ?? all().finally(() => deciding.delete(chat.id))
+  deciding.set(chat.id, made)
+  return made
+}
+
+/** Retries a turn. The end of a background task may have continued it before, and its calls then wait. */
+const retried = (chat: LocalChatRef): Promise<void> =>
+  answered(chat, chat.retry()).catch((error: unknown) => {
+    if (!(error instanceof SessionError && error.reason === "awaiting_approval")) throw error
+  })
+
+/** Continues a conversation of an earlier life. */
+const revived = async (id: string): Promise<LocalChatRef> => {
+  const chat = await troupe.chat(id)
+  // A waiting turn may need the decisions about the one before it.
+  if (areTrees) chat.subscribe(() => void decide(chat).catch(failed))
+  const { phase = "none", partial } = chat.getSnapshot()?.context ?? {}
+  say({ type: "revived", chat: id, phase, ...(areTrees ? {} : { partial: partial?.text ?? "" }) })
+  if (phase === "interrupted") await retried(chat)
+  await decide(chat)
+  for (const turn of chat.resume()) {
+    await answered(chat, turn)
+    await decide(chat)
+  }
+  return chat
+}
+
+/** Waits until the end of each task is in the thread, and its turn is over. */
+const atItsEnd = async (chat: LocalChatRef): Promise<void> => {
+  for (;;) {
+    await decide(chat)
+    const tasks = await chat.tasks()
+    if (tasks.length === 0 && chat.getSnapshot()?.context.phase === "idle") return
+    await setTimeout(10)
+  }
+}
+
+const workOf = (): string => (areTrees ? works.explores : chance() < 0.6 ? works.writes : works.talks)
+
+const converse = async (id: string): Promise<void> => {
+  const chat = await revived(id)
+  if (last !== undefined) return atItsEnd(chat)
+  for (let count = 1; ; count++) {
+    const name = `${id}-${life}-${count}`
+    const names = areTrees || chance() < 0.7 ? [name] : [`${name}-1`, `${name}-2`]
+    const turns = names.map((begun) => {
+      const text = `${begun}${workOf()}`
+      return { text, turn: chat.send(text, areTrees || chance() < 0.5 ? { id: begun } : {}) }
+    })
+    for (const { text, turn } of turns) {
+      const { status } = await turn.receipt
+      if (status === "rejected") throw new Error(`${text} was rejected`)
+      say({ type: "sent", chat: id, text, outcome: status })
+    }
+    for (const { turn } of turns) await answered(chat, turn)
+    await decide(chat)
+    if (areTrees || chance() >= 0.1) continue
+    const to = `${id}/${life}-${count}`
+    await store.fork(id, to)
+    say({ type: "forked", chat: id, to })
+  }
+}
+
+const opened = openStore(database)
+const store = last === undefined ? deadly(opened, chance) : opened
+const work = workloadOf({ pauseMs: () => 0.2 + chance() * 1.2, writeMs: 0, asks: () => chance() < 0.4 })
+const troupe = await Troupe.start({ ...work, store, draftEveryMs: 2, maxRestarts: 0 })
+say({ type: "ready" })
+await Promise.all((areTrees ? ["a", "b"] : ["a", "b", "c", "d"]).map((id) => converse(id).catch(failed)))
+await troupe.stop()
+await opened.close()

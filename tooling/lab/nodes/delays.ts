@@ -1,0 +1,50 @@
+/**
+ * The delay by the machine: for how long processes waited for a processor.
+ *
+ * Owns: the timer that measures it. On Linux it is the time in which some process waited (`/proc/pressure/cpu`), elsewhere how
+ * late the timers of the storm's own process are.
+ *
+ * LAB16. At most three quarters of a time count as delay, so that each bound holds within four times itself.
+ */
+import { existsSync, readFileSync } from "node:fs"
+import type { History } from "../check/history.ts"
+
+/** How often it is measured, in milliseconds, and the greatest part that counts (LAB16). */
+const everyMs = 250
+const mostOf = 0.75
+
+const pressurePath = "/proc/pressure/cpu"
+
+/** How long some process has waited since the start of the machine, in milliseconds; 0 if that is not known. */
+const waitedMs = (): number =>
+  existsSync(pressurePath)
+    ? Number(/^some .*total=(\d+)/mu.exec(readFileSync(pressurePath, "utf8"))?.[1] ?? 0) / 1_000
+    : 0
+
+export class Delays {
+  readonly #timer: NodeJS.Timeout
+  #total = 0
+
+  /** Notes the delay of each interval in the history, until `stop`. */
+  constructor(history: History) {
+    let [at, waited] = [performance.now(), waitedMs()]
+    this.#timer = setInterval(() => {
+      const [now, total] = [performance.now(), waitedMs()]
+      const elapsed = now - at
+      const ms = Math.round(Math.min(Math.max(total - waited, elapsed - everyMs), mostOf * elapsed))
+      if (ms > 0) history.add({ type: "delay", ms })
+      this.#total += Math.max(0, ms)
+      at = now
+      waited = total
+    }, everyMs)
+  }
+
+  /** A clock, in milliseconds, that stands still while the machine delays. */
+  now(): number {
+    return performance.now() - this.#total
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+}

@@ -1,0 +1,126 @@
+/** The faults of a storm, chosen by its seed. */
+import { setTimeout } from "node:timers/promises"
+import { type Chance, pick } from "../chance.ts"
+import { database } from "../check/nodes.ts"
+import type { Fleet, FleetNode } from "./fleet.ts"
+import type { Before } from "./network.ts"
+
+type Fault = (fleet: Fleet, node: FleetNode, chance: Chance, leaseMs: number) => Promise<void>
+
+/** How many homes a storm has at most and at least. */
+const mostHomes = 4
+const fewestHomes = 2
+
+const homesOf = (fleet: Fleet): ReadonlyArray<FleetNode> => fleet.running.filter(({ role }) => role === "home")
+
+/**
+ * A partition: no byte passes, and the connections survive it or not; or they are reset. A connection to PostgreSQL is never
+ * lost for good, as a store waits for its answer longer than a storm lets a chat wait.
+ */
+const cutFrom =
+  (roleOf: (node: FleetNode) => FleetNode["role"] | typeof database): Fault =>
+  async (fleet, node, chance, leaseMs) => {
+    const kind = pick(chance, ["silent", "silent", "cut"] as const)
+    const ms = (0.3 + chance() * 1.7) * leaseMs
+    const role = roleOf(node)
+    const nodes = fleet.running.filter((other) => other !== node && other.role === role).map(({ name }) => name)
+    const [first, ...others] = role === database ? [database] : nodes
+    if (first === undefined) return
+    const other = pick(chance, [first, ...others])
+    const before = pick<Before>(chance, other === database ? ["kept", "reset"] : ["kept", "reset", "lost"])
+    await fleet.cut(node, other, { kind, ms, before })
+  }
+
+/** The faults, and how often each comes in one round. */
+const faults: Readonly<Record<string, readonly [times: number, fault: Fault]>> = {
+  kill: [
+    3,
+    async (fleet, node, chance, leaseMs) => {
+      const pauseMs = chance() * 1.5 * leaseMs
+      await fleet.kill(node)
+      await setTimeout(pauseMs)
+      await fleet.start(node)
+    }
+  ],
+  term: [
+    2,
+    async (fleet, node, chance) => {
+      const pauseMs = chance() * 1_000
+      await fleet.term(node)
+      await setTimeout(pauseMs)
+      await fleet.start(node)
+    }
+  ],
+  freeze: [
+    2,
+    async (fleet, node, chance, leaseMs) => {
+      const pauseMs = (1.2 + chance() * 1.3) * leaseMs
+      fleet.freeze(node)
+      await setTimeout(pauseMs)
+      fleet.wake(node)
+    }
+  ],
+  // When there are many homes, one of the others leaves for good.
+  join: [
+    1,
+    async (fleet, node) => {
+      await fleet.join("home")
+      if (homesOf(fleet).length > mostHomes && node.role === "home") await fleet.term(node)
+    }
+  ],
+  // The node stops, and starts with this build or the next one.
+  deploy: [
+    2,
+    async (fleet, node) => {
+      await fleet.term(node)
+      node.build = node.build === "this" ? "next" : "this"
+      await fleet.start(node)
+    }
+  ],
+  "cut from PostgreSQL": [2, cutFrom(() => database)],
+  "cut from a home": [1, cutFrom(() => "home")],
+  "cut from a gateway": [1, cutFrom(({ role }) => (role === "home" ? "gateway" : "home"))],
+  "restart of PostgreSQL": [1, (fleet) => fleet.restartPostgres()],
+  "other protocol": [1, (fleet) => fleet.startOther()]
+}
+
+/** Rounds of faults, each in an order of its own. */
+function* rounds(fleet: Fleet, chance: Chance): Generator<readonly [name: string, fault: Fault], never> {
+  const all = Object.entries(faults)
+    .filter(([name]) => name !== "restart of PostgreSQL" || fleet.canRestart)
+    .flatMap(([name, [times, fault]]) => Array.from({ length: times }, () => [name, fault] as const))
+  for (;;) {
+    const ordered = all.map((one) => ({ one, place: chance() })).toSorted((a, b) => a.place - b.place)
+    for (const { one } of ordered) yield one
+  }
+}
+
+/** Makes faults until a time, at most two at once. Resolves when the last one is over; counts them by name. */
+export const storm = async (
+  fleet: Fleet,
+  { chance, leaseMs, until }: { readonly chance: Chance; readonly leaseMs: number; readonly until: number }
+): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>()
+  const running = new Set<Promise<void>>()
+  const next = rounds(fleet, chance)
+  while (Date.now() < until) {
+    await setTimeout(500 + chance() * 2_500)
+    if (running.size >= 2) await Promise.race(running)
+    if (homesOf(fleet).length < fewestHomes) continue
+    const [name, fault] = next.next().value
+    // Only a home of the next build writes its column.
+    const able = name === "deploy" ? homesOf(fleet) : fleet.running
+    const [first, ...others] = able.filter(({ isBusy }) => !isBusy)
+    if (first === undefined) continue
+    const node = pick(chance, [first, ...others])
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    node.isBusy = true
+    const made = fault(fleet, node, chance, leaseMs).finally(() => {
+      node.isBusy = false
+      running.delete(made)
+    })
+    running.add(made)
+  }
+  await Promise.all(running)
+  return counts
+}

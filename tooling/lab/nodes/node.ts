@@ -1,0 +1,61 @@
+/**
+ * `node node.ts <options as JSON>`: one node of the cluster, until it gets SIGTERM, and nothing of it still runs.
+ *
+ * It reports the calls that write, each connection that it opens, and the parts that have ended after SIGTERM.
+ */
+import { subscribe } from "node:diagnostics_channel"
+import { writeSync } from "node:fs"
+import type { Socket } from "node:net"
+import { Cluster, ClusterError } from "@troupe/cluster"
+import { Server } from "@troupe/server"
+import { listen } from "@troupe/server/Node"
+import { postgres } from "@troupe/store"
+import { type NodeEvent, say } from "../check/history.ts"
+import { workloadOf } from "../workload.ts"
+import type { NodeOptions, Opened } from "./fleet.ts"
+
+const options = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
+const { name, url, listenOn, address, port, role, leaseMs, secret } = options
+
+const note = (event: NodeEvent, detail = ""): void => say({ type: "node", node: name, event, detail })
+
+subscribe("net.client.socket", (message) => {
+  const { socket } = message as { readonly socket: Socket }
+  socket.once("connect", () => {
+    const opened: Opened = { type: "opened", port: socket.localPort ?? 0 }
+    writeSync(1, `${JSON.stringify(opened)}\n`)
+  })
+})
+
+const many = 1_000_000
+const store = postgres(url, { maxConnections: 4 })
+
+const run = async (): Promise<void> => {
+  const onError = (error: unknown): void => note("reported", String(error))
+  const troupe = await Cluster.start({
+    ...workloadOf({ pauseMs: () => 70, writeMs: 100, node: name }),
+    store,
+    draftEveryMs: 100,
+    cluster: { url, listen: listenOn, address, secret, role, leaseMs, onError }
+  })
+  const server = Server.make({
+    troupe,
+    authorize: () => ({ owner: "storm", may: { approve: true } }),
+    limits: { requestsPerMinute: many, streams: many, conversations: many }
+  })
+  const { close } = await listen(server, { port, graceMs: 1_000 })
+  process.once("SIGTERM", async () => {
+    await close()
+    await troupe.stop()
+    await store.close()
+  })
+  note("ready")
+}
+
+try {
+  await run()
+} catch (error) {
+  if (!(error instanceof ClusterError)) throw error
+  note("refused", error.reason)
+  await store.close()
+}

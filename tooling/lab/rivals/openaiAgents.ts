@@ -1,0 +1,181 @@
+/** The agents of the OpenAI Agents SDK for the probes: agents as tools, a session in a file, and the state of an interrupted run. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  Agent,
+  type AgentInputItem,
+  type AgentOutputItem,
+  type Model,
+  run,
+  RunState,
+  type Session,
+  setTracingDisabled,
+  tool,
+  Usage
+} from "@openai/agents"
+import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
+import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
+
+setTracingDisabled(true)
+
+const textOf = (value: unknown): string => {
+  if (typeof value === "string") return value
+  if (Array.isArray(value)) return value.map(textOf).join("")
+  return typeof value === "object" && value !== null && "text" in value ? String(value.text) : ""
+}
+
+const askedOf = (given: string | ReadonlyArray<AgentInputItem>): Asked => {
+  if (typeof given === "string") return { input: given, results: [] }
+  const at = given.findLastIndex((item) => "role" in item && item.role === "user")
+  const last = given[at]
+  return {
+    input: last !== undefined && "content" in last ? textOf(last.content) : "",
+    results: given.slice(at).flatMap((item) => (item.type === "function_call_result" ? [textOf(item.output)] : []))
+  }
+}
+
+/** The scripted model as a model of the SDK. */
+const modelOf = (model: ScriptedModel): Model => ({
+  getResponse: async ({ input, signal }) => {
+    let text = ""
+    const output: Array<AgentOutputItem> = []
+    for await (const chunk of model.reply(askedOf(input), signal)) {
+      if (chunk.type === "text") text += chunk.text
+      if (chunk.type === "call") {
+        const { id, name, json } = chunk
+        output.push({ type: "function_call", callId: id, name, arguments: json, status: "completed" })
+      }
+    }
+    signal?.throwIfAborted()
+    if (text !== "") {
+      output.push({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] })
+    }
+    return { usage: new Usage({ requests: 1, outputTokens: replyTokens, totalTokens: replyTokens }), output }
+  },
+  getStreamedResponse: () => {
+    throw new Error("the probes do not stream the root")
+  }
+})
+
+const never = new AbortController().signal
+
+const toolOf = ({ name, schema, isApproved = false, run: execute }: ProbeTool) =>
+  tool({
+    name,
+    description: name,
+    parameters: { additionalProperties: true, required: [], properties: {}, ...schema, type: "object" } as never,
+    strict: false,
+    needsApproval: isApproved,
+    execute: async (args: unknown, _, details) =>
+      execute(args, { id: details?.toolCall?.callId ?? "", signal: details?.signal ?? never })
+  })
+
+const maxTurns = 100
+
+/** A sub-agent as a tool; with a deadline as a function tool, since only these have one. */
+const subagentOf = (cast: Cast, name: string) => {
+  const agent = agentOf(cast, name)
+  const { deadlineMs } = cast
+  if (deadlineMs === undefined) {
+    return agent.asTool({ toolName: name, toolDescription: name, runOptions: { maxTurns } })
+  }
+  return tool({
+    name,
+    description: name,
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string" } },
+      required: ["input"],
+      additionalProperties: true
+    },
+    strict: false,
+    timeoutMs: deadlineMs,
+    execute: async (args, _, details) => {
+      const { finalOutput } = await run(agent, textOf((args as { readonly input: string }).input), {
+        maxTurns,
+        ...(details?.signal === undefined ? {} : { signal: details.signal })
+      })
+      return finalOutput ?? ""
+    }
+  })
+}
+
+const agentOf = (cast: Cast, name: string): Agent => {
+  const role = cast.roles[name]
+  if (role === undefined) throw new Error(`there is no agent ${name}`)
+  const { model, tools = [], agents = [] } = role
+  return new Agent({
+    name,
+    model: modelOf(model),
+    modelSettings: { retry: { maxRetries: 2, policy: () => true, backoff: { initialDelayMs: 10 } } },
+    tools: [...tools.map(toolOf), ...agents.map((agent) => subagentOf(cast, agent))]
+  })
+}
+
+/** A session in a file. */
+const sessionIn = (path: string): Session => {
+  const items = (): Array<AgentInputItem> =>
+    existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Array<AgentInputItem>) : []
+  const write = (all: ReadonlyArray<AgentInputItem>): void => writeFileSync(path, JSON.stringify(all))
+  return {
+    getSessionId: async () => "probe",
+    getItems: async (limit) => (limit === undefined ? items() : items().slice(-limit)),
+    addItems: async (added) => write([...items(), ...added]),
+    popItem: async () => {
+      const all = items()
+      const last = all.pop()
+      write(all)
+      return last
+    },
+    clearSession: async () => rmSync(path, { force: true })
+  }
+}
+
+const start = async (cast: Cast, folder = ""): Promise<Company> => {
+  const root = agentOf(cast, "boss")
+  const session = sessionIn(join(folder, "session.json"))
+  const kept = join(folder, "state.json")
+  const stored = async () =>
+    existsSync(kept)
+      ? (RunState.fromString(root as never, readFileSync(kept, "utf8")) as Promise<RunState<undefined, Agent>>)
+      : undefined
+  let abort = new AbortController()
+  const ended = async (input: Parameters<typeof run<Agent>>[1]): Promise<Ended> => {
+    abort = new AbortController()
+    const result = await run(root, input, { maxTurns, session, signal: abort.signal })
+    const isWaiting = result.interruptions.length > 0
+    if (isWaiting) writeFileSync(kept, result.state.toString())
+    else rmSync(kept, { force: true })
+    return isWaiting ? { reason: "interrupted", text: "" } : { reason: "completed", text: textOf(result.finalOutput) }
+  }
+  const addressOf = ({ rawItem }: { readonly rawItem: object }): string =>
+    "callId" in rawItem ? String(rawItem.callId) : ""
+  return {
+    send: ended,
+    // No state of a running turn is stored: the next run begins from the session.
+    retry: async () => ended((await stored()) ?? "go"),
+    cancel: async () => abort.abort(),
+    stop: async () => abort.abort(),
+    waiting: async () => (await stored())?.getInterruptions().map(addressOf) ?? [],
+    allow: async (address) => {
+      const state = await stored()
+      const found = state?.getInterruptions().find((one) => addressOf(one) === address)
+      if (state === undefined || found === undefined) throw new Error(`nothing waits at ${address}`)
+      state.approve(found)
+      return ended(state)
+    },
+    close: async () => abort.abort()
+  }
+}
+
+/** The OpenAI Agents SDK. */
+export const framework: Framework = {
+  name: "OpenAI Agents SDK",
+  module: import.meta.url,
+  cannot: {
+    parent: "an agent has no process that can die alone",
+    budget: "no budget of tokens counts for a run and the agents below it; `maxTurns` counts for one run",
+    background: "a call of a tool ends before the next request"
+  },
+  start
+}

@@ -1,0 +1,326 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { user } from "@troupe/chat"
+import { Message, Usage } from "@troupe/chat/messages"
+import type { Conversation } from "@troupe/chat/store"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type PostgresAddress, workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { root } from "../../house/workspace.ts"
+import { checked, type World } from "../../lab/check/checker.ts"
+import { Counts, wrongLeft } from "../../lab/check/counts.ts"
+import { type Event, type Line, linesIn, type NodeEvent, type NodeFact, ofType } from "../../lab/check/history.ts"
+import type { Entry, Kept } from "../../lab/check/kept.ts"
+import { wrongRevivals } from "../../lab/check/trees.ts"
+import { faultOf } from "../../lab/fuzz/fuzz.ts"
+import { crash, damage } from "../../lab/killed/crash.ts"
+import { wrongStreaming } from "../../lab/load/scenarios.ts"
+import { changes } from "../../lab/nodes/builds.ts"
+import { answerTo } from "../../lab/workload.ts"
+
+const calling = (...ids: ReadonlyArray<string>) =>
+  Message.assistant(
+    "",
+    ids.map((id) => ({ id, name: "note", arguments: {}, rawArguments: "{}" }))
+  )
+
+const ran = (toolCallId: string, content = "noted") =>
+  ({ role: "tool", toolCallId, content, outcome: "completed" }) as const
+
+const recordOf = (id: string, more: Partial<Conversation> = {}): Conversation => ({
+  id,
+  thread: { messages: [user("one"), calling("note"), ran("note"), Message.assistant(answerTo("one"))] },
+  usage: Usage.empty,
+  running: false,
+  pendingToolCalls: [],
+  version: 2,
+  ...more
+})
+
+const extended = (record: Conversation, ...messages: Conversation["thread"]["messages"]): Conversation => ({
+  ...record,
+  thread: { messages: [...record.thread.messages, ...messages] }
+})
+
+const logOf = (...epochs: ReadonlyArray<number | undefined>): ReadonlyArray<Entry> =>
+  epochs.map((epoch, at) => ({ seq: at + 1, epoch, writer: `w${epoch}` }))
+
+const keptOf = (...records: ReadonlyArray<Conversation>): Kept => ({
+  records: new Map(records.map((record) => [record.id, record])),
+  logs: new Map(records.map(({ id }) => [id, logOf(1, 1)]))
+})
+
+/** The events, a second apart. */
+const linesOf = (...events: ReadonlyArray<Event>): ReadonlyArray<Line> =>
+  events.map((event, index) => ({ at: 1_000 * index, ...event }))
+
+const folder = mkdtempSync(join(tmpdir(), "troupe-lab-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const chat = "c"
+const sent = (text: string): Event => ({ type: "sent", chat, text, outcome: "pending" })
+const answered = (text: string): Event => ({ type: "answered", chat, id: text, text: answerTo(text) })
+const call = (name: string, key = name): Event => ({ type: "call", key, call: name, node: "n" })
+const node = (event: NodeEvent, more: Partial<NodeFact> = {}): Event => ({ type: "node", node: "n", event, ...more })
+const clean: ReadonlyArray<Event> = [
+  node("kill"),
+  { type: "send", chat, id: "one", text: "one" },
+  sent("one"),
+  call("note"),
+  { type: "read", chat, from: 0, texts: ["one", "not stored"], partial: "not" },
+  { type: "read", chat, from: 1, texts: ["", "noted", answerTo("one")], partial: "The ans" },
+  answered("one")
+]
+const one = recordOf(chat)
+const child = recordOf("c/~/1", { parent: { chat, call: "note", depth: 1 }, thread: { messages: [] } })
+
+/** The faults of the clean history with more facts, on a store. */
+const seen = (more: ReadonlyArray<Event>, kept: Kept = keptOf(one), world: World = { leaseMs: 1_000 }) =>
+  checked(linesOf(...clean, ...more), kept, world)
+
+test("the checker finds nothing in a history that the store has", () => {
+  expect(seen([])).toEqual([])
+  expect(seen([], keptOf(one, child), { isOver: true })).toEqual([])
+})
+
+describe("a planted fault is found by the checker", () => {
+  const log = (entries: ReadonlyArray<Entry>): Kept => ({ ...keptOf(one), logs: new Map([[chat, entries]]) })
+  const handle = ran("survey", '{"task":"t1","status":"running"}')
+  const faults: ReadonlyArray<
+    readonly [planted: string, found: ReadonlyArray<string>, expected: ReadonlyArray<string>]
+  > = [
+    ["an acknowledged input is lost", seen([sent("two")]), ['LAB1: "two" is not in c']],
+    [
+      "an input is doubled",
+      seen([], keptOf(extended(one, user("two"), user("two"))), {}),
+      ['LAB1: "two" is more than once in c']
+    ],
+    ["a conversation is lost", seen([], keptOf(), {}).slice(0, 1), ['LAB1: "one" is not in c']],
+    ["an answer is lost", seen([answered("two")]), ['LAB2: "two" is not in c']],
+    [
+      "an answer is doubled",
+      seen([], keptOf(extended(one, Message.assistant(answerTo("one"))))).slice(0, 1),
+      ['LAB2: the answer to "one" is more than once in c']
+    ],
+    ["an entry is lost", seen([], log(logOf(1))), ["LAB3: the log of c has 1 entries instead of 2"]],
+    [
+      "an entry is no record",
+      seen([], log([{ seq: 1, isRecord: false }, { seq: 2 }]), {}),
+      ["LAB3: the entry 1 of c is no record"]
+    ],
+    ["an epoch falls", seen([], log(logOf(2, 1))), ["LAB3: the entry 2 of c has the epoch 1 after 2"]],
+    [
+      "an entry has no epoch",
+      seen([], log([...logOf(undefined), { seq: 2, epoch: 1 }])),
+      ["LAB3: the entry 1 of c has no epoch"]
+    ],
+    [
+      "an epoch has two writers",
+      seen([], log([...logOf(1), { seq: 2, epoch: 1, writer: "other" }])),
+      ["LAB3: the entry 2 of c has a second writer in the epoch 1"]
+    ],
+    [
+      "a call that writes runs again",
+      seen([call("note")]),
+      ["LAB4: the call with the key note began more than once", 'LAB4: the call "note" began more than once']
+    ],
+    ["a call that writes is not stored", seen([call("lost")]), ['LAB4: "lost" began, and is not stored']],
+    ["a call has no result", seen([], keptOf(extended(one, calling("open"))), {}), ["LAB5: open of c has no result"]],
+    [
+      "a call has two results",
+      seen([], keptOf(extended(one, ran("note"))), {}),
+      ["LAB5: note of c has a result without a call, or a second one"]
+    ],
+    [
+      "a call has two sub-agents",
+      seen([], keptOf(one, child, { ...child, id: "c/~/2" })),
+      ['LAB6: the call "note" of c has more than one sub-agent']
+    ],
+    [
+      "a sub-agent has no owner",
+      seen([], keptOf(one, { ...child, parent: { chat, call: "lost", depth: 1 } })),
+      ['LAB6: c/~/1 has no owner: c has no call "lost"']
+    ],
+    ["a fork is lost", seen([{ type: "forked", chat, to: "c/1" }]), ["LAB8: there is no c/1"]],
+    [
+      "an allowed call did not run",
+      seen([{ type: "allowed", chat, call: "dig" }], keptOf(one), { isOver: true }),
+      ["LAB9: the allowed call dig has the result nothing"]
+    ],
+    [
+      "a turn never ends",
+      seen([], keptOf({ ...one, running: true }), { isOver: true }),
+      ["LAB9: the turn of c is not over"]
+    ],
+    [
+      "the end of a task is lost",
+      seen([], keptOf(extended(one, calling("survey"), handle)), { isOver: true }),
+      ["LAB10: the end of the task t1 is 0 times in c"]
+    ],
+    [
+      "the end of a task is doubled",
+      seen(
+        [],
+        keptOf(
+          extended(
+            one,
+            calling("survey"),
+            handle,
+            ...["t1 (a)", "t1 (b)"].map((task) => user(`The background task ${task}`))
+          )
+        ),
+        {}
+      ),
+      ["LAB10: the end of the task t1 is 2 times in c"]
+    ],
+    [
+      "a reader has other texts, and more",
+      seen([{ type: "read", chat, from: 3, texts: ["another", "more"], partial: "none" }]),
+      [
+        'LAB11: a reader of c has "none", which no message begins with',
+        "LAB11: a reader of c has another message 3",
+        "LAB11: a reader of c has more than is stored"
+      ]
+    ],
+    ["an input has no answer", seen([{ type: "send", chat, id: "two", text: "two" }]), ["LAB12: two has no answer"]],
+    ["a chat is silent after a fault", seen([node("kill")]), ["LAB12: c answered Infinity ms after the last fault"]],
+    ["a node ends by itself", seen([node("ended", { detail: "1" })]), ["LAB13: n ended: 1"]],
+    [
+      "a node is refused without a reason",
+      seen([node("started"), node("refused", { detail: "protocol_mismatch" }), answered("one")]),
+      ["LAB13: n is refused: protocol_mismatch"]
+    ],
+    [
+      "a node joins with another protocol",
+      seen([node("started", { detail: "other" }), node("ready"), answered("one")]),
+      ["LAB14: n is ready"]
+    ],
+    [
+      "a node writes while it is cut off",
+      seen(
+        [
+          node("cut", { other: "PostgreSQL" }),
+          answered("one"),
+          call("late"),
+          node("healed", { other: "PostgreSQL" }),
+          answered("one")
+        ],
+        keptOf(extended(one, calling("late"), ran("late")))
+      ).filter((what) => what.startsWith("LAB15")),
+      ['LAB15: "late" began on n, which was cut from PostgreSQL']
+    ],
+    ["something is left", wrongLeft({ fibers: 0, timers: 2 }), ["LAB19: 2 timers are left"]]
+  ]
+  test.each(faults)("when %s", (_, found, expected) => {
+    expect(found).toEqual(expected)
+  })
+
+  test("LAB7: when a conversation is loaded in another phase, or with another reply", () => {
+    const revived = { type: "revived", chat, phase: "idle", partial: "" } as const
+    const kept = keptOf({ ...one, running: true, draft: "So" })
+    expect(wrongRevivals(linesOf({ ...revived, phase: "interrupted", partial: "So" }), kept)).toEqual([])
+    expect(wrongRevivals(linesOf(revived, { ...revived, phase: "interrupted" }), kept)).toEqual([
+      "LAB7: c is idle instead of interrupted",
+      'LAB7: the reply of c is "" instead of "So"'
+    ])
+  })
+
+  test("LAB17: when a row of the database belongs to nothing", () => {
+    const path = join(folder, "damaged.db")
+    const file = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+    file.exec("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a INTEGER REFERENCES a (id))")
+    expect(damage(path)).toEqual([])
+    file.exec("INSERT INTO b VALUES (1)")
+    file.close()
+    expect(damage(path)).toEqual(["LAB17: a row of b belongs to nothing"])
+  })
+
+  test("LAB24: when an answer is no refusal, is not typed, shows internals, or does not end", () => {
+    const typed = JSON.stringify({ error: { code: "invalid_input", message: "no" } })
+    const stream = { headers: { "content-type": "text/event-stream" } }
+    const found = [
+      faultOf("/ag-ui", new Response("", { status: 400 }), typed),
+      faultOf("/ag-ui", new Response("", { status: 400 }), "no"),
+      faultOf("/ag-ui", new Response("", { status: 500 }), typed),
+      faultOf("/ag-ui", new Response(""), "\n    at run (file.ts:1:2)"),
+      faultOf("/ag-ui", new Response("", stream), "data: {}\n\n"),
+      faultOf("/v1/models", new Response(""), "no")
+    ]
+    expect(found).toEqual([
+      undefined,
+      "is not typed",
+      "is no refusal",
+      "shows internals",
+      "does not end",
+      "is not JSON"
+    ])
+  })
+
+  test("LAB26. LAB27: when a stream gets few words, or the heap of the server grows", () => {
+    const figures = { "least share of a stream (%)": 100, "heap, later to earlier half": 1 }
+    const bare = figures as Parameters<typeof wrongStreaming>[0]
+    expect(wrongStreaming(bare, bare)).toEqual([])
+    const own = { ...bare, "least share of a stream (%)": 50, "heap, later to earlier half": 1.5 }
+    expect(wrongStreaming(bare, own)).toEqual([
+      "LAB26: a stream got 50 % of its words",
+      "LAB27: the heap has grown to 1.50 times its size"
+    ])
+  })
+
+  test("LAB18: when something that was begun is not over", async () => {
+    const counts = new Counts()
+    counts.begin("turns")
+    await counts.during("streams", () => Promise.resolve())
+    expect(counts.wrong).toEqual(["LAB18: of 1 turns 0 are over"])
+  })
+})
+
+test("LAB12: the time for which the machine was busy does not count", () => {
+  const busy: ReadonlyArray<Event> = Array.from({ length: 6 }, () => ({ type: "delay", ms: 4_000 }))
+  const late = (delays: ReadonlyArray<Event>) => seen([node("kill"), ...delays, answered("one")])
+  expect(late(busy)).toEqual([])
+  expect(late(busy.map(() => ({ type: "request", agent: "main" })))).toEqual([
+    "LAB12: c answered 7000 ms after the last fault"
+  ])
+})
+
+test("LAB13: a node that is refused while PostgreSQL is restarted is no fault", () => {
+  const restart = [node("restart", { node: "PostgreSQL" }), node("refused", { detail: "database_failed" })]
+  expect(seen([node("started"), ...restart, node("restarted", { node: "PostgreSQL" }), answered("one")])).toEqual([])
+})
+
+test("a fact that was cut off does not count", () => {
+  expect(linesIn('{"type":"ready","at":1}\n{"type":"rea')).toEqual([{ type: "ready", at: 1 }])
+})
+
+describe("LAB1. LAB2. LAB3. LAB4. LAB9. a program that is killed at any moment", () => {
+  let server: PostgresAddress
+  beforeAll(async () => {
+    server = await workerPostgres()
+  })
+  afterAll(() => server.stop())
+
+  test.each([
+    ["loses and doubles nothing on SQLite", () => join(folder, "chats.db"), 3, false],
+    ["loses and doubles nothing on PostgreSQL", () => server.url, 2, false],
+    [
+      "leaves no child of its trees of agents without an owner, and ends every chat",
+      () => join(folder, "trees.db"),
+      3,
+      true
+    ]
+  ])("%s", { timeout: 120_000 }, async (_, database, lives, areTrees) => {
+    const { lines, wrong } = await crash({ database: database(), lives, seed: 7, areTrees })
+    expect(wrong).toEqual([])
+    for (const type of ["sent", "answered", "call", "revived"] as const)
+      expect([type, ofType(lines, type).length > 0]).toEqual([type, true])
+  })
+})
+
+test("the sources have each place that another build changes", () => {
+  const missing = Object.values(changes)
+    .flat()
+    .filter(({ file, from }) => !from.test(readFileSync(join(root, file), "utf8")))
+  expect(missing).toEqual([])
+})
