@@ -36,7 +36,7 @@ function* framesOf(reply: unknown): Generator<unknown, void> {
 export const wireModel = async (dialect: Dialect, provider: string, replies: unknown): Promise<Model> => {
   const bodies: Array<string> = []
   const server = await serveBy(async (body, response) => {
-    const reply = listOf(replies)[bodies.push(body) - 1] ?? [...closing(dialect), "[DONE]"]
+    const reply = listOf(replies)[bodies.push(body) - 1] ?? [...closing[dialect], "[DONE]"]
     const { status = 200, headers } = fieldsOf(reply)
     const head = { connection: "close", "content-type": "text/event-stream", ...fieldsOf(headers) }
     response.writeHead(Number(status), head)

@@ -299,7 +299,6 @@ describe("LAB1. LAB2. LAB3. LAB4. LAB9. a program that is killed at any moment",
   beforeAll(async () => {
     server = await workerPostgres()
   })
-  afterAll(() => server.stop())
 
   test.each([
     ["loses and doubles nothing on SQLite", () => join(folder, "chats.db"), 3, false],
