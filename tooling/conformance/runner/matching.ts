@@ -2,7 +2,7 @@
  * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
  * key begins with `$` by that matcher. `null` matches a missing value.
  */
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
 
 /** One difference: its path, and its description. */
 export interface Difference {
@@ -110,6 +110,27 @@ const matchers: Readonly<Record<string, Matcher>> = {
     const read = parsed(actual)
     return read.length === 0 ? [differs(path, actual, { $json: operand })] : differences(read[0], operand, scope, path)
   },
+  $matches: (match) => {
+    const pattern = textOf(match.operand).replaceAll(/\{([a-z]\w*\.[\w.]+)\}/g, (_, path: string) =>
+      escaped(textOf(at(match.scope.outcome, path)))
+    )
+    return verdict(match.actual !== missing && new RegExp(pattern).test(textOf(match.actual)), match, "like")
+  },
+  $not: (match) => verdict(!matches(match.actual, match.operand, match.scope), match, "other than"),
+  $mentioned: (match) => {
+    const [before, after = "", bound] = listOf(match.operand).map(textOf)
+    const [found, size] = new RegExp(`${before}${written(match.actual)}${after}`).exec(textOf(match.scope.given)) ?? []
+    const exceeds = bound === undefined || Number(size) > Number(at(match.scope.outcome, bound))
+    return verdict(found !== undefined && exceeds, match, "mentioned by the case after")
+  },
+  $adds: (match) => verdict(isMore(match), match, "the other list with more"),
+  $extends: (match) => {
+    const base = listOf(match.scope.outcome["theirs"])
+    const isSame = base.every((element, index) => isWritten(listOf(match.actual)[index], element))
+    return verdict(isSame && isMore(match), match, "the other list, then more")
+  },
+  $less: (match) =>
+    verdict(Number(match.actual) < Number(at(match.scope.outcome, textOf(match.operand))), match, "below"),
   $gte: (match) => verdict(Number(match.actual) >= Number(match.operand), match, "at least"),
   $between: (match) => {
     const [low, high] = listOf(match.operand)
@@ -149,6 +170,28 @@ const matchers: Readonly<Record<string, Matcher>> = {
   $unencodable: constructed("$unencodable"),
   $part: constructed("$part")
 }
+
+/** Whether a list is that of the other side, with more elements that match the operand. */
+const isMore = ({ actual, operand, scope, path }: Match): boolean => {
+  const isOurs = path === "ours"
+  const base = listOf(scope.outcome[isOurs ? "theirs" : "ours"])
+  let found = 0
+  const added = listOf(actual).filter((element) => {
+    const [ours, theirs] = isOurs ? [element, base[found]] : [base[found], element]
+    const isBase = found < base.length && isWritten(ours, theirs)
+    if (isBase) found++
+    return !isBase
+  })
+  return found === base.length && added.length > 0 && added.every((element) => matches(element, operand, scope))
+}
+
+/** A value as the JSON text of a case has it; an object without its braces. */
+const written = (value: unknown): string =>
+  escaped(isFields(value) ? JSON.stringify(value).slice(1, -1) : (JSON.stringify(value) ?? ""))
+
+/** Whether two values are the same; cases write more after a role: `assistant:t (unanswered)`. */
+const isWritten = (ours: unknown, theirs: unknown): boolean =>
+  textOf(ours) === textOf(theirs) || textOf(theirs).startsWith(`${textOf(ours)} (`)
 
 const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {
@@ -191,7 +234,7 @@ const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArra
 }
 
 /** The value at a dotted path; `-1` is the last element. */
-const at = (value: unknown, path: string): unknown => {
+export const at = (value: unknown, path: string): unknown => {
   let here = value
   for (const step of path.split(".")) {
     if (Array.isArray(here)) here = step === "length" ? here.length : here.at(Number(step))
