@@ -153,8 +153,8 @@ export class Actor {
     for (const arrive of this.#onTheWay.splice(0)) arrive()
   }
 
-  #refuse(verb: string): Effect.Effect<never> {
-    this.world.problem ??= new NotSupported(verb)
+  #refuse(name: string): Effect.Effect<never> {
+    this.world.problem ??= new NotSupported(name)
     return Effect.never
   }
 }

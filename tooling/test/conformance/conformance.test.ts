@@ -40,7 +40,8 @@ const spoiled = (content: unknown): unknown => {
   }))
 }
 
-const expecting = (expected: unknown): Fields => Object.fromEntries([["then", expected]])
+const keyed = (key: string, value: unknown): Fields => ({ [key]: value })
+const expecting = (expected: unknown): Fields => keyed("then", expected)
 
 test.each(files)("CASE1 when the runner reads $suite/$file, each case ends with its verdict", async (file) => {
   const results = await resultsOf(file)

@@ -6,15 +6,13 @@ import { Adapter, type Request } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import type { RetryNotice } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
-import type { Operation } from "./operation.ts"
 import { fakeOf, scriptOf } from "../engineOf.ts"
-import { messageOf } from "../values/fromNeutral.ts"
-import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
-import { noticeForm, policyOf } from "./retryOperations.ts"
-import { eventForm, requestForm, responseForm } from "../values/toNeutral.ts"
+import { type Operation, type Outcome, read, settled } from "../outcome.ts"
+import { forms } from "../values/forms.ts"
+import { noticeForm, retryOf } from "./retryOperations.ts"
 
 const requestOf = (messages: unknown): Request => ({
-  messages: messages === undefined ? [user("hi")] : listOf(messages).map(messageOf),
+  messages: messages === undefined ? [user("hi")] : listOf(messages).map(forms.message.from),
   tools: []
 })
 
@@ -52,7 +50,7 @@ const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) =
     outcomes.push(failure === undefined ? await perform() : { failure })
   }
   const [first] = fakes
-  const seen = first?.ok === undefined ? [] : (first.ok as Fake.Fake).requests.map(requestForm)
+  const seen = first?.ok === undefined ? [] : (first.ok as Fake.Fake).requests.map(forms.request.to)
   return { each: outcomes, requests: seen, cursorIndex: cursors[0]?.next }
 }
 
@@ -61,10 +59,10 @@ const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fi
   const start = Clock.live.now()
   const opened = await settled(() => fake.stream(requestOf(messages), adapterOptions()))
   if (opened.failure !== undefined) return opened
-  const stream = await read(opened.ok as never, consumptionOf(consume))
+  const stream = await read(opened.ok as never, consume)
   const collector = new StreamCollector()
   for (const event of stream.raw) collector.apply(event)
-  const response = responseForm(collector.toResponse())
+  const response = forms.response.to(collector.toResponse())
   return {
     ...(kind === "generate" ? { ok: response } : { stream, ...(collect === true ? { response } : {}) }),
     cleanupRuns: fake.released - before,
@@ -86,7 +84,7 @@ const transientCall = async (fake: Fake.Fake, call: Fields, fails: () => boolean
     }
   }
   const { retry, request_id: requestId } = fieldsOf(opts)
-  const policy = policyOf(retry)
+  const policy = retryOf(retry)
   const options = {
     retry: policy === false ? policy : { baseDelayMs: 0, jitterMs: 0, ...policy },
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) }),
@@ -95,12 +93,12 @@ const transientCall = async (fake: Fake.Fake, call: Fields, fails: () => boolean
   const engine = Engine.make({ adapter })
   const thread = requestOf(messages).messages
   if (generating) {
-    const made = await settled(async () => responseForm(await Chat.generate(engine, thread, options)))
+    const made = await settled(async () => forms.response.to(await Chat.generate(engine, thread, options)))
     return { ...made, retryNotices }
   }
   const opened = await settled(() => Chat.streamGenerate(engine, thread, options))
   if (opened.failure !== undefined) return { ...opened, retryNotices }
-  return { stream: await read(opened.ok as Chat.EventStream, consumptionOf(consume)), retryNotices }
+  return { stream: await read(opened.ok as Chat.EventStream, consume), retryNotices }
 }
 
 async function* transientStream(): AsyncGenerator<AdapterEvent, void> {
@@ -121,12 +119,12 @@ export const fakeOperations: Readonly<Record<string, Operation>> = {
   "fake.interpret": async ({ entry }) => {
     const fake = Fake.make({ script: scriptOf([entry]) })
     const stream = await fake.stream(requestOf(undefined), adapterOptions())
-    const { raw } = await read(Adapter.eventsOf(stream), consumptionOf(undefined))
+    const { raw } = await read(Adapter.eventsOf(stream))
     const own =
       "finish" in fieldsOf(entry)
         ? raw.slice(1)
         : raw.filter((event) => !event.type.startsWith("message_") && event.type !== "text_completed")
-    return { value: own.map(eventForm) }
+    return { value: own.map(forms.event.to) }
   },
   "fake.validate": async ({ adapter_opts: options }) => {
     const { failure } = await settled(() => fakeOf(fieldsOf(options)))

@@ -8,7 +8,7 @@ import type { AdapterError } from "@troupe/chat/errors"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { ScriptedException } from "../../chat/scripted.ts"
+import { ScriptedException } from "../../chat/values/plain.ts"
 
 /** The reply to the n-th request. */
 export type Model = (call: number) => Fake.Script

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Pid, Process, type SystemMessage, type Target } from "@troupe/otp"
+import { type Pid, Process, type SystemMessage } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { object } from "../../runner/json.ts"
 import { Actor, arg, Returned, verb, type Verbs, type World } from "../actor.ts"
@@ -43,7 +43,7 @@ const information = (world: World, pid: Pid, what: string): unknown => {
 
 const monitor = (to: typeof arg.pid | typeof arg.name) =>
   verb([to, arg.text], ({ world, self }, target, ref) => {
-    world.refs.set(ref, Process.monitor(self, target as Target))
+    world.refs.set(ref, Process.monitor(self, target))
   })
 
 export const processes: Verbs = {
