@@ -43,26 +43,31 @@ export const arg = {
   tasks: (value: Json | undefined, world: World) => Read.list(value).map((name) => world.task(Read.text(name)))
 } as const
 
-/** What a verb observes: `as`, the arguments at the places `echo`, and its result; nothing without `as`. */
-export interface Observation {
-  readonly as?: string
-  readonly echo?: ReadonlyArray<number>
-}
+type Call<R extends ReadonlyArray<Reader<unknown>>> = (
+  actor: Actor,
+  ...values: { readonly [K in keyof R]: ReturnType<R[K]> }
+) => unknown
 
-/** A verb: its arguments, the call, and its observation. The call returns a value, a promise or an effect. */
-export const verb =
-  <const R extends ReadonlyArray<Reader<unknown>>>(
-    reads: R,
-    call: (actor: Actor, ...values: { readonly [K in keyof R]: ReturnType<R[K]> }) => unknown,
-    { as, echo = [] }: Observation = {}
-  ): Verb =>
+/** A verb that observes nothing: its arguments, and the call, which returns a value, a promise or an effect. */
+export const act =
+  <const R extends ReadonlyArray<Reader<unknown>>>(reads: R, call: Call<R>): Verb =>
   (actor, args) =>
     Effect.suspend(() => {
-      const values = reads.map((read, index) => read(args[index], actor.world))
-      return Effect.map(lifted(call(actor, ...(values as never))), (value) =>
-        as === undefined ? value : actor.observe(as, ...echo.map((place) => args[place]), value)
-      )
+      const values = reads.map((read, place) => read(args[place], actor.world))
+      return lifted(call(actor, ...(values as never)))
     })
+
+/** A verb that observes a word, the arguments at these places, and the result: `info 0 1`. */
+export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
+  observed: string,
+  reads: R,
+  call: Call<R>
+): Verb => {
+  const [word, ...places] = observed.split(" ")
+  const run = act(reads, call)
+  return (actor, args) =>
+    Effect.map(run(actor, args), (value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
+}
 
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
   if (Effect.isEffect(result)) return result as Effect.Effect<unknown, unknown>

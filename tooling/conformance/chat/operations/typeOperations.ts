@@ -12,20 +12,7 @@ import { Tool } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
 import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
-import {
-  camel,
-  construct,
-  errorForm,
-  errorTypes,
-  findings,
-  libraryError,
-  partForm,
-  partOf,
-  renamed,
-  snake,
-  usageForm,
-  usageOf
-} from "../values/plain.ts"
+import * as Plain from "../values/plain.ts"
 
 type TypeName = (typeof Codec.types)[number]
 
@@ -47,21 +34,21 @@ const errorType = (name: string): readonly [string, Type] => [
   name,
   {
     name,
-    from: (fields) => libraryError({ ...fields, type: name }),
-    to: (error) => errorForm(error)["$error"],
+    from: (fields) => Plain.libraryError({ ...fields, type: name }),
+    to: (error) => Plain.errorForm(error)["$error"],
     data: ({ message = "", errors: found = [], ...fields }) => ({
       type: name,
       message,
-      ...(name === "ValidationError" ? { errors: findings(found) } : {}),
-      ...renamed(present(fields), camel)
+      ...(name === "ValidationError" ? { errors: Plain.findings(found) } : {}),
+      ...Plain.renamed(present(fields), Plain.camel)
     })
   }
 ]
 
 const part = (type: string): Type => ({
   name: "ContentPart",
-  from: (fields) => partOf({ ...fields, $part: type }),
-  to: partForm
+  from: (fields) => Plain.partOf({ ...fields, $part: type }),
+  to: Plain.partForm
 })
 
 const types: Readonly<Record<string, Type>> = {
@@ -79,7 +66,7 @@ const types: Readonly<Record<string, Type>> = {
   },
   Thread: { ...forms.thread, name: "Thread", parse: (value) => Thread.Thread.parse(value) },
   Request: { ...forms.request, name: "Request", parse: (value) => Request.parse(value) },
-  Usage: { from: usageOf, to: usageForm, name: "Usage", parse: (value) => Usage.Usage.parse(value) },
+  Usage: { from: Plain.usageOf, to: Plain.usageForm, name: "Usage", parse: (value) => Usage.Usage.parse(value) },
   Response: { ...forms.response, name: "Response", parse: (value) => ResponseModel.Response.parse(value) },
   StepResult: { ...forms.stepResult, name: "StepResult" },
   ChatResult: { ...forms.chatResult, name: "ChatResult" },
@@ -100,11 +87,11 @@ const types: Readonly<Record<string, Type>> = {
   },
   Engine: {
     name: "Engine",
-    from: (fields) => Engine.make(renamed(fieldsOf(construct(fields)), camel)),
+    from: (fields) => Engine.make(Plain.renamed(fieldsOf(Plain.construct(fields)), Plain.camel)),
     to: ({ adapter, tools, ...rest }: Engine.Engine) =>
-      renamed({ ...rest, adapter: adapter?.name, tools: tools.map(({ name }) => ({ name })) }, snake)
+      Plain.renamed({ ...rest, adapter: adapter?.name, tools: tools.map(({ name }) => ({ name })) }, Plain.snake)
   },
-  ...Object.fromEntries(Object.keys(errorTypes).map(errorType))
+  ...Object.fromEntries(Object.keys(Plain.errorTypes).map(errorType))
 }
 
 /** Whether we have a JSON form for a type of the cases. */
@@ -244,6 +231,8 @@ export const typeOperations: Readonly<Record<string, Operation>> = {
   ),
   "validate.session": checked(Validate.session, sessionParts),
   "error.new": ({ type, reason, fields }) =>
-    valued(() => errorForm(libraryError({ ...fieldsOf(fields), type, reason }))["$error"]),
-  "error.reasons": ({ type }) => ({ value: Object.entries(errorTypes).find(([name]) => name === type)?.[1].reasons })
+    valued(() => Plain.errorForm(Plain.libraryError({ ...fieldsOf(fields), type, reason }))["$error"]),
+  "error.reasons": ({ type }) => ({
+    value: Object.entries(Plain.errorTypes).find(([name]) => name === type)?.[1].reasons
+  })
 }

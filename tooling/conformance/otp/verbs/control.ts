@@ -8,7 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { list } from "../../runner/json.ts"
 import type { Json } from "../../runner/json.ts"
-import { type Actor, arg, Returned, verb, type Verb, type Verbs } from "../actor.ts"
+import { type Actor, arg, Returned, act, verb, type Verb, type Verbs } from "../actor.ts"
 import { fits, RuntimeError } from "../terms.ts"
 
 const thrownOf = (cause: Cause.Cause<unknown>): { readonly thrown: unknown } | undefined => {
@@ -45,7 +45,7 @@ const caught: Verb = (actor, [step]) =>
     })
   )
 
-const timed = verb([arg.raw, arg.number, arg.number], (actor, step, low, high) => {
+const timed = act([arg.raw, arg.number, arg.number], (actor, step, low, high) => {
   const { clock } = actor.world
   const before = clock.now()
   return Effect.map(actor.perform(step ?? []), (value) => {
@@ -58,63 +58,53 @@ const timed = verb([arg.raw, arg.number, arg.number], (actor, step, low, high) =
 const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep(1), until(holds))))
 
-const receive = verb([arg.raw, arg.time], ({ self, world }, pattern, timeout = "infinity") => {
+const receive = act([arg.raw, arg.time], ({ self, world }, pattern, timeout = "infinity") => {
   const taken = Process.receiveEffect(self, { match: (message) => fits(pattern, world.encode(message)), timeout })
   return Effect.tap(taken, (message) =>
     Effect.sync(() => world.observe(self, message === undefined ? ["timeout"] : ["received", message]))
   )
 })
 
-const flush = verb(
-  [],
-  ({ self }) => {
-    const count = Process.info(self)?.queueLength ?? 0
-    return Effect.replicateEffect(Process.receiveEffect(self, { timeout: 0 }), count)
-  },
-  { as: "flushed" }
-)
+const flush = verb("flushed", [], ({ self }) => {
+  const count = Process.info(self)?.queueLength ?? 0
+  return Effect.replicateEffect(Process.receiveEffect(self, { timeout: 0 }), count)
+})
 
 type To = typeof arg.pid | typeof arg.name
 
-const send = (to: To) => verb([to, arg.term], (_, target, message) => Process.send(target as Target<unknown>, message))
+const send = (to: To) => act([to, arg.term], (_, target, message) => Process.send(target as Target<unknown>, message))
 
 const timer = (start: typeof Timer.start | typeof Timer.sendAfter, to: To) =>
-  verb([arg.text, to, arg.term, arg.number], ({ world }, ref, target, message, ms) => {
+  act([arg.text, to, arg.term, arg.number], ({ world }, ref, target, message, ms) => {
     world.refs.set(ref, start(target as Target<unknown>, message, ms))
   })
 
 const left = (as: string, read: (ref: Timer.TimerRef) => number | false) =>
-  verb([arg.text], ({ world }, ref) => (read(world.ref(ref) as Timer.TimerRef) === false ? false : "int"), {
-    as,
-    echo: [0]
-  })
+  verb(`${as} 0`, [arg.text], ({ world }, ref) => (read(world.ref(ref) as Timer.TimerRef) === false ? false : "int"))
 
 export const control: Verbs = {
   catch: caught,
   timed,
   try_after: (actor, [step, after]) =>
     Effect.ensuring(actor.perform(step ?? []), Effect.orDie(actor.script(list(after)))),
-  exit: verb([arg.reason], (_, reason) => Effect.die(Process.exitWith(reason))),
-  raise: verb([arg.text], (_, message) => Effect.die(new RuntimeError(message))),
-  throw: verb([arg.term], (_, value) => Effect.die(value)),
-  return: verb([arg.term], (_, value) => Effect.fail(new Returned(value))),
-  note: verb([arg.term], ({ world, self }, term) => world.note(self, "note", term)),
-  sleep: verb([arg.number], (_, ms) => Effect.sleep(Math.max(1, ms))),
+  exit: act([arg.reason], (_, reason) => Effect.die(Process.exitWith(reason))),
+  raise: act([arg.text], (_, message) => Effect.die(new RuntimeError(message))),
+  throw: act([arg.term], (_, value) => Effect.die(value)),
+  return: act([arg.term], (_, value) => Effect.fail(new Returned(value))),
+  note: act([arg.term], ({ world, self }, term) => world.note(self, "note", term)),
+  sleep: act([arg.number], (_, ms) => Effect.sleep(Math.max(1, ms))),
   wait_forever: () => Effect.never,
-  await_death: verb([arg.text], ({ world }, name) =>
+  await_death: act([arg.text], ({ world }, name) =>
     until(() => world.incarnations(name) > 0 && !Process.isAlive(world.pid(name)))
   ),
-  await_incarnation: verb([arg.text, arg.number], ({ world }, name, count) =>
+  await_incarnation: act([arg.text, arg.number], ({ world }, name, count) =>
     until(() => world.incarnations(name) >= count)
   ),
-  pdict_put: verb([arg.text, arg.raw], ({ world, self }, key, value = null) => {
+  pdict_put: act([arg.text, arg.raw], ({ world, self }, key, value = null) => {
     const dictionary = world.dictionaries.get(self) ?? new Map<string, Json>()
     world.dictionaries.set(self, dictionary.set(key, value))
   }),
-  pdict_get: verb([arg.text], ({ world, self }, key) => world.dictionaries.get(self)?.get(key) ?? null, {
-    as: "pdict",
-    echo: [0]
-  }),
+  pdict_get: verb("pdict 0", [arg.text], ({ world, self }, key) => world.dictionaries.get(self)?.get(key) ?? null),
   receive,
   flush,
   send: send(arg.pid),

@@ -6,7 +6,7 @@
 import { type Pid, Process, type SystemMessage } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { object } from "../../runner/json.ts"
-import { Actor, arg, Returned, verb, type Verbs, type World } from "../actor.ts"
+import { Actor, arg, Returned, act, verb, type Verbs, type World } from "../actor.ts"
 import { ArgumentError } from "../terms.ts"
 
 /** The body of a plain process: its script, which returns its value. */
@@ -42,64 +42,46 @@ const information = (world: World, pid: Pid, what: string): unknown => {
 }
 
 const monitor = (to: typeof arg.pid | typeof arg.name) =>
-  verb([to, arg.text], ({ world, self }, target, ref) => {
+  act([to, arg.text], ({ world, self }, target, ref) => {
     world.refs.set(ref, Process.monitor(self, target))
   })
 
 export const processes: Verbs = {
-  spawn: verb([arg.text], ({ world }, label) =>
+  spawn: act([arg.text], ({ world }, label) =>
     world.adopt(label, Process.spawn(world.system, bodyOf(world, label), { label }))
   ),
-  spawn_link: verb([arg.text], ({ world, self }, label) =>
+  spawn_link: act([arg.text], ({ world, self }, label) =>
     world.adopt(label, Process.spawnLink(self, bodyOf(world, label), { label }))
   ),
-  spawn_monitor: verb([arg.text, arg.text], ({ world, self }, label, ref) => {
+  spawn_monitor: act([arg.text, arg.text], ({ world, self }, label, ref) => {
     const made = Process.spawnMonitor(self, bodyOf(world, label), { label })
     world.adopt(label, made.pid)
     world.refs.set(ref, made.ref)
   }),
-  link: verb([arg.pid], ({ self }, pid) => Process.link(self, pid), { as: "link" }),
-  unlink: verb([arg.pid], ({ self }, pid) => Process.unlink(self, pid), { as: "unlink" }),
+  link: verb("link", [arg.pid], ({ self }, pid) => Process.link(self, pid)),
+  unlink: verb("unlink", [arg.pid], ({ self }, pid) => Process.unlink(self, pid)),
   monitor: monitor(arg.pid),
   monitor_name: monitor(arg.name),
   demonitor: (actor, [name, ...options]) =>
-    verb(
-      [arg.text],
-      ({ world }, ref) => {
-        const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
-        return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)
-      },
-      { as: "demonitor" }
-    )(actor, [name ?? null]),
-  exit_signal: verb([arg.pid, arg.reason], (actor, pid, reason) => {
+    verb("demonitor", [arg.text], ({ world }, ref) => {
+      const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
+      return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)
+    })(actor, [name ?? null]),
+  exit_signal: act([arg.pid, arg.reason], (actor, pid, reason) => {
     actor.signal(pid, reason)
     return Process.isAlive(actor.self) ? Effect.sync(() => actor.observe("exit_signal", true)) : Effect.never
   }),
-  trap_exit: verb([arg.raw], ({ self }, trap) => Process.trapExit(self, trap === true), { as: "trap_exit_was" }),
-  alive: verb([arg.pid], (_, pid) => Process.isAlive(pid), { as: "alive", echo: [0] }),
-  links: verb([], ({ world, self }) => labels(world, Process.info(self)?.links), { as: "links" }),
-  info: verb([arg.pid, arg.text], ({ world }, pid, what) => information(world, pid, what), {
-    as: "info",
-    echo: [0, 1]
+  trap_exit: verb("trap_exit_was", [arg.raw], ({ self }, trap) => Process.trapExit(self, trap === true)),
+  alive: verb("alive 0", [arg.pid], (_, pid) => Process.isAlive(pid)),
+  links: verb("links", [], ({ world, self }) => labels(world, Process.info(self)?.links)),
+  info: verb("info 0 1", [arg.pid, arg.text], ({ world }, pid, what) => information(world, pid, what)),
+  whereis: verb("whereis 0", [arg.text], ({ world }, name) => Process.whereis(world.system, name) ?? null),
+  register: verb("register 0 1", [arg.pid, arg.text], (_, pid, name) => {
+    Process.register(name, pid)
+    return true
   }),
-  whereis: verb([arg.text], ({ world }, name) => Process.whereis(world.system, name) ?? null, {
-    as: "whereis",
-    echo: [0]
-  }),
-  register: verb(
-    [arg.pid, arg.text],
-    (_, pid, name) => {
-      Process.register(name, pid)
-      return true
-    },
-    { as: "register", echo: [0, 1] }
-  ),
-  unregister: verb(
-    [arg.text],
-    ({ world }, name) => {
-      if (!Process.unregister(world.system, name)) throw new ArgumentError(name)
-      return true
-    },
-    { as: "unregister", echo: [0] }
-  )
+  unregister: verb("unregister 0", [arg.text], ({ world }, name) => {
+    if (!Process.unregister(world.system, name)) throw new ArgumentError(name)
+    return true
+  })
 }

@@ -6,7 +6,7 @@
 import { Agent, GenServer, type Name, OtpError, type Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { isList, number } from "../../runner/json.ts"
-import { type Actor, arg, verb, type Verbs } from "../actor.ts"
+import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { RuntimeError } from "../terms.ts"
 
@@ -25,22 +25,19 @@ export const started = async (start: () => Promise<Pid | undefined>, reasonOf = 
 export const done = async (promise: Promise<unknown>): Promise<"ok"> => promise.then(() => "ok")
 
 const start = (isLinked: boolean) =>
-  verb(
-    [arg.text, arg.time],
-    ({ world, self }, name, timeout) =>
-      started(async () => {
-        const definition = definitionOf(world, name)
-        const options = {
-          ...startOptionsOf(world, name),
-          ...(timeout === undefined ? {} : { timeout: Number(timeout) })
-        }
-        return world.born(name, () =>
-          isLinked
-            ? GenServer.startLink(self, definition, undefined, options)
-            : GenServer.start(world.system, definition, undefined, options)
-        )
-      }),
-    { as: "start", echo: [0] }
+  verb("start 0", [arg.text, arg.time], ({ world, self }, name, timeout) =>
+    started(async () => {
+      const definition = definitionOf(world, name)
+      const options = {
+        ...startOptionsOf(world, name),
+        ...(timeout === undefined ? {} : { timeout: Number(timeout) })
+      }
+      return world.born(name, () =>
+        isLinked
+          ? GenServer.startLink(self, definition, undefined, options)
+          : GenServer.start(world.system, definition, undefined, options)
+      )
+    })
   )
 
 /** Calls a server. */
@@ -66,61 +63,46 @@ export const servers: Verbs = {
   start: start(false),
   start_link: start(true),
   start_timeout: start(false),
-  call: verb([arg.pid, arg.term, arg.time], call, { as: "reply" }),
-  call_name: verb([arg.name, arg.term, arg.time], call, { as: "reply" }),
-  cast: verb([arg.pid, arg.term], cast, { as: "cast" }),
-  cast_name: verb([arg.name, arg.term], cast, { as: "cast" }),
-  stop: verb([arg.pid, arg.reason, arg.time], (_, pid, reason, timeout) => done(GenServer.stop(pid, reason, timeout)), {
-    as: "stop",
-    echo: [0]
-  }),
-  stash_from: verb([arg.text], ({ world, handling: { from } }, key) => {
+  call: verb("reply", [arg.pid, arg.term, arg.time], call),
+  call_name: verb("reply", [arg.name, arg.term, arg.time], call),
+  cast: verb("cast", [arg.pid, arg.term], cast),
+  cast_name: verb("cast", [arg.name, arg.term], cast),
+  stop: verb("stop 0", [arg.pid, arg.reason, arg.time], (_, pid, reason, timeout) =>
+    done(GenServer.stop(pid, reason, timeout))
+  ),
+  stash_from: act([arg.text], ({ world, handling: { from } }, key) => {
     if (from !== undefined) world.stashed.set(key, from)
   }),
-  reply: verb([arg.text, arg.raw], ({ world, turn }, key, value) => {
+  reply: act([arg.text, arg.raw], ({ world, turn }, key, value) => {
     const from = world.stashed.get(key)
     if (from !== undefined) GenServer.reply(from, world.decode(value, turn?.state.value))
   }),
-  set: verb([arg.raw], ({ handling: { state } }, value) => {
+  set: act([arg.raw], ({ handling: { state } }, value) => {
     state.value = value ?? null
   }),
-  add: verb([arg.number], ({ handling: { state } }, amount) => {
+  add: act([arg.number], ({ handling: { state } }, amount) => {
     state.value = number(isList(state.value) ? 0 : state.value) + amount
   }),
-  note_msg: verb([], ({ world, self, handling }) => world.note(self, "note", handling.message)),
-  agent_start: verb(
-    [arg.text, arg.number],
-    ({ world, self }, label, value) =>
-      started(async () => world.born(label, () => Agent.startLink(self, () => value, { label }))),
-    { as: "agent_start" }
+  note_msg: act([], ({ world, self, handling }) => world.note(self, "note", handling.message)),
+  agent_start: verb("agent_start", [arg.text, arg.number], ({ world, self }, label, value) =>
+    started(async () => world.born(label, () => Agent.startLink(self, () => value, { label })))
   ),
-  agent_get: verb([agent], ({ self: from }, to) => Agent.get(to, (n) => n, { from }), { as: "agent_get" }),
-  agent_add: verb(
-    [agent, arg.number],
-    ({ self: from }, to, amount) => done(Agent.update(to, (n) => n + amount, { from })),
-    { as: "agent_update" }
+  agent_get: verb("agent_get", [agent], ({ self: from }, to) => Agent.get(to, (n) => n, { from })),
+  agent_add: verb("agent_update", [agent, arg.number], ({ self: from }, to, amount) =>
+    done(Agent.update(to, (n) => n + amount, { from }))
   ),
-  agent_get_and_add: verb(
-    [agent, arg.number],
-    ({ self: from }, to, amount) => Agent.getAndUpdate(to, (n) => [n, n + amount] as const, { from }),
-    { as: "agent_get_and_update" }
+  agent_get_and_add: verb("agent_get_and_update", [agent, arg.number], ({ self: from }, to, amount) =>
+    Agent.getAndUpdate(to, (n) => [n, n + amount] as const, { from })
   ),
-  agent_cast_add: verb(
-    [agent, arg.number],
-    (_, to, amount) => {
-      Agent.cast(to, (n) => n + amount)
-      return "ok"
-    },
-    { as: "agent_cast" }
-  ),
-  agent_update_raise: verb([agent], ({ self: from }, to) => done(Agent.update<number>(to, failing, { from })), {
-    as: "agent_update"
+  agent_cast_add: verb("agent_cast", [agent, arg.number], (_, to, amount) => {
+    Agent.cast(to, (n) => n + amount)
+    return "ok"
   }),
-  agent_update_sleep: verb(
-    [agent, arg.number, arg.number],
-    ({ self: from }, to, ms, timeout) =>
-      done(Agent.update(to, (n) => Effect.as(Effect.sleep(ms), n + 1), { from, timeout })),
-    { as: "agent_update" }
+  agent_update_raise: verb("agent_update", [agent], ({ self: from }, to) =>
+    done(Agent.update<number>(to, failing, { from }))
   ),
-  agent_stop: verb([agent], (_, to) => done(Agent.stop(to)), { as: "agent_stop" })
+  agent_update_sleep: verb("agent_update", [agent, arg.number, arg.number], ({ self: from }, to, ms, timeout) =>
+    done(Agent.update(to, (n) => Effect.as(Effect.sleep(ms), n + 1), { from, timeout }))
+  ),
+  agent_stop: verb("agent_stop", [agent], (_, to) => done(Agent.stop(to)))
 }

@@ -7,7 +7,7 @@ import { type Pid, Process, Task, TaskSupervisor } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { present } from "../../runner/fields.ts"
 import { isList, type Json, type JsonObject, list, number, object, optional, text } from "../../runner/json.ts"
-import { type Actor, arg, verb, type Verbs, type World } from "../actor.ts"
+import { type Actor, arg, act, verb, type Verbs, type World } from "../actor.ts"
 import { decodeReason, RuntimeError } from "../terms.ts"
 
 type Result = Task.StreamResult<JsonObject, unknown, boolean>
@@ -78,14 +78,14 @@ const inOrder = (ids: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   ids.toSorted((one, other) => Number(one) - Number(other))
 
 export const streams: Verbs = {
-  async_stream: verb([arg.raw], (actor, given) => consume(actor, object(given)), { as: "stream" }),
-  stream_stats: verb([], (actor) => {
+  async_stream: verb("stream", [arg.raw], (actor, given) => consume(actor, object(given))),
+  stream_stats: act([], (actor) => {
     const { pulled: ids, started, completed, peak } = actor.world.stream
     actor.observe("pulled", ids)
     actor.observe("started", inOrder(started))
     actor.observe("completed", completed)
     actor.observe("peak", peak)
   }),
-  stream_started_sorted: verb([], ({ world }) => inOrder(world.stream.started), { as: "started" }),
-  stream_interleave: verb([], ({ world }) => world.stream.interleaved, { as: "interleave" })
+  stream_started_sorted: verb("started", [], ({ world }) => inOrder(world.stream.started)),
+  stream_interleave: verb("interleave", [], ({ world }) => world.stream.interleaved)
 }

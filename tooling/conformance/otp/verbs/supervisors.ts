@@ -24,88 +24,64 @@ const withSpec = (reason: unknown): unknown =>
   reason instanceof OtpError.AlreadyStarted ? reason : [reason, "_child_spec"]
 
 const change = (as: string, request: (supervisor: Pid, id: string) => Promise<unknown>) =>
-  verb([arg.pid, arg.text], (actor, supervisor, id) => answer(actor, () => request(supervisor, id)), { as, echo: [1] })
+  verb(`${as} 1`, [arg.pid, arg.text], (actor, supervisor, id) => answer(actor, () => request(supervisor, id)))
 
-const terminateDynamic = verb(
-  [arg.pid, arg.pid],
-  (actor, supervisor, child) => answer(actor, () => done(DynamicSupervisor.terminateChild(supervisor, child))),
-  { as: "terminate_child", echo: [1] }
+const terminateDynamic = verb("terminate_child 1", [arg.pid, arg.pid], (actor, supervisor, child) =>
+  answer(actor, () => done(DynamicSupervisor.terminateChild(supervisor, child)))
 )
 
 type Info = Pick<Supervisor.ChildInfo, "pid" | "type">
 
 const which = <A extends Info>(read: (supervisor: Pid) => Promise<ReadonlyArray<A>>, idOf: (info: A) => unknown) =>
-  verb(
-    [arg.pid],
-    async (_, supervisor) => {
-      const infos = await read(supervisor)
-      return infos.map((info) => [idOf(info), info.pid ?? "undefined", info.type])
-    },
-    { as: "which_children" }
-  )
+  verb("which_children", [arg.pid], async (_, supervisor) => {
+    const infos = await read(supervisor)
+    return infos.map((info) => [idOf(info), info.pid ?? "undefined", info.type])
+  })
 
 const whichChildren = which(Supervisor.whichChildren, ({ id }) => id)
 
-const count = verb([arg.pid], async (_, supervisor) => ({ ...(await Supervisor.countChildren(supervisor)) }), {
-  as: "count_children"
-})
+const count = verb("count_children", [arg.pid], async (_, supervisor) => ({
+  ...(await Supervisor.countChildren(supervisor))
+}))
 
 export const supervisors: Verbs = {
-  start_sup: verb([arg.text], ({ world, self }, name) => started(async () => startSupervisor(world, self, name)), {
-    as: "start",
-    echo: [0]
-  }),
-  start_dynsup: verb(
-    [arg.text],
-    ({ world, self }, name) =>
-      started(async () =>
-        world.born(name, () => DynamicSupervisor.startLink(self, dynamicOptionsOf(world, "sups", name)))
-      ),
-    { as: "start", echo: [0] }
+  start_sup: verb("start 0", [arg.text], ({ world, self }, name) =>
+    started(async () => startSupervisor(world, self, name))
   ),
-  start_child: verb(
-    [arg.pid, arg.raw],
-    (actor, supervisor, child) =>
-      answer(actor, () =>
-        started(async () => Supervisor.startChild(supervisor, childSpecOf(actor.world, child)), withSpec)
-      ),
-    { as: "start_child" }
+  start_dynsup: verb("start 0", [arg.text], ({ world, self }, name) =>
+    started(async () =>
+      world.born(name, () => DynamicSupervisor.startLink(self, dynamicOptionsOf(world, "sups", name)))
+    )
+  ),
+  start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) =>
+    answer(actor, () =>
+      started(async () => Supervisor.startChild(supervisor, childSpecOf(actor.world, child)), withSpec)
+    )
   ),
   terminate_child: change("terminate_child", (supervisor, id) => done(Supervisor.terminateChild(supervisor, id))),
   restart_child: change("restart_child", (supervisor, id) => started(() => Supervisor.restartChild(supervisor, id))),
   delete_child: change("delete_child", (supervisor, id) => done(Supervisor.deleteChild(supervisor, id))),
   which_children: whichChildren,
   count_children: count,
-  dyn_start_child: verb(
-    [arg.pid, arg.raw],
-    (actor, supervisor, child) => {
-      const { id: _, ...spec } = childSpecOf(actor.world, child)
-      return answer(actor, () => started(() => DynamicSupervisor.startChild(supervisor, spec)))
-    },
-    { as: "start_child" }
-  ),
+  dyn_start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) => {
+    const { id: _, ...spec } = childSpecOf(actor.world, child)
+    return answer(actor, () => started(() => DynamicSupervisor.startChild(supervisor, spec)))
+  }),
   dyn_terminate: terminateDynamic,
   dyn_terminate_child: terminateDynamic,
   dyn_which: whichChildren,
   dyn_which_children: whichChildren,
   dyn_count: count,
   dyn_count_children: count,
-  start_psup: verb(
-    [arg.text, arg.number, arg.text],
-    ({ world, self }, label, partitions, server) => {
-      const child = { start: (parent: Pid) => startServer(world, parent, server) }
-      return started(async () =>
-        world.born(label, () => PartitionSupervisor.startLink(self, { label, partitions, child }))
-      )
-    },
-    { as: "start_psup" }
+  start_psup: verb("start_psup", [arg.text, arg.number, arg.text], ({ world, self }, label, partitions, server) => {
+    const child = { start: (parent: Pid) => startServer(world, parent, server) }
+    return started(async () =>
+      world.born(label, () => PartitionSupervisor.startLink(self, { label, partitions, child }))
+    )
+  }),
+  psup_call: verb("reply", [arg.pid, arg.term, arg.term, arg.time], (actor, supervisor, key, request, timeout) =>
+    call(actor, PartitionSupervisor.via(supervisor, key), request, timeout)
   ),
-  psup_call: verb(
-    [arg.pid, arg.term, arg.term, arg.time],
-    (actor, supervisor, key, request, timeout) =>
-      call(actor, PartitionSupervisor.via(supervisor, key), request, timeout),
-    { as: "reply" }
-  ),
-  psup_partitions: verb([arg.pid], (_, supervisor) => PartitionSupervisor.partitions(supervisor), { as: "partitions" }),
+  psup_partitions: verb("partitions", [arg.pid], (_, supervisor) => PartitionSupervisor.partitions(supervisor)),
   psup_which: which(PartitionSupervisor.whichChildren, ({ partition }) => partition)
 }

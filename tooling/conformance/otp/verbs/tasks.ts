@@ -6,7 +6,7 @@
 import { type Pid, Task, TaskSupervisor } from "@troupe/otp"
 import { fieldsOf, present } from "../../runner/fields.ts"
 import { optional } from "../../runner/json.ts"
-import { type Actor, arg, verb, type Verbs } from "../actor.ts"
+import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { dynamicOptionsOf, shutdownOf } from "../childSpecs.ts"
 import { bodyOf } from "./processes.ts"
 
@@ -17,7 +17,7 @@ const remember = ({ world }: Actor, name: string, work: string, task: Task.Task<
 }
 
 const supervised = (start: typeof TaskSupervisor.asyncNolink) =>
-  verb([arg.pid, arg.text, arg.text], async (actor, supervisor, name, label) => {
+  act([arg.pid, arg.text, arg.text], async (actor, supervisor, name, label) => {
     remember(actor, name, label, await start(supervisor, actor.self, bodyOf(actor.world, label), { label }))
   })
 
@@ -34,62 +34,44 @@ const outcome = (found: Task.Outcome<unknown>): unknown => {
 const yielded = (
   as: string,
   wait: (task: Task.Task<unknown>, options: Task.AwaitOptions) => Promise<Task.Outcome<unknown>>
-) =>
-  verb([arg.task, arg.time], async (actor, task, ms) => outcome(await wait(task, within(actor, ms))), { as, echo: [0] })
+) => verb(`${as} 0`, [arg.task, arg.time], async (actor, task, ms) => outcome(await wait(task, within(actor, ms))))
 
 const loose = (start: (actor: Actor, work: ReturnType<typeof bodyOf>) => Pid) =>
-  verb([arg.text], (actor, work) => actor.world.adopt(work, start(actor, bodyOf(actor.world, work))))
+  act([arg.text], (actor, work) => actor.world.adopt(work, start(actor, bodyOf(actor.world, work))))
 
 export const tasks: Verbs = {
-  task_async: verb([arg.text, arg.text], (actor, name, label) =>
+  task_async: act([arg.text, arg.text], (actor, name, label) =>
     remember(actor, name, label, Task.async(actor.self, bodyOf(actor.world, label), { label }))
   ),
   task_start: loose(({ world }, work) => Task.start(world.system, work)),
   task_start_link: loose(({ self }, work) => Task.startLink(self, work)),
-  start_tasksup: verb([arg.text], ({ world, self }, name) =>
+  start_tasksup: act([arg.text], ({ world, self }, name) =>
     world.born(name, () => TaskSupervisor.startLink(self, dynamicOptionsOf(world, "tasksups", name)))
   ),
   async_nolink: supervised(TaskSupervisor.asyncNolink),
   sup_async: supervised(TaskSupervisor.async),
-  start_child_task: verb(
-    [arg.pid, arg.text, arg.raw],
-    async ({ world }, supervisor, label, options) => {
-      const restart = fieldsOf(options)["restart"] as "permanent" | "transient" | "temporary" | undefined
-      const pid = await TaskSupervisor.startChild(supervisor, bodyOf(world, label), { label, ...present({ restart }) })
-      world.adopt(label, pid)
-      return ["ok", pid]
-    },
-    { as: "start_child" }
-  ),
-  await: verb([arg.task, arg.time], (actor, task, ms) => Task.await(task, within(actor, ms)), {
-    as: "await",
-    echo: [0]
+  start_child_task: verb("start_child", [arg.pid, arg.text, arg.raw], async ({ world }, supervisor, label, options) => {
+    const restart = fieldsOf(options)["restart"] as "permanent" | "transient" | "temporary" | undefined
+    const pid = await TaskSupervisor.startChild(supervisor, bodyOf(world, label), { label, ...present({ restart }) })
+    world.adopt(label, pid)
+    return ["ok", pid]
   }),
-  await_many: verb([arg.tasks, arg.time], (actor, all, ms) => Task.awaitMany(all, within(actor, ms)), {
-    as: "await_many"
-  }),
+  await: verb("await 0", [arg.task, arg.time], (actor, task, ms) => Task.await(task, within(actor, ms))),
+  await_many: verb("await_many", [arg.tasks, arg.time], (actor, all, ms) => Task.awaitMany(all, within(actor, ms))),
   yield: yielded("yield", Task.yield),
-  yield_many: verb(
-    [arg.tasks, arg.time],
-    async (actor, all, ms) => (await Task.yieldMany(all, within(actor, ms))).map(outcome),
-    { as: "yield_many" }
+  yield_many: verb("yield_many", [arg.tasks, arg.time], async (actor, all, ms) =>
+    (await Task.yieldMany(all, within(actor, ms))).map(outcome)
   ),
   yield_or_shutdown: yielded(
     "yield_or_shutdown",
     async (task, options) => (await Task.yield(task, options)) ?? Task.shutdown(task)
   ),
-  task_shutdown: verb(
-    [arg.task, arg.raw],
-    async (_, task, time) => outcome(await Task.shutdown(task, optional(shutdownOf, time))),
-    { as: "task_shutdown", echo: [0] }
+  task_shutdown: verb("task_shutdown 0", [arg.task, arg.raw], async (_, task, time) =>
+    outcome(await Task.shutdown(task, optional(shutdownOf, time)))
   ),
-  task_ignore: verb(
-    [arg.task],
-    (_, task) => {
-      Task.ignore(task)
-      return null
-    },
-    { as: "task_ignore", echo: [0] }
-  ),
-  share_task: verb([], () => undefined)
+  task_ignore: verb("task_ignore 0", [arg.task], (_, task) => {
+    Task.ignore(task)
+    return null
+  }),
+  share_task: act([], () => undefined)
 }
