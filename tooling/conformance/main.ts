@@ -7,13 +7,14 @@
  * @module
  */
 import { parseArgs } from "node:util"
-import { deviations } from "./deviations/deviations.ts"
-import { reportOf, runSuite } from "./runner/runSuite.ts"
+import { deviations } from "./runner/deviating.ts"
+import { reportOf, runCases } from "./runner/runSuite.ts"
+import { readCases } from "./runner/suite.ts"
 import { suites } from "./suites.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: "string" }, clock: { type: "string", default: "virtual" } }
+  options: { only: { type: "string", default: "" }, clock: { type: "string", default: "virtual" } }
 })
 const [name = "", path] = positionals
 const suite = suites.get(name)
@@ -24,7 +25,9 @@ if (suite === undefined || path === undefined || (clock !== "virtual" && clock !
   console.error(`Usage: pnpm conformance ${known} <folder or file> [--only <id>] [--clock virtual|real]`)
   process.exitCode = 2
 } else {
-  const report = reportOf(await runSuite(suite, deviations, path, { only, clock }), name === "practice")
+  const cases = readCases(suite, path).filter(({ id }) => id.includes(only))
+  const concurrency = clock === "real" ? suite.concurrency : 1
+  const report = reportOf(await runCases(cases, deviations, { clock, concurrency }), name === "practice")
   for (const line of report.lines) console.log(line)
   process.exitCode = report.asExpected ? 0 : 1
 }

@@ -5,10 +5,9 @@ import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import { Clock } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
-import { construct } from "./values/fromNeutral.ts"
-import { ScriptedException } from "./scripted.ts"
-import { neutral, toolCallForm } from "./values/toNeutral.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { forms } from "./values/forms.ts"
+import { construct, neutral, ScriptedException } from "./values/plain.ts"
 
 /** The side effects observed while a case ran. */
 export class Observations {
@@ -43,8 +42,7 @@ export const toolOf = (value: unknown, seen: Observations, engine?: unknown): To
     name: Tool.nameProblem(name) === undefined ? (name as string) : "unnamed",
     description: (description ?? "") as string,
     parameters: (schema ?? {}) as Fields,
-    ...(manual === undefined ? {} : { manual: manual as boolean }),
-    ...(effect === "read" ? { effect } : {}),
+    ...present({ manual: manual as boolean | undefined, effect: effect === "read" ? effect : undefined }),
     ...(handler === null || handler === undefined ? {} : { handler: handlerOf(textOf(name), handler, seen, engine) })
   })
   return { ...made, name: name as string }
@@ -58,7 +56,7 @@ const handlerOf =
       context: context.context,
       session_id: sessionId ?? null,
       request_id: requestId ?? null,
-      tool_call: toolCall === undefined ? null : toolCallForm(toolCall),
+      tool_call: toolCall === undefined ? null : forms.toolCall.to(toolCall),
       ...("engine" in context ? { engine: context.engine === undefined ? null : engine } : {})
     }
     seen.calls.push({ tool: name, arguments: neutral(args), opts: neutral(opts) })
@@ -67,43 +65,49 @@ const handlerOf =
     return seen.during(() => behave(behaviour, args, opts, context.signal))
   }
 
-/** Runs a behaviour. */
+/** What a behaviour runs with. */
+interface Call {
+  readonly args: Fields
+  readonly opts: Fields
+  readonly signal: AbortSignal
+  /** The fields of the behaviour beside its own. */
+  readonly more: Fields
+}
+
+/** The behaviours by their keys. */
+const behaviours: Readonly<Record<string, (value: unknown, call: Call) => HandlerResult | Promise<HandlerResult>>> = {
+  ok: (value) => ok(construct(value)),
+  error: (value) => error(construct(value)),
+  raise: (message, { more: { type = "RuntimeError" } }) => {
+    throw new ScriptedException(textOf(type), textOf(message))
+  },
+  throw: (value) => {
+    throw construct(value)
+  },
+  ask_user: (question, { more }) => askUser(question as string, fieldsOf(construct(more["opts"]))),
+  halt: (value) => {
+    const [reason, result] = listOf(value)
+    return halt((reason ?? "") as string, construct(result))
+  },
+  echo_args: (_, { args }) => ok(args),
+  echo_arg: (name, { args }) => ok(args[textOf(name)] ?? null),
+  merge_args: (fields, { args }) => ok({ ...args, ...fieldsOf(fields) }),
+  echo_context: (_, { opts }) => ok(opts["context"]),
+  echo_opt: (name, { opts }) => ok(opts[textOf(name)] ?? null),
+  sleep_ms: async (ms, { args, opts, signal, more }) => {
+    await sleep(Number(ms), signal)
+    return behave(more["then"], args, opts, signal)
+  },
+  by_arg: (name, { args, opts, signal, more: { cases, default: otherwise } }) =>
+    behave(fieldsOf(cases)[textOf(args[textOf(name)])] ?? otherwise, args, opts, signal),
+  return: (value) => construct(value) as never
+}
+
+/** Runs a behaviour; another value is returned as it is. */
 const behave = async (behaviour: unknown, args: Fields, opts: Fields, signal: AbortSignal): Promise<HandlerResult> => {
-  const { then, cases, default: otherwise, ...rest } = fieldsOf(behaviour)
-  const [kind, value] = Object.entries(rest)[0] ?? ["return", behaviour]
-  switch (kind) {
-    case "ok":
-      return ok(construct(value))
-    case "error":
-      return error(construct(value))
-    case "raise":
-      throw new ScriptedException(textOf(rest["type"] ?? "RuntimeError"), textOf(value))
-    case "throw":
-      throw construct(value)
-    case "ask_user":
-      return askUser(value as string, fieldsOf(construct(rest["opts"])))
-    case "halt": {
-      const [reason, result] = listOf(value)
-      return halt((reason ?? "") as string, construct(result))
-    }
-    case "echo_args":
-      return ok(args)
-    case "echo_arg":
-      return ok(args[textOf(value)] ?? null)
-    case "merge_args":
-      return ok({ ...args, ...fieldsOf(value) })
-    case "echo_context":
-      return ok(opts["context"])
-    case "echo_opt":
-      return ok(opts[textOf(value)] ?? null)
-    case "sleep_ms":
-      await sleep(Number(value), signal)
-      return behave(then, args, opts, signal)
-    case "by_arg":
-      return behave(fieldsOf(cases)[textOf(args[textOf(value)])] ?? otherwise, args, opts, signal)
-    default:
-      return construct(value) as never
-  }
+  const more = fieldsOf(behaviour)
+  const kind = Object.keys(more).find((key) => key in behaviours) ?? "return"
+  return behaviours[kind]?.(kind in more ? more[kind] : behaviour, { args, opts, signal, more }) as never
 }
 
 /** Waits until the time is over or the call is aborted. */
@@ -150,7 +154,7 @@ export const policyOf = (value: unknown, seen: Observations): ChatOptions["onToo
     toolCall: ToolCall.ToolCall,
     failure: unknown
   ): ReturnType<Exclude<ChatOptions["onToolError"], string | undefined>> => {
-    seen.policyCalls.push({ tool_call: toolCallForm(toolCall), error: neutral(failure) })
+    seen.policyCalls.push({ tool_call: forms.toolCall.to(toolCall), error: neutral(failure) })
     if (fn === "halt") return "halt"
     const { raise, return: returned, ...decision } = fieldsOf(fn)
     if (raise !== undefined) throw new ScriptedException("RuntimeError", textOf(raise))

@@ -1,42 +1,33 @@
 /** Folds a case's events, and returns a collector's state under the names of the cases. */
 import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf } from "../runner/fields.ts"
-import type { Operation } from "./operations/operation.ts"
-import { construct, eventOf, messageOf, threadOf } from "./values/fromNeutral.ts"
-import { present } from "./values/naming.ts"
-import type { Outcome } from "./outcome.ts"
-import {
-  chatResultForm,
-  messageForm,
-  neutral,
-  responseForm,
-  stepResultForm,
-  threadForm,
-  toolCallForm,
-  usageForm
-} from "./values/toNeutral.ts"
+import { type Fields, fieldsOf, listOf, present } from "../runner/fields.ts"
+import type { Operation, Outcome } from "./outcome.ts"
+import { forms } from "./values/forms.ts"
+import { construct, neutral, usageForm } from "./values/plain.ts"
 
 /** `collect`: the state, and every requested projection. */
 export const collect: Operation = ({ thread, events, initial, project }) => {
   const folded = () => {
-    const collector = new StreamCollector(thread === null || thread === undefined ? undefined : threadOf(thread))
+    const collector = new StreamCollector(
+      thread === null || thread === undefined ? undefined : forms.thread.from(thread)
+    )
     for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
     return collector
   }
   try {
     const collector = folded()
     const before = JSON.stringify(stateForm(collector))
-    for (const event of listOf(events)) collector.apply(eventOf(event))
+    for (const event of listOf(events)) collector.apply(forms.event.from(event))
     const after = stateForm(collector)
-    if (project === "step_result") return { stepResult: stepResultForm(collector.toStepResult()) }
-    if (project === "chat_result") return { chatResult: chatResultForm(collector.toChatResult()) }
+    if (project === "step_result") return { stepResult: forms.stepResult.to(collector.toStepResult()) }
+    if (project === "chat_result") return { chatResult: forms.chatResult.to(collector.toChatResult()) }
     return {
       state: after,
       unchanged: JSON.stringify(after) === before,
-      response: responseForm(collector.toResponse()),
-      ...(thread === null || thread === undefined ? {} : { stepResult: stepResultForm(collector.toStepResult()) }),
-      ...projected("chatResult", () => chatResultForm(collector.toChatResult()))
+      response: forms.response.to(collector.toResponse()),
+      ...(thread === null || thread === undefined ? {} : { stepResult: forms.stepResult.to(collector.toStepResult()) }),
+      ...projected("chatResult", () => forms.chatResult.to(collector.toChatResult()))
     }
   } catch (failure) {
     return { failure }
@@ -55,7 +46,9 @@ const projected = (facet: string, project: () => Fields): Outcome => {
 const beforehand = (initial: Fields): ReadonlyArray<Event> => {
   const { tool_results: results, halt, metadata, error, ...said } = initial
   const [kind, reason, haltId, detail, opts] = listOf(halt)
-  const messages = listOf(results).map((result) => messageOf(result) as Extract<Message.Message, { role: "tool" }>)
+  const messages = listOf(results).map(
+    (result) => forms.message.from(result) as Extract<Message.Message, { role: "tool" }>
+  )
   const text = (id: unknown) => messages.find((message) => message.toolCallId === id)?.content
   const halting: ReadonlyArray<unknown> =
     kind === "ask_user"
@@ -64,13 +57,13 @@ const beforehand = (initial: Fields): ReadonlyArray<Event> => {
         ? [["tool_halt", { tool_call_id: haltId, reason, result: detail, content: text(haltId) ?? "" }]]
         : []
   return [
-    ...alreadySaid(said).map(eventOf),
+    ...alreadySaid(said).map(forms.event.from),
     ...messages
       .filter((message) => kind === undefined || message.toolCallId !== haltId)
       .map(
         (message) => ({ type: "tool_result_encoded", id: message.toolCallId, content: Message.text(message) }) as const
       ),
-    ...halting.map(eventOf),
+    ...halting.map(forms.event.from),
     ...(metadata === undefined
       ? []
       : [{ type: "message_started", message: Message.assistant(""), metadata: fieldsOf(metadata) } as const]),
@@ -96,20 +89,20 @@ export const stateForm = (collector: StreamCollector): Fields => {
   const { error, ...metadata } = response.metadata
   return {
     current_text: collector.text,
-    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, toolCallForm(call)])),
+    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, forms.toolCall.to(call)])),
     tool_call_order: response.toolCalls.map((call) => call.id),
     ...present({
-      last_message: response.message === undefined ? undefined : messageForm(response.message),
+      last_message: response.message === undefined ? undefined : forms.message.to(response.message),
       finish_reason: response.finishReason,
       error: error === undefined ? undefined : neutral(error),
-      thread: thread === undefined ? undefined : threadForm(thread),
-      chat_result: collector.chatResult === undefined ? undefined : chatResultForm(collector.chatResult)
+      thread: thread === undefined ? undefined : forms.thread.to(thread),
+      chat_result: collector.chatResult === undefined ? undefined : forms.chatResult.to(collector.chatResult)
     }),
     done: collector.chatResult !== undefined,
     usage: usageForm(response.usage),
     metadata: neutral(metadata),
-    tool_results: collector.toolResults.map(messageForm),
-    steps: collector.steps.map(stepResultForm),
+    tool_results: collector.toolResults.map(forms.message.to),
+    steps: collector.steps.map(forms.stepResult.to),
     halt: halt === undefined ? null : haltPair(halt)
   }
 }

@@ -4,10 +4,9 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import { AdapterError, StreamError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
-import { construct, usageOf } from "./values/fromNeutral.ts"
-import { camel, present, renamed, snake } from "./values/naming.ts"
-import { policyOf as retryOf } from "./operations/retryOperations.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { retryOf } from "./operations/retryOperations.ts"
+import { camel, construct, renamed, snake, usageOf } from "./values/plain.ts"
 
 /** An engine, and its fake if it has one. */
 export interface CaseEngine {
@@ -32,7 +31,7 @@ export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   const fake = kind === "fake" ? fakeOf(given) : undefined
   const adapter = noted(fake ?? others[textOf(kind)], seen)
   const engine = Engine.make({
-    ...present({ adapter, context, model }),
+    ...(present({ adapter, context, model }) as object),
     tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
     params: renamedParams(fieldsOf(params)),
     retry: isWrittenForRetries(given) ? atOnce : false,
@@ -101,52 +100,41 @@ const many = (scripts: unknown): Fields => ({ scripts: Array.isArray(scripts) ? 
 export const scriptOf = (value: unknown): Fake.Script =>
   Array.isArray(value) ? value.flatMap(entriesOf) : (value as never)
 
-const entriesOf = (value: unknown): ReadonlyArray<Fake.Script[number]> => {
-  const [kind, operand] = Object.entries(fieldsOf(value))[0] ?? ["unknown", value]
-  switch (kind) {
-    case "text":
-    case "text_delta":
-      return [{ text: textOf(operand) }]
-    case "tool_call": {
-      const { id, name, arguments: args, raw_arguments: raw } = fieldsOf(operand)
-      return [
-        {
-          toolCall: {
-            id: textOf(id),
-            name: textOf(name),
-            ...(args === undefined ? {} : { arguments: fieldsOf(args) }),
-            ...(raw === undefined ? {} : { rawArguments: textOf(raw) })
-          }
-        }
-      ]
-    }
-    case "tool_call_delta": {
-      const { id, arguments_delta: argumentsDelta } = fieldsOf(operand)
-      return [{ toolCallDelta: { id: textOf(id), argumentsDelta: textOf(argumentsDelta) } }]
-    }
-    case "usage":
-      return [{ usage: usageOf(operand) }]
-    case "raw_chunk":
-      return [{ rawChunk: construct(operand) }]
-    case "error":
-      return [{ error: construct(operand) }]
-    case "finish":
-      return [{ finish: operand as never }]
-    case "delay":
-    case "sleep":
-      return [{ delayMs: Number(operand) }]
-    case "harness_error":
-    case "preflight_error":
-      return [{ preflightError: adapterError(operand) }]
-    case "error_event":
-      return [{ error: adapterError(operand) }]
-    case "stream_error":
-      return [{ streamError: new StreamError(listOf(operand)[0] as never).reason }]
-    case "ok":
-      return wholeResponse(fieldsOf(operand))
-    default:
-      return [value as never]
-  }
+type Entries = ReadonlyArray<Fake.Script[number]>
+
+const entriesOf = (value: unknown): Entries => {
+  const [kind = "", operand] = Object.entries(fieldsOf(value))[0] ?? []
+  return entries[kind]?.(operand) ?? [value as never]
+}
+
+const said = (text: unknown): Entries => [{ text: textOf(text) }]
+const waiting = (ms: unknown): Entries => [{ delayMs: Number(ms) }]
+const refusing = (error: unknown): Entries => [{ preflightError: adapterError(error) }]
+
+/** The lines of a script, by the key of an entry; another key is an unknown line, which is refused. */
+const entries: Readonly<Record<string, (operand: unknown) => Entries>> = {
+  text: said,
+  text_delta: said,
+  tool_call: (operand) => {
+    const { id, name, arguments: args, raw_arguments: raw } = fieldsOf(operand)
+    const rest = { arguments: args === undefined ? undefined : fieldsOf(args), rawArguments: raw as string | undefined }
+    return [{ toolCall: { id: textOf(id), name: textOf(name), ...present(rest) } }]
+  },
+  tool_call_delta: (operand) => {
+    const { id, arguments_delta: argumentsDelta } = fieldsOf(operand)
+    return [{ toolCallDelta: { id: textOf(id), argumentsDelta: textOf(argumentsDelta) } }]
+  },
+  usage: (operand) => [{ usage: usageOf(operand) }],
+  raw_chunk: (operand) => [{ rawChunk: construct(operand) }],
+  error: (operand) => [{ error: construct(operand) }],
+  finish: (operand) => [{ finish: operand as never }],
+  delay: waiting,
+  sleep: waiting,
+  harness_error: refusing,
+  preflight_error: refusing,
+  error_event: (operand) => [{ error: adapterError(operand) }],
+  stream_error: (operand) => [{ streamError: new StreamError(listOf(operand)[0] as never).reason }],
+  ok: (operand) => wholeResponse(fieldsOf(operand))
 }
 
 const adapterError = (value: unknown): AdapterError => {
@@ -156,58 +144,59 @@ const adapterError = (value: unknown): AdapterError => {
 
 /** A response given in one piece, as the lines that add up to it. */
 const wholeResponse = ({
-  output_text: said,
+  output_text: text,
   tool_calls: calls,
   usage,
-  finish_reason: reason
-}: Fields): ReadonlyArray<Fake.Script[number]> => [
-  ...(typeof said === "string" ? [{ text: said }] : []),
+  finish_reason: reason = "stop"
+}: Fields): Entries => [
+  ...(typeof text === "string" ? [{ text }] : []),
   ...listOf(calls).flatMap((call) => entriesOf({ tool_call: call })),
   ...(usage === undefined ? [] : [{ usage: usageOf(usage) }]),
   { finish: (reason ?? "stop") as never }
 ]
 
-const plain: ReadonlySet<string> = new Set([
-  "mode",
-  "model",
-  "max_turns",
-  "max_concurrency",
-  "context",
-  "session_id",
-  "request_id",
-  "response_format",
-  "structured_finalize",
-  "structured_finalize_nudge",
-  "emit_text_deltas",
-  "emit_tool_deltas",
-  "include_raw_chunks",
-  "tool_choice",
-  "max_tokens",
-  "temperature"
-])
+/** Options that are the same under our names. */
+const plain: ReadonlySet<string> = new Set(
+  (
+    "mode model max_turns max_concurrency context session_id request_id response_format structured_finalize " +
+    "structured_finalize_nudge emit_text_deltas emit_tool_deltas include_raw_chunks tool_choice max_tokens temperature"
+  ).split(" ")
+)
 
 /** The provider's parameters, which our options have in a field of their own. */
 const providers: ReadonlySet<string> = new Set(["top_p", "reasoning_effort", "reasoning_summary", "verbosity"])
 
+type Translation = (option: unknown, seen: Observations) => readonly [name: string, value: unknown]
+
+/** Options under another name, or of another type. */
+const translations: Readonly<Record<string, Translation>> = {
+  halt_when: (option) => ["haltWhen", predicateOf(option)],
+  on_tool_error: (option, seen) => ["onToolError", policyOf(option, seen)],
+  on_event: (option, seen) => ["onEvent", listenerOf(option, seen)],
+  tool_timeout: (option) => ["toolTimeoutMs", option === "infinity" ? Infinity : option],
+  tool_executor: (option) => ["toolExecutor", executorOf(option)],
+  tool_result_encoder: (option) => ["toolResultEncoder", encoderOf(option)],
+  tools: (option, seen) => ["tools", listOf(option).map((tool) => toolOf(tool, seen))],
+  retry: (option) => ["retry", retryOf(option)],
+  adapter_opts: (option) => ["adapterOptions", option]
+}
+
 /** The options of a case; an unknown one is passed on and refused. */
 export const optionsOf = (value: unknown, seen: Observations): ChatOptions => {
-  const options: Record<string, unknown> = {}
-  const body: Record<string, unknown> = {}
-  for (const [key, option] of Object.entries(fieldsOf(value))) {
-    if (plain.has(key)) options[camel(key)] = option ?? undefined
-    else if (providers.has(key)) body[key] = option
-    else if (key === "halt_when") options["haltWhen"] = predicateOf(option)
-    else if (key === "on_tool_error") options["onToolError"] = policyOf(option, seen)
-    else if (key === "on_event") options["onEvent"] = listenerOf(option, seen)
-    else if (key === "tool_timeout") options["toolTimeoutMs"] = option === "infinity" ? Infinity : option
-    else if (key === "tool_executor") options["toolExecutor"] = executorOf(option)
-    else if (key === "tool_result_encoder") options["toolResultEncoder"] = encoderOf(option)
-    else if (key === "tools") options["tools"] = listOf(option).map((tool) => toolOf(tool, seen))
-    else if (key === "retry") options["retry"] = retryOf(option)
-    else if (key === "adapter_opts") options["adapterOptions"] = option
-    // The key belongs to the adapter, as in the reference.
-    else if (key === "api_key") options["adapterOptions"] = { ...fieldsOf(options["adapterOptions"]), apiKey: option }
-    else options[camel(key)] = construct(option)
+  // The key belongs to the adapter, as in the reference.
+  const { api_key: apiKey, ...given } = fieldsOf(value)
+  const named = Object.entries(given).filter(([key]) => !providers.has(key))
+  const options = Object.fromEntries(
+    named.map(([key, option]) =>
+      plain.has(key)
+        ? [camel(key), option ?? undefined]
+        : (translations[key]?.(option, seen) ?? [camel(key), construct(option)])
+    )
+  )
+  const body = Object.entries(given).filter(([key]) => providers.has(key))
+  return {
+    ...options,
+    ...(apiKey === undefined ? {} : { adapterOptions: { ...fieldsOf(options["adapterOptions"]), apiKey } }),
+    ...(body.length === 0 ? {} : { providerOptions: Object.fromEntries(body) })
   }
-  return { ...options, ...(Object.keys(body).length === 0 ? {} : { providerOptions: body }) }
 }

@@ -1,43 +1,53 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
 import { isEvent } from "../../../packages/chat/src/events/Event.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "../runner/fields.ts"
-import { type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
-import { neutral } from "./values/toNeutral.ts"
+import { at, type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
+import { camel, neutral } from "./values/plain.ts"
+
+type Found = ReadonlyArray<Difference>
 
 /** The differences from the expectation. */
-export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyArray<Difference> => {
+export const unmet = (outcome: Outcome, then: Fields, given: Fields): Found => {
   const scope: Scope = { outcome, given }
-  const mayFail = failures.some((facet) => facet in then)
-  const ending = mayFail ? [] : unexpectedFailure(outcome)
+  const { failure, stream } = outcome
+  const unexpected = failures.some((facet) => facet in then) ? undefined : (failure ?? stream?.failure)
+  const ending = fails(unexpected !== undefined, `failed with ${saying(unexpected)}`, "failure")
   return [
     ...ending,
     ...Object.entries(then).flatMap(([facet, expected]) => {
       const check = facets[facet]
-      if (check !== undefined) return prefixed(facet, check(outcome, expected, scope))
+      if (check !== undefined) return below(facet, check(outcome, expected, scope))
       const ofStream = streamFacets[facet]
-      if (ofStream === undefined) return [unexamined(facet)]
-      if (outcome.stream === undefined) return ending.length > 0 ? [] : [{ path: facet, message: "there is no stream" }]
-      return prefixed(facet, ofStream(outcome.stream, expected, scope))
+      if (ofStream !== undefined && stream !== undefined) return below(facet, ofStream(stream, expected, scope))
+      if (ofStream !== undefined) return fails(ending.length === 0, "there is no stream", facet)
+      return equalFacets.has(facet)
+        ? below(facet, differences(outcome[camel(facet)], expected, scope))
+        : [unexamined(facet)]
     })
   ]
 }
 
-/** The expectations of a failure. */
-const failures = ["error", "error_value", "raises", "raises_on_iterate", "no_throw"]
-
-const prefixed = (facet: string, found: ReadonlyArray<Difference>): ReadonlyArray<Difference> =>
+const below = (facet: string, found: Found): Found =>
   found.map((one) => ({ ...one, path: one.path === "" ? facet : `${facet}.${one.path}` }))
 
-const unexpectedFailure = ({ failure, stream }: Outcome): ReadonlyArray<Difference> => {
-  const found = failure ?? stream?.failure
-  return found === undefined ? [] : [{ path: "failure", message: `failed with ${saying(found)}` }]
-}
+const fails = (condition: boolean, message: string, path = ""): Found => (condition ? [{ path, message }] : [])
+
+/** The expectations of a failure. */
+const failures = ["error", "error_value", "raises", "raises_on_iterate", "no_throw"]
 
 const saying = (failure: unknown): string =>
   failure instanceof Error ? `${failure.name}: ${failure.message}` : textOf(failure)
 
-type Facet = (outcome: Outcome, expected: unknown, scope: Scope) => ReadonlyArray<Difference>
+type Facet<O = Outcome> = (outcome: O, expected: unknown, scope: Scope) => Found
+
+/** Facets that are compared as they are, under their own names. */
+const equalFacets: ReadonlySet<string> = new Set(
+  (
+    "calls policy_calls peak_concurrency requests cleanup_runs elapsed_ms cursor_index state response step_result " +
+    "chat_result result session reducer attempts notices retry_notices json"
+  ).split(" ")
+)
 
 const equals =
   (facet: string): Facet =>
@@ -47,67 +57,39 @@ const equals =
 const holds =
   (facet: string): Facet =>
   (outcome, expected) =>
-    outcome[facet] === expected ? [] : [{ path: "", message: `is ${textOf(outcome[facet])}` }]
+    fails(outcome[facet] !== expected, `is ${textOf(outcome[facet])}`)
 
-const returned: Facet = ({ failure }, expected, scope) => {
-  if (failure === undefined) return [{ path: "", message: "the call did not fail", theirs: expected }]
-  if (!returnable(failure)) return [{ path: "", message: `raised ${saying(failure)}` }]
-  return differences(failureForm(failure), expected, scope)
-}
-
-/**
- * A raise is a rejection. The message of a case's own exception is compared; our own errors have other messages.
- */
-const raised: Facet = ({ failure }, expected) => raisedBy(failure, expected)
-
-const raisedBy = (failure: unknown, expected: unknown): ReadonlyArray<Difference> => {
+/** A raise is a rejection. The message of a case's own exception is compared; our own errors have other messages. */
+const raisedBy = (failure: unknown, expected: unknown): Found => {
   if (failure === undefined) return [{ path: "", message: "nothing was raised", theirs: expected }]
-  const { type, message_matches: pattern } = fieldsOf(expected)
-  const scripted = type === "RuntimeError"
-  if (scripted !== isScripted(failure)) return [{ path: "", message: `raised ${saying(failure)}` }]
-  if (!scripted || pattern === undefined || new RegExp(textOf(pattern)).test(saying(failure).replace(/^\w+: /, "")))
-    return []
-  return [{ path: "", message: `raised ${saying(failure)}` }]
+  const { type, message_matches: pattern = "" } = fieldsOf(expected)
+  const isOwn = type === "RuntimeError"
+  const says = !isOwn || new RegExp(textOf(pattern)).test(saying(failure).replace(/^\w+: /, ""))
+  return fails(isOwn !== isScripted(failure) || !says, `raised ${saying(failure)}`)
 }
 
 const facets: Readonly<Record<string, Facet>> = {
-  ok: ({ ok, failure }, expected, scope) => {
-    if (failure !== undefined) return []
-    return expected === true ? [] : differences(ok, expected, scope)
-  },
+  ok: ({ ok, failure }, expected, scope) =>
+    failure !== undefined || expected === true ? [] : differences(ok, expected, scope),
   value: ({ value, failure }, expected, scope) => (failure === undefined ? differences(value, expected, scope) : []),
-  error: returned,
+  error: ({ failure }, expected, scope) => {
+    if (failure === undefined) return [{ path: "", message: "the call did not fail", theirs: expected }]
+    if (!returnable(failure)) return [{ path: "", message: `raised ${saying(failure)}` }]
+    return differences(failureForm(failure), expected, scope)
+  },
   error_value: ({ failure }, expected, scope) => differences(neutral(failure), expected, scope),
-  raises: raised,
+  raises: ({ failure }, expected) => raisedBy(failure, expected),
   raises_on_iterate: ({ stream }, expected) => raisedBy(stream?.failure, expected),
-  calls: equals("calls"),
-  policy_calls: equals("policyCalls"),
+  no_throw: ({ failure }) => fails(failure !== undefined, `raised ${saying(failure)}`),
   policy_call_count: ({ policyCalls }, expected, scope) => differences(listOf(policyCalls).length, expected, scope),
-  peak_concurrency: equals("peakConcurrency"),
-  requests: equals("requests"),
   adapter_opts_seen: equals("adapterOptions"),
   recorded: equals("requests"),
-  cleanup_runs: equals("cleanupRuns"),
-  elapsed_ms: equals("elapsedMs"),
-  cursor_index: equals("cursorIndex"),
-  state: equals("state"),
-  response: equals("response"),
-  step_result: equals("stepResult"),
-  chat_result: equals("chatResult"),
-  result: equals("result"),
-  session: equals("session"),
-  reducer: equals("reducer"),
   reducer_unchanged: holds("reducerUnchanged"),
   reducer_session_unchanged: holds("reducerSessionUnchanged"),
   finalize_equal: holds("finalizeEqual"),
   equals_singles: holds("equalsSingles"),
-  attempts: equals("attempts"),
-  notices: equals("notices"),
-  retry_notices: equals("retryNotices"),
-  json: equals("json"),
   equal: holds("equal"),
   unchanged: holds("unchanged"),
-  no_throw: ({ failure }) => (failure === undefined ? [] : [{ path: "", message: `raised ${saying(failure)}` }]),
   deterministic: holds("deterministic"),
   equivalent: ({ sides }, _, scope) => {
     const [left, right] = listOf(sides)
@@ -115,47 +97,38 @@ const facets: Readonly<Record<string, Facet>> = {
   },
   equivalent_fields: ({ sides }, expected, scope) => {
     const [left, right] = listOf(sides)
-    return listOf(expected).flatMap((path) => {
-      const of = (side: unknown) => ({ outcome: fieldsOf(side), given: {} })
-      const value = (side: unknown) => (path === "" ? side : reach(side, textOf(path)))
-      return differences(value(right), { $exact: value(left) ?? null }, of(scope), textOf(path))
-    })
+    const value = (side: unknown, path: string) => (path === "" ? side : at(side, path))
+    return listOf(expected)
+      .map(textOf)
+      .flatMap((path) => differences(value(right, path), { $exact: value(left, path) ?? null }, scope, path))
   },
   observed_include_tags: ({ observedTags }, expected) => including(listOf(observedTags), expected),
   observed_exclude_tags: ({ observedTags }, expected) => excluding(listOf(observedTags), expected)
 }
 
-const reach = (value: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((here, step) => {
-    if (Array.isArray(here)) return step === "length" ? here.length : here.at(Number(step))
-    return fieldsOf(here)[step]
-  }, value)
+const including = (tags: ReadonlyArray<unknown>, expected: unknown): Found =>
+  listOf(expected).flatMap((tag) => fails(!tags.includes(tag), "is missing", textOf(tag)))
 
-const including = (tags: ReadonlyArray<unknown>, expected: unknown): ReadonlyArray<Difference> =>
-  listOf(expected)
-    .filter((tag) => !tags.includes(tag))
-    .map((tag) => ({ path: textOf(tag), message: "is missing" }))
-
-const excluding = (tags: ReadonlyArray<unknown>, expected: unknown): ReadonlyArray<Difference> =>
-  listOf(expected)
-    .filter((tag) => tags.includes(tag))
-    .map((tag) => ({ path: textOf(tag), message: "is there" }))
-
-type StreamFacet = (stream: StreamOutcome, expected: unknown, scope: Scope) => ReadonlyArray<Difference>
+const excluding = (tags: ReadonlyArray<unknown>, expected: unknown): Found =>
+  listOf(expected).flatMap((tag) => fails(tags.includes(tag), "is there", textOf(tag)))
 
 const tagsOf = ({ events }: StreamOutcome): ReadonlyArray<string> => events.map(([tag]) => tag)
 
 const idOf = (payload: unknown): unknown => fieldsOf(payload)["id"] ?? fieldsOf(payload)["tool_call_id"]
 
-const countOf = (stream: StreamOutcome, tag: unknown): number => tagsOf(stream).filter((one) => one === tag).length
+const idsOf = ({ events }: StreamOutcome, wanted: string): ReadonlyArray<unknown> =>
+  events.filter(([tag]) => tag === wanted).map(([, payload]) => idOf(payload))
 
-const fails = (condition: boolean, message: string): ReadonlyArray<Difference> =>
-  condition ? [{ path: "", message }] : []
+/** Expectations by tag. */
+const byTag = (expected: unknown, check: (tag: string, required: unknown) => Found): Found =>
+  Object.entries(fieldsOf(expected)).flatMap(([tag, required]) => check(tag, required))
 
-const streamFacets: Readonly<Record<string, StreamFacet>> = {
+const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
   tags: (stream, expected, scope) => differences(tagsOf(stream), expected, scope),
-  events: (stream, expected, scope) => differences(stream.events, expected, scope),
-  event_count: (stream, expected, scope) => differences(stream.events.length, expected, scope),
+  events: ({ events }, expected, scope) => differences(events, expected, scope),
+  event_count: ({ events }, expected, scope) => differences(events.length, expected, scope),
+  last: ({ events }, expected, scope) => differences(events.at(-1), expected, scope),
+  all_events_valid: ({ raw }) => fails(!raw.every(isEvent), "not every event is one"),
   include: ({ events }, expected, scope) =>
     listOf(expected).flatMap((required) =>
       fails(!events.some((event) => matches(event, required, scope)), `has no ${JSON.stringify(required)}`)
@@ -178,74 +151,52 @@ const streamFacets: Readonly<Record<string, StreamFacet>> = {
     })
   },
   counts: (stream, expected, scope) =>
-    Object.entries(fieldsOf(expected)).flatMap(([tag, count]) => differences(countOf(stream, tag), count, scope, tag)),
-  last: ({ events }, expected, scope) => differences(events.at(-1), expected, scope),
+    byTag(expected, (tag, count) => differences(idsOf(stream, tag).length, count, scope, tag)),
+  ids: (stream, expected, scope) => byTag(expected, (tag, ids) => differences(idsOf(stream, tag), ids, scope, tag)),
+  encoded_order: (stream, expected, scope) => differences(idsOf(stream, "tool_result_encoded"), expected, scope),
+  equal_counts: (stream, expected) =>
+    fails(new Set(listOf(expected).map((tag) => idsOf(stream, textOf(tag)).length)).size > 1, "the counts differ"),
   phase_order: (stream, expected) => {
     const [first, second] = listOf(expected).map(listOf)
-    const tags = tagsOf(stream)
-    const lastOfFirst = tags.findLastIndex((tag) => first?.includes(tag))
-    const firstOfSecond = tags.findIndex((tag) => second?.includes(tag))
+    const lastOfFirst = tagsOf(stream).findLastIndex((tag) => first?.includes(tag))
+    const firstOfSecond = tagsOf(stream).findIndex((tag) => second?.includes(tag))
     return fails(firstOfSecond !== -1 && firstOfSecond < lastOfFirst, "the phases overlap")
   },
   per_id: ({ events }, expected, scope) => {
     const { ids, tags } = fieldsOf(expected)
-    const watched = listOf(tags)
     return listOf(ids).flatMap((id) => {
-      const own = events.filter(([tag, payload]) => watched.includes(tag) && idOf(payload) === id).map(([tag]) => tag)
-      return differences(own, tags, scope, textOf(id))
+      const own = events.filter(([tag, payload]) => listOf(tags).includes(tag) && idOf(payload) === id)
+      return differences(
+        own.map(([tag]) => tag),
+        tags,
+        scope,
+        textOf(id)
+      )
     })
   },
   contiguous_groups: ({ events }) => {
     const ids = events.filter(([tag]) => toolTags.has(tag)).map(([, payload]) => idOf(payload))
-    return fails(
-      ids.some((id, index) => ids[index - 1] !== id && ids.indexOf(id) < index),
-      "the groups are mixed"
-    )
+    const isMixed = ids.some((id, index) => ids[index - 1] !== id && ids.indexOf(id) < index)
+    return fails(isMixed, "the groups are mixed")
   },
-  encoded_order: ({ events }, expected, scope) =>
-    differences(
-      events.filter(([tag]) => tag === "tool_result_encoded").map(([, payload]) => idOf(payload)),
-      expected,
-      scope
-    ),
   adjacent: (stream, expected) => {
     const [first, second] = listOf(expected)
     const tags = tagsOf(stream)
     return fails(tags[tags.indexOf(textOf(first)) + 1] !== second, `${textOf(second)} does not follow`)
   },
   after_first: (stream, expected) => {
-    const [first, second] = listOf(expected)
-    const tags = tagsOf(stream)
-    return fails(
-      !tags.slice(tags.indexOf(textOf(first)) + 1).includes(textOf(second)),
-      `${textOf(second)} does not come`
-    )
+    const [first, second] = listOf(expected).map(textOf)
+    const later = tagsOf(stream).slice(tagsOf(stream).indexOf(first ?? "") + 1)
+    return fails(!later.includes(second ?? ""), `${second} does not come`)
   },
-  equal_counts: (stream, expected) =>
-    fails(new Set(listOf(expected).map((tag) => countOf(stream, tag))).size > 1, "the counts differ"),
   every: ({ events }, expected, scope) =>
-    listOf(expected).flatMap((pair) => {
-      const [tag, required] = listOf(pair)
-      return events
-        .filter((event) => event[0] === tag)
-        .flatMap(([, payload]) => differences(payload, required, scope, textOf(tag)))
-    }),
-  ids: ({ events }, expected, scope) =>
-    Object.entries(fieldsOf(expected)).flatMap(([tag, ids]) =>
-      differences(
-        events.filter((event) => event[0] === tag).map(([, payload]) => idOf(payload)),
-        ids,
-        scope,
-        tag
+    listOf(expected)
+      .map(listOf)
+      .flatMap(([wanted, required]) =>
+        events.flatMap(([tag, payload]) => (tag === wanted ? differences(payload, required, scope, tag) : []))
       )
-    ),
-  all_events_valid: ({ raw }) => fails(!raw.every(isEvent), "not every event is one")
 }
 
-const toolTags: ReadonlySet<string> = new Set([
-  "tool_execution_started",
-  "tool_execution_completed",
-  "tool_result_encoded",
-  "ask_user_requested",
-  "tool_halt"
-])
+const toolTags: ReadonlySet<string> = new Set(
+  "tool_execution_started tool_execution_completed tool_result_encoded ask_user_requested tool_halt".split(" ")
+)

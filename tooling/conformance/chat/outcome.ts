@@ -1,9 +1,13 @@
 /** The outcome of a case's call, in the case's own form. */
 import { AdapterError, EngineError, SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import type { Fields } from "../runner/fields.ts"
-import { ScriptedException } from "./scripted.ts"
-import { errorForm, eventForm } from "./values/toNeutral.ts"
+import { type Fields, fieldsOf } from "../runner/fields.ts"
+import type { Observations } from "./behaviours.ts"
+import { forms } from "./values/forms.ts"
+import { errorForm, ScriptedException } from "./values/plain.ts"
+
+/** A call of a case. */
+export type Operation = (given: Fields, seen: Observations) => Promise<Outcome> | Outcome
 
 /**
  * One facet for each kind of expectation.
@@ -35,46 +39,30 @@ export const settled = async (call: () => unknown): Promise<Outcome> => {
   }
 }
 
-/** How a case reads a stream: all of it, or not. */
-export interface Consumption {
-  readonly none: boolean
-  readonly take: number
-  readonly until: string | undefined
-  readonly throwOn: string | undefined
+/** The result of a call under the name of a facet, or its rejection. */
+export const valued = async (call: () => unknown, facet = "value"): Promise<Outcome> => {
+  const { ok = null, failure } = await settled(call)
+  return failure === undefined ? { [facet]: ok } : { failure }
 }
 
-/** Reads a `consume` of a case. */
-export const consumptionOf = (value: unknown): Consumption => {
-  const {
-    take,
-    until_tag: until,
-    throw_on_tag: throwOn
-  } = typeof value === "object" && value !== null ? (value as Fields) : {}
-  return {
-    none: value === "none",
-    take: typeof take === "number" ? take : Infinity,
-    until: until as string | undefined,
-    throwOn: throwOn as string | undefined
-  }
-}
-
-/** Reads a stream as the case describes, and releases it. */
-export const read = async (events: AsyncIterable<Event>, how: Consumption): Promise<StreamOutcome> => {
+/** Reads a stream as a case's `consume` describes, and releases it. */
+export const read = async (events: AsyncIterable<Event>, consume?: unknown): Promise<StreamOutcome> => {
+  const { take = consume === "none" ? 0 : Infinity, until_tag: until, throw_on_tag: throwOn } = fieldsOf(consume)
   const raw: Array<Event> = []
   const iterator = events[Symbol.asyncIterator]()
   let failure: unknown
   try {
-    while (!how.none && raw.length < how.take) {
+    while (raw.length < Number(take)) {
       const next = await iterator.next()
-      if (next.done === true || next.value.type === how.until) break
+      if (next.done === true || next.value.type === until) break
       raw.push(next.value)
-      if (next.value.type === how.throwOn) break
+      if (next.value.type === throwOn) break
     }
   } catch (thrown) {
     failure = thrown
   }
   await iterator.return?.()
-  const pairs = raw.map(eventForm)
+  const pairs = raw.map(forms.event.to)
   return { raw, events: pairs, last: pairs.at(-1)?.[1], ...(failure === undefined ? {} : { failure }) }
 }
 

@@ -5,7 +5,10 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { type Difference, facetDifferences } from "../runner/matching.ts"
+import type { Finding } from "../runner/suite.ts"
 
 /** One case, as input of an operation. */
 export interface DispatchCase {
@@ -17,38 +20,51 @@ export interface DispatchCase {
   /** The expectation for the newest version; if the versions differ, only that version's. */
   readonly expected: Fields
   /** The version that the case is pinned to, if any. */
-  readonly version: string | undefined
+  readonly version: unknown
   /** A recorded run from its golden file; empty for a written case. */
   readonly recorded: Fields
 }
 
+/** Runs a case, and returns its differences, none when it passes, or the missing feature. */
+export type Operation = (one: DispatchCase) => Promise<Finding>
+
+/** Operations by the case's name. */
+export type Operations = Readonly<Record<string, Operation>>
+
+/** The words of cases and the titles of recorded runs, with what they mean. */
+export const meanings = JSON.parse(readFileSync(new URL("words.json", import.meta.url), "utf8")) as Readonly<
+  Record<"elsewhere" | "gates" | "answers" | "hooks" | "emitted" | "models", Fields>
+>
+
+/** The differences of a run that the operation examined from what its case expects. */
+export const compared = (seen: Fields, { expected }: Pick<DispatchCase, "expected">): ReadonlyArray<Difference> =>
+  facetDifferences(seen, expected, seen)
+
 /** The cases of a file. */
 export const dispatchCasesOf = (content: unknown, file: string): ReadonlyArray<DispatchCase> =>
   Array.isArray(content)
-    ? content.map((one) => writtenCase(file, fieldsOf(one)))
+    ? content.map(fieldsOf).map(({ id, given, when, then, version }) => ({
+        id: textOf(id),
+        operation: Object.keys(fieldsOf(when))[0] ?? `${file} without a when`,
+        given: fieldsOf(given),
+        when: fieldsOf(when),
+        expected: newestOf(then),
+        version,
+        recorded: {}
+      }))
     : Object.entries(fieldsOf(content)).flatMap(([section, runs]) =>
-        listOf(runs).map((one, index) => recordedCase(`${file}.${section}`, index, fieldsOf(one)))
+        listOf(runs)
+          .map(fieldsOf)
+          .map((recorded, index) => ({
+            id: textOf(recorded["id"] ?? `${file}.${section}.${index}`),
+            operation: `${file}.${section}`,
+            given: {},
+            when: {},
+            expected: newestOf(recorded["expected"]),
+            version: undefined,
+            recorded
+          }))
       )
-
-const writtenCase = (file: string, { id, given, when, then, version }: Fields): DispatchCase => ({
-  id: textOf(id),
-  operation: Object.keys(fieldsOf(when))[0] ?? `${file} without a when`,
-  given: fieldsOf(given),
-  when: fieldsOf(when),
-  expected: newestOf(then),
-  version: typeof version === "string" ? version : undefined,
-  recorded: {}
-})
-
-const recordedCase = (operation: string, index: number, recorded: Fields): DispatchCase => ({
-  id: textOf(recorded["id"] ?? `${operation}.${index}`),
-  operation,
-  given: {},
-  when: {},
-  expected: newestOf(recorded["expected"]),
-  version: undefined,
-  recorded
-})
 
 /** The expectation for the newest version: its own, merged with the common one. */
 const newestOf = (then: unknown): Fields => {

@@ -9,12 +9,12 @@
  * ACT3. A process that one of its own steps ended runs no further step. Steps that it scheduled for after its end still
  *       run.
  */
-import { Process } from "@troupe/otp"
-import type { GenServer, Pid } from "@troupe/otp"
+import { type GenServer, type Name, type Pid, Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { list, text } from "../runner/json.ts"
+import * as Read from "../runner/json.ts"
 import type { Json } from "../runner/json.ts"
 import { type CaseWorld, NotSupported } from "./caseWorld.ts"
+import { decodeReason } from "./terms.ts"
 
 /** The implementation of a verb; its result is the value of the step. */
 export type Verb = (actor: Actor, args: ReadonlyArray<Json>) => Effect.Effect<unknown, unknown>
@@ -25,17 +25,59 @@ export type Verbs = Readonly<Record<string, Verb>>
 /** A run of a case whose steps use this vocabulary. */
 export type World = CaseWorld<Verbs>
 
-/** A verb that does not wait. */
-export const now =
-  (run: (actor: Actor, args: ReadonlyArray<Json>) => unknown): Verb =>
+/** Reads an argument of a step. */
+type Reader<A> = (value: Json | undefined, world: World) => A
+
+/** The readers of arguments, by what an argument is. */
+export const arg = {
+  raw: (value: Json | undefined) => value,
+  text: (value: Json | undefined) => Read.text(value),
+  number: (value: Json | undefined) => Read.number(value),
+  /** A number of milliseconds, or `infinity`; a missing one is the default of the call. */
+  time: (value: Json | undefined) => (value === "infinity" ? value : Read.optional(Read.number, value)),
+  term: (value: Json | undefined, world: World) => world.decode(value),
+  reason: (value: Json | undefined, world: World) => decodeReason(world, value ?? "normal"),
+  pid: (value: Json | undefined, world: World) => world.pid(Read.text(value)),
+  name: (value: Json | undefined, world: World): Name => Process.named(world.system, Read.text(value)),
+  task: (value: Json | undefined, world: World) => world.task(Read.text(value)),
+  tasks: (value: Json | undefined, world: World) => Read.list(value).map((name) => world.task(Read.text(name)))
+} as const
+
+type Call<R extends ReadonlyArray<Reader<unknown>>> = (
+  actor: Actor,
+  ...values: { readonly [K in keyof R]: ReturnType<R[K]> }
+) => unknown
+
+/** A verb that observes nothing: its arguments, and the call, which returns a value, a promise or an effect. */
+export const act =
+  <const R extends ReadonlyArray<Reader<unknown>>>(reads: R, call: Call<R>): Verb =>
   (actor, args) =>
-    Effect.sync(() => run(actor, args))
+    Effect.suspend(() => {
+      const values = reads.map((read, place) => read(args[place], actor.world))
+      return lifted(call(actor, ...(values as never)))
+    })
+
+/** A verb that observes a word, the arguments at these places, and the result: `info 0 1`. */
+export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
+  observed: string,
+  reads: R,
+  call: Call<R>
+): Verb => {
+  const [word, ...places] = observed.split(" ")
+  const run = act(reads, call)
+  return (actor, args) =>
+    Effect.map(run(actor, args), (value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
+}
+
+const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
+  if (Effect.isEffect(result)) return result as Effect.Effect<unknown, unknown>
+  return result instanceof Promise ? wait(result) : Effect.succeed(result)
+}
 
 /** A promise as a part of a step; its rejection ends the step. */
-export const wait = <A>(run: () => Promise<A>): Effect.Effect<A, unknown> =>
+const wait = (promise: Promise<unknown>): Effect.Effect<unknown, unknown> =>
   Effect.callback((resume) => {
-    const begin = async (): Promise<A> => run()
-    begin().then(
+    promise.then(
       (value) => resume(Effect.succeed(value)),
       (error: unknown) => resume(Effect.fail(error))
     )
@@ -57,17 +99,7 @@ export interface Turn {
 }
 
 /** Steps that read only their own process. */
-const local: ReadonlySet<string> = new Set([
-  "flush",
-  "links",
-  "note",
-  "note_msg",
-  "pdict_get",
-  "pdict_put",
-  "trap_exit",
-  "set",
-  "add"
-])
+const local: ReadonlySet<string> = new Set("flush links note note_msg pdict_get pdict_put trap_exit set add".split(" "))
 
 export class Actor {
   readonly world: World
@@ -81,8 +113,16 @@ export class Actor {
     this.turn = turn
   }
 
-  observe(...entry: ReadonlyArray<unknown>): void {
+  /** Records an observation, and returns its last value. */
+  observe(...entry: ReadonlyArray<unknown>): unknown {
     this.world.observe(this.self, entry)
+    return entry.at(-1)
+  }
+
+  /** The turn of the server that runs this step. */
+  get handling(): Turn {
+    if (this.turn === undefined) throw new TypeError("this step belongs into the handler of a server")
+    return this.turn
   }
 
   /** Sends a signal off. */
@@ -94,20 +134,21 @@ export class Actor {
 
   perform(step: Json): Effect.Effect<unknown, unknown> {
     return Effect.suspend(() => {
-      const [name, ...args] = list(step)
-      const verb = this.world.vocabulary[text(name)]
-      if (verb === undefined) return this.#refuse(text(name))
-      if (!local.has(text(name))) this.#land()
+      const [word, ...args] = Read.list(step)
+      const name = Read.text(word)
+      const found = this.world.vocabulary[name]
+      if (found === undefined) return this.#refuse(name)
+      if (!local.has(name)) this.#land()
       const before = Process.isAlive(this.self)
       const goesOn = (): boolean => !before || Process.isAlive(this.self)
-      return verb(this, args).pipe(Effect.flatMap((value) => (goesOn() ? Effect.succeed(value) : Effect.never)))
+      return found(this, args).pipe(Effect.flatMap((value) => (goesOn() ? Effect.succeed(value) : Effect.never)))
     })
   }
 
   /** Runs steps in order, and returns the value of the last one. */
   script(steps: Json | undefined): Effect.Effect<unknown, unknown> {
     const perform = (step: Json) => this.perform(step)
-    return Effect.forEach(list(steps ?? []), perform).pipe(
+    return Effect.forEach(Read.list(steps ?? []), perform).pipe(
       Effect.tap(() => Effect.sync(() => this.#land())),
       Effect.map((values) => values.at(-1))
     )
@@ -117,8 +158,8 @@ export class Actor {
     for (const arrive of this.#onTheWay.splice(0)) arrive()
   }
 
-  #refuse(verb: string): Effect.Effect<never> {
-    this.world.problem ??= new NotSupported(verb)
+  #refuse(name: string): Effect.Effect<never> {
+    this.world.problem ??= new NotSupported(name)
     return Effect.never
   }
 }

@@ -92,6 +92,12 @@ export class CaseWorld<V> {
     return ref
   }
 
+  task(name: string): Task.Task<unknown> {
+    const task = this.tasks.get(name)
+    if (task === undefined) throw new TypeError(`no task is called ${name}`)
+    return task
+  }
+
   refName(ref: unknown): string | undefined {
     for (const [name, found] of this.refs) if (found === ref) return name
     return undefined

@@ -3,59 +3,59 @@
  *
  * @module
  */
-import { GenServer, Supervisor } from "@troupe/otp"
-import type { DynamicSupervisor, Pid } from "@troupe/otp"
-import { list, number, object, optional, text } from "../runner/json.ts"
-import type { Json, JsonObject } from "../runner/json.ts"
-import { definitionOf, startOptionsOf } from "./serverDefinition.ts"
+import { type DynamicSupervisor, GenServer, type Pid, Supervisor } from "@troupe/otp"
+import { fieldsOf, present } from "../runner/fields.ts"
+import { isObject, type Json, type JsonObject, list, number, object, optional, text } from "../runner/json.ts"
 import type { World } from "./actor.ts"
+import { definitionOf, startOptionsOf } from "./serverDefinition.ts"
 
-const camelCase = (words: string): string => words.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+const camel = (words: Json): string => text(words).replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
 
-const shutdownOf = (shutdown: Json): Supervisor.Shutdown =>
-  typeof shutdown === "number" ? shutdown : (camelCase(text(shutdown)) as "brutalKill" | "infinity")
+/** The time that a child or a task has to end. */
+export const shutdownOf = (shutdown: Json): Supervisor.Shutdown =>
+  typeof shutdown === "number" ? shutdown : (camel(shutdown) as "brutalKill" | "infinity")
+
+/** Starts a server of the case. */
+export const startServer = (world: World, parent: Pid, name: string): Promise<Pid> =>
+  world.born(name, () => GenServer.startLink(parent, definitionOf(world, name), undefined, startOptionsOf(world, name)))
 
 /** The child of a supervisor: a server of the case, or one of its supervisors. */
 export const childSpecOf = (world: World, child: Json | undefined): Supervisor.ChildSpec => {
-  const given = object(child)
-  const name = text(given["start"] ?? given["id"])
-  const shutdown = optional(shutdownOf, given["shutdown"])
-  const restart = optional(text, given["restart"]) as Supervisor.Restart | undefined
+  const { id, start, restart, shutdown, significant } = object(child)
+  const name = text(start ?? id)
   const rules = {
-    id: text(given["id"] ?? name),
-    ...(restart === undefined ? {} : { restart }),
-    ...(shutdown === undefined ? {} : { shutdown }),
-    ...(given["significant"] === undefined ? {} : { significant: given["significant"] === true })
+    id: text(id ?? name),
+    ...present({
+      restart: restart as Supervisor.Restart | undefined,
+      shutdown: optional(shutdownOf, shutdown),
+      significant: significant === undefined ? undefined : significant === true
+    })
   }
-  const isSupervisor = optional(object, world.given["sups"])?.[name] !== undefined
-  if (isSupervisor) return { ...rules, type: "supervisor", start: (parent) => startSupervisor(world, parent, name) }
-  return { ...rules, start: (parent) => startServer(world, parent, name) }
-}
-
-const startServer = (world: World, parent: Pid, name: string): Promise<Pid> =>
-  world.born(name, () => GenServer.startLink(parent, definitionOf(world, name), undefined, startOptionsOf(world, name)))
-
-const limitsOf = (given: JsonObject): Pick<Supervisor.Options, "maxRestarts" | "maxSeconds"> => {
-  const maxRestarts = optional(number, given["max_restarts"])
-  const maxSeconds = optional(number, given["max_seconds"])
-  return { ...(maxRestarts === undefined ? {} : { maxRestarts }), ...(maxSeconds === undefined ? {} : { maxSeconds }) }
+  return name in fieldsOf(world.given["sups"])
+    ? { ...rules, type: "supervisor", start: (parent) => startSupervisor(world, parent, name) }
+    : { ...rules, start: (parent) => startServer(world, parent, name) }
 }
 
 /** The options of a dynamic supervisor, of tasks or of servers. */
-export const dynamicOptionsOf = (world: World, kind: "sups" | "tasksups", name: string): DynamicSupervisor.Options => {
-  const given = optional(object, optional(object, world.given[kind])?.[name]) ?? {}
-  const maxChildren = optional(number, given["max_children"])
-  return { label: name, ...limitsOf(given), ...(maxChildren === undefined ? {} : { maxChildren }) }
-}
-
-const supervisorOptionsOf = (world: World, name: string): Supervisor.Options => {
-  const given = object(object(world.given["sups"])[name])
-  const strategy = camelCase(text(given["strategy"] ?? "one_for_one")) as Supervisor.Strategy
-  const autoShutdown = camelCase(text(given["auto_shutdown"] ?? "never")) as Supervisor.AutoShutdown
-  const children = list(given["children"] ?? []).map((child) => childSpecOf(world, child))
-  return { label: name, strategy, autoShutdown, children, ...limitsOf(given) }
+export const dynamicOptionsOf = (world: World, kind: "sups" | "tasksups", label: string): DynamicSupervisor.Options => {
+  const sups = world.given[kind]
+  const given: JsonObject = isObject(sups) ? object(sups[label] ?? {}) : {}
+  const limits = {
+    maxRestarts: optional(number, given["max_restarts"]),
+    maxSeconds: optional(number, given["max_seconds"]),
+    maxChildren: optional(number, given["max_children"])
+  }
+  return { label, ...present(limits) }
 }
 
 /** Starts a supervisor of the case. */
-export const startSupervisor = (world: World, parent: Pid, name: string): Promise<Pid> =>
-  world.born(name, () => Supervisor.startLink(parent, supervisorOptionsOf(world, name)))
+export const startSupervisor = (world: World, parent: Pid, name: string): Promise<Pid> => {
+  const given = object(object(world.given["sups"])[name])
+  const options: Supervisor.Options = {
+    ...dynamicOptionsOf(world, "sups", name),
+    strategy: camel(given["strategy"] ?? "one_for_one") as Supervisor.Strategy,
+    autoShutdown: camel(given["auto_shutdown"] ?? "never") as Supervisor.AutoShutdown,
+    children: list(given["children"] ?? []).map((child) => childSpecOf(world, child))
+  }
+  return world.born(name, () => Supervisor.startLink(parent, options))
+}

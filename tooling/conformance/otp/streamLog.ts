@@ -21,10 +21,6 @@ export class StreamLog {
     this.peak = Math.max(this.peak, this.#running)
   }
 
-  complete(id: Json): void {
-    this.completed.push(id)
-  }
-
   end(): void {
     this.#running--
   }

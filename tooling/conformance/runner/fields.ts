@@ -15,3 +15,10 @@ export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray
 
 /** A value as text: a string as it is, anything else as JSON. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+
+/** The fields that are neither `undefined` nor `null`. */
+export const present = <A extends object>(fields: A): { -readonly [K in keyof A]?: Exclude<A[K], undefined | null> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as never
+
+/** A text as a part of a pattern that matches only this text. */
+export const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

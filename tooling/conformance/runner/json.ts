@@ -49,6 +49,10 @@ export const object = (value: Json | undefined): JsonObject => {
 export const optional = <A>(read: (value: Json) => A, value: Json | undefined): A | undefined =>
   value === undefined || value === null ? undefined : read(value)
 
+/** Values in the order of their texts. */
+export const sorted = (values: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+  values.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+
 /** Whether two values are the same, whatever the order of their keys. */
 export const same = (one: Json | undefined, other: Json | undefined): boolean => {
   if (isList(one) && isList(other)) {

@@ -2,7 +2,7 @@
  * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
  * key begins with `$` by that matcher. `null` matches a missing value.
  */
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
 
 /** One difference: its path, and its description. */
 export interface Difference {
@@ -37,13 +37,17 @@ export interface Scope {
 }
 
 /** The differences; none when the value matches. */
-export const differences = (actual: unknown, expected: unknown, scope: Scope, path = ""): ReadonlyArray<Difference> => {
+export const differences = (actual: unknown, expected: unknown, scope: Scope, path = ""): Found => {
   if (isFields(expected)) {
-    const [key] = Object.keys(expected)
-    const matcher = key === undefined ? undefined : matchers[key]
-    if (key !== undefined && matcher !== undefined && isLone(expected)) {
-      return matcher({ actual, operand: expected[key], scope, path })
+    // `$type` may have other keys beside it; any other matcher is alone.
+    const [key = "", ...others] = Object.keys(expected)
+    const [word, test] = (others.length === 0 ? tests[key] : undefined) ?? []
+    const deep = others.length === 0 ? matchers[key] : undefined
+    if (test !== undefined) {
+      const holds = test(actual, expected[key], scope, path)
+      return holds ? [] : [{ path, message: `${text(actual)} is not ${word} ${text(expected[key])}` }]
     }
+    if (deep !== undefined) return deep(actual, expected[key], scope, path)
     if (!isFields(actual)) return [differs(path, actual, expected)]
     return Object.entries(expected).flatMap(([field, required]) =>
       field === "$type" ? [] : differences(fieldOf(actual, field), required, scope, below(path, field))
@@ -57,98 +61,120 @@ export const differences = (actual: unknown, expected: unknown, scope: Scope, pa
     }
     return expected.flatMap((required, index) => differences(actual[index], required, scope, below(path, index)))
   }
-  const nothing = actual === undefined || actual === missing
-  return (nothing ? null : actual) === expected ? [] : [differs(path, actual, expected)]
+  return (actual ?? null) === expected ? [] : [differs(path, actual, expected)]
 }
 
 /** Whether the value matches. */
 export const matches = (actual: unknown, expected: unknown, scope: Scope): boolean =>
   differences(actual, expected, scope).length === 0
 
-/** `$type` may have other keys beside it; any other matcher is alone. */
-const isLone = (expected: Fields): boolean => Object.keys(expected).length === 1
+const fieldOf = (actual: Fields, field: string): unknown => (Object.hasOwn(actual, field) ? actual[field] : undefined)
 
-const missing = Symbol("missing")
+type Found = ReadonlyArray<Difference>
 
-const fieldOf = (actual: Fields, field: string): unknown => {
-  const value = Object.hasOwn(actual, field) ? actual[field] : missing
-  return value === undefined ? missing : value
-}
+type Matcher<A> = (actual: unknown, operand: unknown, scope: Scope, path: string) => A
 
-interface Match {
-  readonly actual: unknown
-  readonly operand: unknown
-  readonly scope: Scope
-  readonly path: string
-}
+const includes = (actual: unknown, required: unknown, scope: Scope): boolean =>
+  listOf(actual).some((element) => matches(element, required, scope))
 
-type Matcher = (match: Match) => ReadonlyArray<Difference>
-
-const verdict = (holds: boolean, { actual, operand, path }: Match, word: string): ReadonlyArray<Difference> =>
-  holds ? [] : [{ path, message: `${text(actual)} is not ${word} ${text(operand)}` }]
-
-const lengthOf = (value: unknown): unknown => {
-  if (Array.isArray(value) || typeof value === "string") return value.length
-  return isFields(value) ? Object.keys(value).length : undefined
+/** Matchers that hold or not, each with its words for a difference. */
+const tests: Readonly<Record<string, readonly [words: string, Matcher<boolean>]>> = {
+  $absent: ["absent", (actual) => actual === undefined],
+  $any: ["present", (actual) => actual !== undefined],
+  $string: ["a string", (actual) => typeof actual === "string"],
+  $contains: ["containing", (actual, part) => typeof actual === "string" && actual.includes(textOf(part))],
+  $gte: ["at least", (actual, low) => Number(actual) >= Number(low)],
+  $between: [
+    "between",
+    (actual, bounds) => Number(actual) >= Number(listOf(bounds)[0]) && Number(actual) <= Number(listOf(bounds)[1])
+  ],
+  $includes: ["including", (actual, all, scope) => listOf(all).every((one) => includes(actual, one, scope))],
+  $excludes: ["excluding", (actual, all, scope) => !listOf(all).some((one) => includes(actual, one, scope))],
+  $unordered: ["in any order", (actual, all, scope) => isPermuted(listOf(actual), listOf(all), scope)],
+  $one_of: ["one of", (actual, all, scope) => listOf(all).some((one) => matches(actual, one, scope))],
+  $given: ["given", (actual, path, { given }) => actual === at(given, textOf(path))],
+  $not: ["other than", (actual, other, scope) => !matches(actual, other, scope)],
+  $less: ["below", (actual, path, { outcome }) => Number(actual) < Number(at(outcome, textOf(path)))],
+  // A pattern may have values of the outcome in it: `{given.type}`.
+  $matches: [
+    "like",
+    (actual, pattern, { outcome }) => {
+      const value = (_: string, path: string): string => escaped(textOf(at(outcome, path)))
+      const written = textOf(pattern).replaceAll(/\{([a-z]\w*\.[\w.]+)\}/g, value)
+      return actual !== undefined && new RegExp(written).test(textOf(actual))
+    }
+  ],
+  // The text of the case has the value between two patterns; a number in the text exceeds the bound.
+  $mentioned: [
+    "mentioned by the case after",
+    (actual, patterns, { outcome, given }) => {
+      const [before, after = "", bound] = listOf(patterns).map(textOf)
+      const value = isFields(actual) ? JSON.stringify(actual).slice(1, -1) : (JSON.stringify(actual) ?? "")
+      const [found, size] = new RegExp(`${before}${escaped(value)}${after}`).exec(textOf(given)) ?? []
+      return found !== undefined && (bound === undefined || Number(size) > Number(at(outcome, bound)))
+    }
+  ],
+  $adds: ["the other list with more", (actual, kind, scope, path) => isMore(listOf(actual), kind, scope, path)],
+  $extends: [
+    "the other list, then more",
+    (actual, kind, scope, path) =>
+      listOf(scope.outcome["theirs"]).every((element, index) => isWritten(listOf(actual)[index], element)) &&
+      isMore(listOf(actual), kind, scope, path)
+  ]
 }
 
 const constructed =
-  (key: string): Matcher =>
-  ({ actual, operand, scope, path }) =>
+  (key: string): Matcher<Found> =>
+  (actual, operand, scope, path) =>
     isFields(actual) && key in actual
       ? differences(actual[key], operand, scope, below(path, key))
       : [differs(path, actual, { [key]: operand })]
 
-const matchers: Readonly<Record<string, Matcher>> = {
-  $exact: ({ actual, operand, path }) => exactly(actual, operand, path),
-  $absent: (match) => verdict(match.actual === missing || match.actual === undefined, match, "absent"),
-  $any: (match) => verdict(match.actual !== missing && match.actual !== undefined, match, "present"),
-  $string: (match) => verdict(typeof match.actual === "string", match, "a string"),
-  $contains: (match) =>
-    verdict(typeof match.actual === "string" && match.actual.includes(textOf(match.operand)), match, "containing"),
-  $json: ({ actual, operand, scope, path }) => {
+/** Matchers of a part, or of another form, of the value. */
+const matchers: Readonly<Record<string, Matcher<Found>>> = {
+  $exact: (actual, operand, _, path) => exactly(actual, operand, path),
+  $ref: (actual, operand, { outcome }, path) => exactly(actual, at(outcome, textOf(operand)), path),
+  $json: (actual, operand, scope, path) => {
     const read = parsed(actual)
     return read.length === 0 ? [differs(path, actual, { $json: operand })] : differences(read[0], operand, scope, path)
   },
-  $gte: (match) => verdict(Number(match.actual) >= Number(match.operand), match, "at least"),
-  $between: (match) => {
-    const [low, high] = listOf(match.operand)
-    return verdict(Number(match.actual) >= Number(low) && Number(match.actual) <= Number(high), match, "between")
+  $len: (actual, operand, scope, path) => {
+    const sized = isFields(actual) ? Object.keys(actual) : actual
+    const length = Array.isArray(sized) || typeof sized === "string" ? sized.length : undefined
+    return differences(length, operand, scope, below(path, "length"))
   },
-  $len: ({ actual, operand, scope, path }) => differences(lengthOf(actual), operand, scope, below(path, "length")),
-  $includes: (match) => {
-    const required = listOf(match.operand)
-    const found = required.every((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
-    return verdict(found, match, "including")
-  },
-  $excludes: (match) => {
-    const unwanted = listOf(match.operand)
-    const found = unwanted.some((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
-    return verdict(!found, match, "excluding")
-  },
-  $unordered: (match) => verdict(permuted(match), match, "in any order"),
-  $last: ({ actual, operand, scope, path }) => differences(listOf(actual).at(-1), operand, scope, below(path, -1)),
-  $all: ({ actual, operand, scope, path }) =>
+  $last: (actual, operand, scope, path) => differences(listOf(actual).at(-1), operand, scope, below(path, -1)),
+  $all: (actual, operand, scope, path) =>
     listOf(operand).flatMap((required) => differences(actual, required, scope, path)),
-  $where: ({ actual, operand, scope, path }) => {
+  $where: (actual, operand, scope, path) => {
     const [filter, required] = listOf(operand)
     const kept = listOf(actual).filter((element) => matches(element, filter, scope))
     return differences(kept, required, scope, path)
   },
-  $one_of: (match) =>
-    verdict(
-      listOf(match.operand).some((required) => matches(match.actual, required, match.scope)),
-      match,
-      "one of"
-    ),
-  $ref: ({ actual, operand, scope, path }) => exactly(actual, at(scope.outcome, textOf(operand)), path),
-  $given: (match) => verdict(match.actual === at(match.scope.given, textOf(match.operand)), match, "given"),
   $error: constructed("$error"),
   $exception: constructed("$exception"),
   $usage: constructed("$usage"),
   $unencodable: constructed("$unencodable"),
   $part: constructed("$part")
 }
+
+/** Whether a list is that of the other side, with more elements of this kind. */
+const isMore = (longer: ReadonlyArray<unknown>, kind: unknown, { outcome, given }: Scope, path: string): boolean => {
+  const isOurs = path === "ours"
+  const base = listOf(outcome[isOurs ? "theirs" : "ours"])
+  let found = 0
+  const added = longer.filter((element) => {
+    const [ours, theirs] = isOurs ? [element, base[found]] : [base[found], element]
+    const isBase = found < base.length && isWritten(ours, theirs)
+    if (isBase) found++
+    return !isBase
+  })
+  return found === base.length && added.length > 0 && added.every((one) => matches(one, kind, { outcome, given }))
+}
+
+/** Whether two values are the same; cases write more after a role: `assistant:t (unanswered)`. */
+const isWritten = (ours: unknown, theirs: unknown): boolean =>
+  textOf(ours) === textOf(theirs) || textOf(theirs).startsWith(`${textOf(ours)} (`)
 
 const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {
@@ -159,20 +185,16 @@ const parsed = (value: unknown): readonly [unknown] | readonly [] => {
 }
 
 /** Whether the elements can be paired with the expectations, one to one. */
-const permuted = ({ actual, operand, scope }: Match): boolean => {
-  const required = listOf(operand)
-  const elements = listOf(actual)
+const isPermuted = (elements: ReadonlyArray<unknown>, required: ReadonlyArray<unknown>, scope: Scope): boolean => {
+  const [first, ...others] = required
   if (elements.length !== required.length) return false
-  const pair = (index: number, free: ReadonlyArray<unknown>): boolean =>
-    index === required.length ||
-    free.some(
-      (element, chosen) => matches(element, required[index], scope) && pair(index + 1, free.toSpliced(chosen, 1))
-    )
-  return pair(0, elements)
+  const isPaired = (element: unknown, chosen: number): boolean =>
+    matches(element, first, scope) && isPermuted(elements.toSpliced(chosen, 1), others, scope)
+  return required.length === 0 || elements.some(isPaired)
 }
 
 /** Deep equality; a library error matches the fields of its expectation. */
-const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArray<Difference> => {
+const exactly = (actual: unknown, expected: unknown, path: string): Found => {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return [differs(path, actual, expected)]
     return expected.flatMap((required, index) => exactly(actual[index], required, below(path, index)))
@@ -180,38 +202,32 @@ const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArra
   if (!isFields(expected)) return actual === expected ? [] : [differs(path, actual, expected)]
   if (!isFields(actual)) return [differs(path, actual, expected)]
   if ("$result" in expected) return exactly(actual, expected["$result"], path)
-  const held = ["$error", "$exception", "$usage"].some((key) => key in expected && key in actual)
-  const keys = held
-    ? Object.keys(fieldsOf(Object.values(expected)[0]))
-    : Object.keys({ ...expected, ...actual }).filter((key) => expected[key] !== undefined || actual[key] !== undefined)
-  const [left, right] = held
-    ? [fieldsOf(Object.values(actual)[0]), fieldsOf(Object.values(expected)[0])]
-    : [actual, expected]
-  return keys.flatMap((key) => exactly(left[key], right[key], below(path, key)))
+  const isHeld = ["$error", "$exception", "$usage"].some((key) => key in expected && key in actual)
+  const [left, right] = isHeld ? [actual, expected].map((held) => fieldsOf(Object.values(held)[0])) : [actual, expected]
+  return Object.keys({ ...right, ...(isHeld ? {} : left) }).flatMap((key) =>
+    exactly(left?.[key], right?.[key], below(path, key))
+  )
 }
 
 /** The value at a dotted path; `-1` is the last element. */
-const at = (value: unknown, path: string): unknown => {
-  let here = value
-  for (const step of path.split(".")) {
-    if (Array.isArray(here)) here = step === "length" ? here.length : here.at(Number(step))
-    else here = fieldsOf(here)[step]
-  }
-  return here
-}
+export const at = (value: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((here, step) => {
+    if (Array.isArray(here)) return step === "length" ? here.length : here.at(Number(step))
+    return fieldsOf(here)[step]
+  }, value)
 
 const below = (path: string, step: string | number): string => (path === "" ? textOf(step) : `${path}.${step}`)
 
-const differs = (path: string, actual: unknown, expected: unknown): Difference => ({
+const differs = (path: string, ours: unknown, theirs: unknown): Difference => ({
   path,
-  message: `${text(actual)} instead of ${text(expected)}`,
-  ours: actual === missing ? undefined : actual,
-  theirs: expected === missing ? undefined : expected
+  message: `${text(ours)} instead of ${text(theirs)}`,
+  ours,
+  theirs
 })
 
 const longest = 160
 
 const text = (value: unknown): string => {
-  const said = value === missing ? "nothing" : (JSON.stringify(value) ?? "nothing")
+  const said = JSON.stringify(value) ?? "nothing"
   return said.length > longest ? `${said.slice(0, longest)}…` : said
 }

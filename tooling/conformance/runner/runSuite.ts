@@ -1,35 +1,34 @@
 /**
  * Runs the cases of a suite, judges each, and reports them.
  *
- * Each case ends in one of five ways: it passed; it failed; it deviates, because decisions explain each of its differences;
- * it is skipped; or it is not examined. An unknown facet of a case is not examined; the other facets are.
+ * CASE1. A case ends in exactly one of five ways: it passed; it failed; it deviates, because decisions explain each of its
+ *        differences; it is skipped; or it is not examined.
+ * CASE2. A case with a wrong expectation fails. An unknown facet of a case is not examined; the other facets are.
+ * CASE3. The report lists each case that did not pass. Its last line is `N passed, N failed`.
+ * CASE4. The cases of a folder are those of its JSON files, in the order of their names.
  *
  * @module
  */
 import { Clock } from "@troupe/otp"
 import { type Deviation, reasonOf } from "./deviating.ts"
 import { textOf } from "./fields.ts"
-import { type Case, type ClockKind, type Finding, readCases, type Suite } from "./suite.ts"
-import { unexaminedOf } from "./unexamined.ts"
-
-/** How a case ended. */
-type Status = "passed" | "failed" | "deviates" | "skipped" | "unexamined"
+import type { Case, ClockKind, Finding } from "./suite.ts"
 
 /** The result of a case; `detail` is the difference, the reason of the deviation, or the reason why it was not run. */
 export interface CaseResult {
   readonly id: string
-  readonly status: Status
+  readonly status: "passed" | "failed" | "deviates" | "skipped" | "unexamined"
   readonly detail: string
   /** The facets that are unknown to the runner. */
   readonly unexamined: ReadonlyArray<string>
 }
 
-/** The selection of the cases, and the options of the run. */
+/** The options of a run. */
 export interface RunOptions {
-  /** Only cases whose id contains this. */
-  readonly only?: string | undefined
   /** Default `"virtual"`. */
   readonly clock?: ClockKind | undefined
+  /** The number of cases that run at a time. Default 1. */
+  readonly concurrency?: number | undefined
   /** Longest time of a case, in milliseconds of the host. Default 40,000. */
   readonly timeoutMs?: number | undefined
 }
@@ -40,59 +39,59 @@ export interface Report {
   readonly asExpected: boolean
 }
 
-/** Runs the cases of a file or a folder; the results are in the order of the cases. */
-export const runSuite = async (
-  suite: Suite,
+/** Runs cases; the results are in the order of the cases. */
+export const runCases = async (
+  cases: ReadonlyArray<Case>,
   deviations: ReadonlyArray<Deviation>,
-  path: string,
-  { only = "", clock = "virtual", timeoutMs = 40_000 }: RunOptions = {}
+  { clock = "virtual", concurrency = 1, timeoutMs = 40_000 }: RunOptions = {}
 ): Promise<ReadonlyArray<CaseResult>> => {
-  const results = new Map<Case, CaseResult>()
-  const cases = readCases(suite, path).filter(({ id }) => id.includes(only))
-  const waiting = [...cases]
+  const results: Array<CaseResult> = []
+  const waiting = cases.entries()
   const worker = async (): Promise<void> => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      results.set(one, judged(one, await inTime(one, clock, timeoutMs), deviations))
-    }
+    for (const [place, one] of waiting) results[place] = judged(one, await inTime(one, clock, timeoutMs), deviations)
   }
-  await Promise.all(Array.from({ length: clock === "real" ? suite.concurrency : 1 }, worker))
-  return cases.flatMap((one) => results.get(one) ?? [])
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  return results
 }
 
-/** Reports each case that failed or deviates, and the unexamined ones; the tally comes last, with those counted apart if so chosen. */
+/** Reports each case that failed or deviates, and the unexamined ones; the tally comes last, and counts those too if `isApart`. */
 export const reportOf = (results: ReadonlyArray<CaseResult>, isApart = false): Report => {
-  const of = (status: Status) => results.filter((result) => result.status === status)
-  const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
-  const unexamined = unexaminedOf(results)
+  const of = (status: CaseResult["status"]) => results.filter((result) => result.status === status)
+  const [passed, failed, deviating, lost] = [of("passed"), of("failed"), of("deviates"), of("unexamined")]
+  const facets = results.flatMap(({ id, unexamined }) =>
+    unexamined.map((facet) => ({ id, detail: `the facet ${facet}` }))
+  )
+  const grouped = (list: ReadonlyArray<Pick<CaseResult, "id" | "detail">>) => [
+    ...Map.groupBy(list, ({ detail }) => detail)
+  ]
+  const skipped = grouped(of("skipped")).map(([detail, list]) => `${list.length} ${detail}`)
   return {
     lines: [
-      ...of("failed").map(({ id, detail }) => `${id}: ${detail}`),
-      ...of("deviates").map(({ id, detail }) => `${id}: deviates (${detail})`),
-      ...unexamined.lines,
-      `${deviating} deviate by decision; not run: ${counted(of("skipped"))}; ${unexamined.tally}`,
-      `${passed} passed, ${failed} failed${isApart ? `, ${of("unexamined").length} not examined` : ""}`
+      ...failed.map(({ id, detail }) => `${id}: ${detail}`),
+      ...deviating.map(({ id, detail }) => `${id}: deviates (${detail})`),
+      ...[lost, facets]
+        .flatMap(grouped)
+        .map(([detail, list]) => `not examined, ${detail}: ${list.map(({ id }) => id).join(", ")}`),
+      `${deviating.length} deviate by decision; not run: ${skipped.join(", ") || "none"}; ${lost.length} cases and ${facets.length} facets not examined`,
+      `${passed.length} passed, ${failed.length} failed${isApart ? `, ${lost.length} not examined` : ""}`
     ],
-    asExpected: failed === 0
+    asExpected: failed.length === 0
   }
 }
 
 const judged = (one: Case, finding: Finding, deviations: ReadonlyArray<Deviation>): CaseResult => {
-  const ended = (status: Status, detail = "", unexamined: ReadonlyArray<string> = []): CaseResult => ({
-    id: one.id,
-    status,
-    detail,
-    unexamined
-  })
-  if ("notRun" in finding) return ended(finding.notRun, finding.because)
+  if ("notRun" in finding) return { id: one.id, status: finding.notRun, detail: finding.because, unexamined: [] }
   const found = finding.filter(({ isUnexamined }) => isUnexamined !== true)
-  const unknown = finding.filter(({ isUnexamined }) => isUnexamined === true).map(({ path }) => path)
+  const unexamined = finding.filter((difference) => !found.includes(difference)).map(({ path }) => path)
   if (found.length > 0) {
     const because = reasonOf(deviations, one.facts, found)
-    if (because !== undefined) return ended("deviates", because, unknown)
-    return ended("failed", found.map(({ path, message }) => `${path}: ${message}`).join(" | "), unknown)
+    const detail = because ?? found.map(({ path, message }) => `${path}: ${message}`).join(" | ")
+    return { id: one.id, status: because === undefined ? "failed" : "deviates", detail, unexamined }
   }
-  const isWholeUnknown = unknown.length > 0 && unknown.length === Object.keys(one.facts.expected).length
-  return isWholeUnknown ? ended("unexamined", `the facets ${unknown.join(", ")}`) : ended("passed", "", unknown)
+  const isWhole = unexamined.length > 0 && unexamined.length === Object.keys(one.facts.expected).length
+  return isWhole
+    ? { id: one.id, status: "unexamined", detail: `the facets ${unexamined.join(", ")}`, unexamined: [] }
+    : { id: one.id, status: "passed", detail: "", unexamined }
 }
 
 /** The finding of a case; a case that throws, or exceeds its time, differs in its runner. */
@@ -107,9 +106,3 @@ const inTime = (one: Case, clock: ClockKind, ms: number): Promise<Finding> =>
       )
       .finally(() => Clock.live.clearTimeout(timer))
   })
-
-/** The number of results with each detail. */
-const counted = (results: ReadonlyArray<CaseResult>): string => {
-  const counts = Object.entries(Object.groupBy(results, ({ detail }) => detail))
-  return counts.length === 0 ? "none" : counts.map(([detail, of]) => `${of?.length} ${detail}`).join(", ")
-}

@@ -11,7 +11,7 @@ import type { Difference } from "./matching.ts"
 /** The clock of the cases: a virtual one that jumps from timer to timer, or the host's. */
 export type ClockKind = "virtual" | "real"
 
-/** The facts of a case that rules read, the same for all suites. */
+/** The facts of a case that deviations read, the same for all suites. */
 export interface CaseFacts {
   readonly suite: "otp" | "chat" | "dispatch" | "practice"
   /** The operation of the case: a key of its suite's table of operations. */

@@ -1,157 +1,164 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
-import { deviations } from "../../conformance/deviations/deviations.ts"
-import { align } from "../../conformance/otp/align.ts"
-import { otpSuite } from "../../conformance/otp/otpSuite.ts"
-import { adds, type Deviation, is, isAt, lacks, reasonOf, text } from "../../conformance/runner/deviating.ts"
-import { type Difference, unexamined } from "../../conformance/runner/matching.ts"
-import { reportOf, runSuite } from "../../conformance/runner/runSuite.ts"
-import { type Case, type CaseFacts, type Finding, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
+import { expect, test } from "vitest"
+import { type Deviation, deviations, isAt, reasonOf } from "../../conformance/runner/deviating.ts"
+import { type Fields, fieldsOf, listOf } from "../../conformance/runner/fields.ts"
+import { differences, type Difference, unexamined } from "../../conformance/runner/matching.ts"
+import { reportOf, runCases } from "../../conformance/runner/runSuite.ts"
+import { type Case, type CaseFacts, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
+import { suites } from "../../conformance/suites.ts"
 
-const facts: CaseFacts = { suite: "otp", operation: "script", given: {}, expected: {} }
-const caseOf = (id: string, find: () => Promise<Finding>, more: Partial<CaseFacts> = {}): Case => ({
-  id,
-  facts: { ...facts, ...more },
-  run: find
-})
-const differs: Difference = { path: "obs", message: "differs" }
+const folder = join(import.meta.dirname, "cases")
+const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"))
 
-/** The report of cases, in a file that nobody reads. */
-const report = async (...cases: ReadonlyArray<Case>) => {
-  const folder = mkdtempSync(join(tmpdir(), "cases-"))
-  writeFileSync(join(folder, "any.json"), "[]")
-  const results = await runSuite({ concurrency: 2, casesOf: () => cases }, deviations, folder, { timeoutMs: 50 })
-  rmSync(folder, { recursive: true })
-  return reportOf(results)
+/** The objects of a file that have an id, wherever a suite's format places them. */
+const casesIn = (content: unknown): ReadonlyArray<Fields> => {
+  if (Array.isArray(content)) return content.flatMap(casesIn)
+  return "id" in fieldsOf(content) ? [fieldsOf(content)] : Object.values(fieldsOf(content)).flatMap(casesIn)
 }
 
-test("a folder's cases are those of its JSON files, of one case or of many, by the names of the files", () => {
-  const folder = mkdtempSync(join(tmpdir(), "cases-"))
-  writeFileSync(join(folder, "two.json"), JSON.stringify([{ id: "b" }, { id: "c" }]))
-  writeFileSync(join(folder, "one.json"), JSON.stringify({ id: "a" }))
-  writeFileSync(join(folder, "FORMAT.md"), "# format")
-  expect(readCases(otpSuite, folder).map(({ id }) => id)).toEqual(["a", "b", "c"])
-  expect(readCases(otpSuite, join(folder, "one.json")).map(({ id }) => id)).toEqual(["a"])
-  rmSync(folder, { recursive: true })
+const files = [...suites.keys()]
+  .flatMap((suite) => readdirSync(join(folder, suite)).map((file) => ({ suite, file })))
+  .map((place) => ({ ...place, content: read(join(place.suite, place.file)) }))
+
+/** The results of a file's cases by id; the cases of a file run once. */
+const resultsOf = (file: (typeof files)[number]) => {
+  const results = known.get(file) ?? runsOf(file)
+  known.set(file, results)
+  return results
+}
+
+const runsOf = async ({ suite, file, content }: (typeof files)[number]) => {
+  const cases = suites.get(suite)?.casesOf(content, file.replace(".json", "")) ?? []
+  return Object.fromEntries((await runCases(cases, deviations)).map((result) => [result.id, result]))
+}
+
+const known = new Map<(typeof files)[number], ReturnType<typeof runsOf>>()
+
+/** Cases that have one of their `wrong` expectations in place of the right one. */
+const spoiled = (content: unknown): unknown => {
+  if (Array.isArray(content)) return content.flatMap(spoiled)
+  const { wrong, ...one } = fieldsOf(content)
+  if (!("id" in one)) return Object.fromEntries(Object.entries(one).map(([key, list]) => [key, spoiled(list)]))
+  return listOf(wrong).map((expected, index) => ({
+    ...one,
+    id: `${String(one["id"])} wrong ${index}`,
+    ...expecting(expected)
+  }))
+}
+
+const keyed = (key: string, value: unknown): Fields => ({ [key]: value })
+const expecting = (expected: unknown): Fields => keyed("then", expected)
+
+test.each(files)("CASE1 when the runner reads $suite/$file, each case ends with its verdict", async (file) => {
+  const results = await resultsOf(file)
+  for (const { id, verdict = "passed" } of casesIn(file.content)) {
+    const { status, detail } = results[String(id)] ?? { status: "unread", detail: "" }
+    expect(`${String(id)} ${status}: ${detail}`).toContain(`${String(id)} ${String(verdict)}`)
+  }
 })
 
-test("a report counts the cases, and has a line for each that failed", async () => {
-  const passes = async () => []
-  expect(
-    await report(
-      caseOf("a", passes),
-      caseOf("b", async () => [differs]),
-      caseOf("c", passes)
-    )
-  ).toEqual({
+test.each(files)("CASE2 when a case of $suite/$file has a wrong expectation, it fails", async (file) => {
+  const results = Object.values(await resultsOf({ ...file, content: spoiled(file.content) }))
+  expect(results.filter(({ status }) => status !== "failed")).toEqual([])
+})
+
+test.each(read("matching.json") as ReadonlyArray<ReadonlyArray<unknown>>)(
+  "CASE2 when %j is compared, it matches %j, and differs from %j",
+  (actual, right, wrong) => {
+    const scope = {
+      outcome: { ok: { steps: [1, 2] }, theirs: 6, low: 4, given: { word: "seven", other: "eight" } },
+      given: { seven: 7, eight: 8, word: "seven", other: "eight" }
+    }
+    expect(differences(actual, right, scope)).toEqual([])
+    expect(differences(actual, wrong, scope)).not.toEqual([])
+  }
+)
+
+const facts: CaseFacts = { suite: "chat", operation: "run", given: {}, expected: {} }
+const difference: Difference = { path: "steps.3.done", message: "differs", ours: true, theirs: false }
+const caseOf = (id: string, run: Case["run"], expected: Fields = {}): Case => ({
+  id,
+  facts: { ...facts, expected },
+  run
+})
+
+test("CASE3 when the run ends, the report lists the cases that did not pass, and ends with their number", async () => {
+  const results = await runCases(
+    [
+      caseOf("a", async () => []),
+      caseOf("b", async () => [difference]),
+      caseOf("c", () => Promise.reject(new TypeError("no such key"))),
+      caseOf("d", () => new Promise(() => {})),
+      caseOf("e", async () => unexaminedCase("the step fly")),
+      caseOf("f", async () => [unexamined("heat")], { obs: {}, heat: 7 }),
+      caseOf("g", async () => ({ notRun: "skipped", because: "optional" }))
+    ],
+    [],
+    { timeoutMs: 50 }
+  )
+  expect(reportOf(results.filter(({ id }) => id !== "c"))).toEqual({
     lines: [
-      "b: obs: differs",
-      "0 deviate by decision; not run: none; 0 cases and 0 facets not examined",
-      "2 passed, 1 failed"
+      "b: steps.3.done: differs",
+      "d: runner: took longer than 50 ms",
+      "not examined, the step fly: e",
+      "not examined, the facet heat: f",
+      "0 deviate by decision; not run: 1 optional; 1 cases and 1 facets not examined",
+      "2 passed, 2 failed"
     ],
     asExpected: false
   })
+  expect(results[2]?.detail).toMatch(/^runner: TypeError: no such key/)
+  expect(reportOf(results.slice(0, 1))).toMatchObject({ asExpected: true })
 })
 
-test("a case that throws, and one that does not end, have failed", async () => {
-  const { lines } = await report(
-    caseOf("a", () => Promise.reject(new TypeError("no such key"))),
-    caseOf("b", () => new Promise(() => {}))
-  )
-  expect(lines[0]).toMatch(/^a: runner: TypeError: no such key/)
-  expect(lines[1]).toBe("b: runner: took longer than 50 ms")
+test("CASE4 when a folder is read, the cases are those of its JSON files, in the order of the names", () => {
+  const path = mkdtempSync(join(tmpdir(), "cases-"))
+  const then = {}
+  writeFileSync(join(path, "two.json"), JSON.stringify(["b", "c"].map((id) => ({ id, ...expecting(then) }))))
+  writeFileSync(join(path, "one.json"), JSON.stringify({ id: "a", ...expecting(then) }))
+  writeFileSync(join(path, "FORMAT.md"), "# format")
+  const idsOf = (place: string) => readCases(suites.get("otp") as never, place).map(({ id }) => id)
+  expect(idsOf(path)).toEqual(["a", "b", "c"])
+  expect(idsOf(join(path, "one.json"))).toEqual(["a"])
+  rmSync(path, { recursive: true })
 })
 
-test("a case with an unknown step, and an unknown facet, are not examined", async () => {
-  const flies = caseOf("a", async () => unexaminedCase("the step fly"))
-  const facet = caseOf("b", async () => [unexamined("heat")], { expected: { obs: {}, heat: 7 } })
-  expect(await report(flies, facet)).toEqual({
-    lines: [
-      "not examined, the step fly: a",
-      "not examined, the facet heat: b",
-      "0 deviate by decision; not run: none; 1 cases and 1 facets not examined",
-      "1 passed, 0 failed"
-    ],
-    asExpected: true
-  })
-})
+const deviation: Deviation = {
+  suite: "chat",
+  topic: "T",
+  decision: "because",
+  at: { "steps.*.done": { ours: true, theirs: false } }
+}
 
-test("lists are compared by their longest common part", () => {
-  const compared = (required: string, got: string) =>
-    align(required.split(""), got.split(""), Object.is).map(
-      (found) => `${found.at}:${found.required ?? ""}>${found.got ?? ""}`
-    )
-  expect(compared("abc", "abc")).toEqual([])
-  expect(compared("abc", "abxc")).toEqual(["2:>x"])
-  expect(compared("abc", "ac")).toEqual(["1:b>"])
-  expect(compared("abc", "axc")).toEqual(["1:b>x"])
-  expect(compared("", "ab")).toEqual(["0:>a", "1:>b"])
-  expect(compared("ab", "")).toEqual(["0:a>", "0:b>"])
-})
-
-test("DEV1 finalizers that run on a signal are excused in the trace, and nowhere else", async () => {
-  const given = { when: [["try_after", ["wait_forever"], [["note", "after"]]]] }
-  const ended = (path: string, ours: unknown, more: Partial<CaseFacts> = { given }) => {
-    const message = `is ${JSON.stringify(ours)}, not missing`
-    return report(caseOf("a", async () => [{ path, message, ours, theirs: undefined }], more))
-  }
-  const note = ["a", "note", "after"]
-  expect((await ended("trace.0", note)).lines[0]).toMatch(/^a: deviates \(P1: Finalizers/)
-  for (const failed of [ended("obs.a.0", note), ended("trace.0", ["a", "init"]), ended("trace.0", note, {})]) {
-    expect(await failed).toMatchObject({ asExpected: false })
+test("DEV1 when a difference has another suite, path, value or case, a deviation does not excuse it", () => {
+  const reason = (found: Difference, more: Partial<Deviation> = {}, one: CaseFacts = facts) =>
+    reasonOf([{ ...deviation, ...more }], one, [found])
+  expect(reason(difference)).toBe("T: because")
+  expect(reason(difference, { of: { operation: "run" } })).toBe("T: because")
+  expect(reason(difference, { of: { operation: "step" } })).toBeUndefined()
+  expect(reason(difference, { since: { path: "steps.*.done", message: "other" } })).toBeUndefined()
+  expect(reason(difference, {}, { ...facts, suite: "otp" })).toBeUndefined()
+  expect(reason({ ...difference, ours: false })).toBeUndefined()
+  for (const path of ["steps.done", "steps.3.4.done", "steps.3.done.x", "a.steps.3.done"]) {
+    expect(reason({ ...difference, path })).toBeUndefined()
   }
 })
 
-describe("a rule of deviations", () => {
-  const one: CaseFacts = { suite: "chat", operation: "run", given: {}, expected: {} }
-  const rule: Deviation = {
-    suite: "chat",
-    topic: "T",
-    decision: "because",
-    path: "steps.*.done",
-    value: is(true, false)
-  }
-  const difference = { path: "steps.3.done", message: "", ours: true, theirs: false }
-
-  test("DEV1 excuses its path and its value in its suite", () => {
-    expect(reasonOf([rule], one, [difference])).toBe("T: because")
-    expect(reasonOf([rule], { ...one, suite: "dispatch" }, [difference])).toBeUndefined()
-    expect(reasonOf([rule], one, [{ ...difference, ours: false }])).toBeUndefined()
-    for (const path of ["steps.done", "steps.3.4.done", "steps.3.done.x", "a.steps.3.done"]) {
-      expect(reasonOf([rule], one, [{ ...difference, path }])).toBeUndefined()
-    }
-  })
-
-  test("DEV1 speaks of the cases that it is about", () => {
-    expect(reasonOf([{ ...rule, of: () => false }], one, [difference])).toBeUndefined()
-  })
-
-  test("DEV2 leaves a case failed while a difference is left", () => {
-    expect(reasonOf([rule], one, [difference, { ...difference, path: "ok" }])).toBeUndefined()
-  })
-
-  test("may have any number of steps, and names with a dollar, in its path", () => {
-    expect(["done", "a.done", "a.b.done"].map((path) => isAt(path, "**.done"))).toEqual([true, true, true])
-    expect(isAt("error.$error", "error.$error")).toBe(true)
-    expect(isAt("a.undone", "**.done")).toBe(false)
-  })
-
-  test("states of lists what is added or left out, and of which kind", () => {
-    const tools = adds(text(/^tool/))
-    expect(tools(["user", "tool:a"], ["user"], "")).toBe(true)
-    expect(tools(["user", "user"], ["user"], "")).toBe(false)
-    expect(tools(["assistant", "tool:a"], ["user"], "")).toBe(false)
-    const asked = lacks(text(/^ask/))
-    expect(asked(["ask:a"], ["ask:a", "ask:b"], "")).toBe(true)
-    expect(asked(["ask:a"], ["ask:a", "answered:b"], "")).toBe(false)
-  })
+test("DEV1 when a path has `**`, it matches any number of steps", () => {
+  expect(["done", "a.done", "a.b.done"].map((path) => isAt(path, "**.done"))).toEqual([true, true, true])
+  expect(isAt("error.$error", "error.$error")).toBe(true)
+  expect(isAt("a.undone", "**.done")).toBe(false)
 })
 
-test("every deviation has a decision in words, and a path", () => {
-  for (const { decision, path } of deviations) {
-    expect(decision).toMatch(/^[A-Z].* /)
-    expect(path).toMatch(/\w/)
-  }
+test("DEV2 when a difference is left, the case fails", () => {
+  expect(reasonOf([deviation], facts, [difference, { ...difference, path: "ok" }])).toBeUndefined()
+})
+
+test("DEV2 when the cases of this folder run, each deviation explains one of them", async () => {
+  const results = (await Promise.all(files.map(resultsOf))).flatMap((file) => Object.values(file))
+  const reasons = results.map(({ status, detail }) => (status === "deviates" ? detail : "")).join("; ")
+  const unused = deviations.filter(({ topic, decision }) => !reasons.includes(`${topic}: ${decision}`))
+  expect(unused).toEqual([])
 })

@@ -5,33 +5,22 @@ import { runToolCalls, streamToolCalls, ToolExecutor } from "@troupe/chat/tools"
 import { executorOf, type Observations, toolOf } from "../behaviours.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
-import { messageOf, toolCallOf } from "../values/fromNeutral.ts"
-import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
-import {
-  chatResultForm,
-  haltForm,
-  messageForm,
-  outcomeForm,
-  requestForm,
-  responseForm,
-  stepResultForm
-} from "../values/toNeutral.ts"
-
-/** A call of a case. */
-export type Operation = (given: Fields, seen: Observations) => Promise<Outcome> | Outcome
+import { type Operation, type Outcome, read, settled } from "../outcome.ts"
+import { forms } from "../values/forms.ts"
+import { outcomeForm } from "../values/plain.ts"
 
 /** The input of a step or a chat: a thread, messages, a request's messages, or something invalid. */
 const inputOf = ({ thread, messages, request, input }: Fields): never => {
   const given = thread ?? messages ?? fieldsOf(request)["messages"]
   if (given === undefined) return input as never
-  if (Array.isArray(given)) return given.map(messageOf) as never
-  return { messages: listOf(fieldsOf(given)["messages"]).map(messageOf) } as never
+  if (Array.isArray(given)) return given.map(forms.message.from) as never
+  return { messages: listOf(fieldsOf(given)["messages"]).map(forms.message.from) } as never
 }
 
 /** Adds the fake's observations to the outcome. */
 const witnessed = ({ fake }: CaseEngine, outcome: Outcome): Outcome => ({
   ...outcome,
-  ...(fake === undefined ? {} : { requests: fake.requests.map(requestForm), cleanupRuns: fake.released })
+  ...(fake === undefined ? {} : { requests: fake.requests.map(forms.request.to), cleanupRuns: fake.released })
 })
 
 type Call<A> = (engine: Engine.Engine, input: never, options: never) => Promise<A>
@@ -55,7 +44,7 @@ const streaming =
     const opened = await settled(() => call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never))
     if (opened.failure !== undefined) return witnessed(engine, opened)
     const events = opened.ok as Chat.EventStream
-    return witnessed(engine, { stream: await read(events, consumptionOf(given["consume"])) })
+    return witnessed(engine, { stream: await read(events, given["consume"]) })
   }
 
 /** Calls with an engine of its own. */
@@ -109,7 +98,7 @@ const sortedTools = (messages: ReadonlyArray<unknown>): ReadonlyArray<unknown> =
 const batch = (given: Fields, seen: Observations) => {
   const { tool_calls: calls, tools, engine, opts } = given
   return [
-    listOf(calls).map(toolCallOf),
+    listOf(calls).map(forms.toolCall.from),
     listOf(tools).map((tool) => toolOf(tool, seen, engine)),
     { ...optionsOf(opts, seen), ...(engine === undefined ? {} : { engine: engineOf(engine, seen).engine }) }
   ] as const
@@ -118,11 +107,11 @@ const batch = (given: Fields, seen: Observations) => {
 const toolCallRun: Operation = (given, seen) =>
   settled(async () => {
     const { messages, halt } = await runToolCalls(...batch(given, seen))
-    return { messages: messages.map(messageForm), ...(halt === undefined ? {} : { halt: haltForm(halt) }) }
+    return { messages: messages.map(forms.message.to), ...(halt === undefined ? {} : { halt: forms.halt(halt) }) }
   })
 
 const toolCallStream: Operation = async (given, seen) => {
-  const stream = await read(streamToolCalls(...batch(given, seen)), consumptionOf(given["consume"]))
+  const stream = await read(streamToolCalls(...batch(given, seen)), given["consume"])
   // A generator's call cannot fail by itself: an exception before its first event is the call's failure.
   return stream.raw.length === 0 && stream.failure !== undefined ? { failure: stream.failure } : { stream }
 }
@@ -135,7 +124,7 @@ const execute: Operation = async ({ tool, arguments: args, opts, executor }, see
       context: fieldsOf(context),
       sessionId: sessionId as string | undefined,
       requestId: requestId as string | undefined,
-      toolCall: call === undefined ? (undefined as never) : toolCallOf(call),
+      toolCall: call === undefined ? (undefined as never) : forms.toolCall.from(call),
       ...(engine === undefined ? {} : { engine: engine as never }),
       signal: new AbortController().signal,
       progress: () => undefined,
@@ -146,9 +135,9 @@ const execute: Operation = async ({ tool, arguments: args, opts, executor }, see
   return outcome.failure === undefined ? { value: outcomeForm(outcome.ok as never) } : outcome
 }
 
-const step = collecting(Chat.step, stepResultForm)
+const step = collecting(Chat.step, forms.stepResult.to)
 const streamStep = streaming(Chat.streamStep)
-const run = collecting(Chat.run, chatResultForm)
+const run = collecting(Chat.run, forms.chatResult.to)
 const stream = streaming(Chat.stream)
 
 const lastStep = (collector: StreamCollector) => collector.steps.at(-1)
@@ -167,12 +156,12 @@ export const chatOperations: Readonly<Record<string, Operation>> = {
   "facade.chat": run,
   stream,
   "facade.stream": stream,
-  generate: collecting(Chat.generate, responseForm),
+  generate: collecting(Chat.generate, forms.response.to),
   stream_generate: streaming(Chat.streamGenerate),
-  step_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
-  facade_vs_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
-  facade_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
-  facade_vs_stream: both(Chat.run, Chat.stream, chatResultForm, wholeChat),
-  run_vs_stream: both(Chat.run, Chat.stream, chatResultForm, wholeChat),
-  facade_vs_run: both(Chat.run, Chat.stream, chatResultForm, wholeChat)
+  step_vs_stream_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
+  facade_vs_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
+  facade_vs_stream_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
+  facade_vs_stream: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat),
+  run_vs_stream: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat),
+  facade_vs_run: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat)
 }

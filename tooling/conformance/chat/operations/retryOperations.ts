@@ -4,24 +4,16 @@ import { AdapterError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { make, matches, type RetryNotice, type RetryPolicy } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import type { Operation } from "./operation.ts"
-import { construct } from "../values/fromNeutral.ts"
-import { camel, renamed, snake } from "../values/naming.ts"
-import { type Outcome, settled } from "../outcome.ts"
-import { ScriptedException } from "../scripted.ts"
+import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
+import { camel, construct, renamed, ScriptedException, snake } from "../values/plain.ts"
 
 /** A policy of a case; an unknown part is passed on and refused. */
-export const policyOf = (value: unknown): Retry.RetryOptions | false => {
+export const retryOf = (value: unknown): Retry.RetryOptions | false => {
   if (value === false || value === "no_retry") return false
   return isFields(value) ? renamed(fieldsOf(construct(value)), camel) : {}
 }
 
 const policyForm = (policy: RetryPolicy): Fields => renamed({ ...policy }, snake)
-
-const valued = async (call: () => unknown): Promise<Outcome> => {
-  const { ok, failure } = await settled(call)
-  return failure === undefined ? { value: ok } : { failure }
-}
 
 /** A case's reason: one of ours, a status, or an unknown word. */
 const reasonOf = (said: unknown): AdapterError["reason"] => {
@@ -70,7 +62,7 @@ const runOnce = async ({ policy, attempts, metadata }: Fields): Promise<Outcome>
   const notices: Array<Fields> = []
   const { failure } = await settled(() =>
     Chat.generate(Engine.make({ adapter }), [user("hi")], {
-      retry: policyOf(policy),
+      retry: retryOf(policy),
       onRetry: (notice) => notices.push({ ...fieldsOf(metadata), ...noticeForm(notice) })
     })
   )
@@ -98,7 +90,7 @@ const run: Operation = async (given) => {
 /** The calls of this kind, by `when`. */
 export const retryOperations: Readonly<Record<string, Operation>> = {
   "retry.default_policy": () => ({ value: policyForm(Retry.defaults) }),
-  "retry.materialize": ({ policy }) => valued(() => policyForm(make(policyOf(policy)))),
+  "retry.materialize": ({ policy }) => valued(() => policyForm(make(retryOf(policy)))),
   "retry.error_matches": ({ error, retry_on: retryOn }) => {
     const said = isFields(error) ? error["reason"] : error
     return { value: matches(errorOf(said), { retryOn: listOf(retryOn) as RetryPolicy["retryOn"] }) }

@@ -7,12 +7,11 @@ import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/ch
 import type { Observations } from "../behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { comparable, fresh } from "./chatOperations.ts"
-import { type Operation } from "./operation.ts"
 import { stateForm } from "../collecting.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
-import { chatResultOf, construct, eventOf, messageOf, sessionFieldsOf, stepResultOf } from "../values/fromNeutral.ts"
-import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
-import { chatResultForm, requestForm, sessionForm, stepResultForm } from "../values/toNeutral.ts"
+import { type Operation, type Outcome, read, settled } from "../outcome.ts"
+import { forms } from "../values/forms.ts"
+import { construct } from "../values/plain.ts"
 
 /** The position in a list of operations. */
 interface Place {
@@ -32,7 +31,7 @@ type Step = (place: Place, op: Fields) => Promise<Done> | Done
 type AnyResult = ResultOf["step"]
 
 const resultForm = (result: AnyResult): Fields =>
-  "haltedReason" in result ? chatResultForm(result) : stepResultForm(result)
+  "haltedReason" in result ? forms.chatResult.to(result) : forms.stepResult.to(result)
 
 const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
   session,
@@ -42,15 +41,16 @@ const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
 const inputOf = ({ input }: Fields, { session }: Place): Parameters<typeof Session.start>[1] => {
   const { session: current, messages, thread, raw_list: list, invalid } = fieldsOf(input)
   if (current === true) return session
-  if (Array.isArray(messages)) return messages.map(messageOf)
-  if (isFields(thread)) return { messages: listOf(thread["messages"]).map(messageOf) }
-  if (Array.isArray(thread)) return thread.map(messageOf)
+  if (Array.isArray(messages)) return messages.map(forms.message.from)
+  if (isFields(thread)) return { messages: listOf(thread["messages"]).map(forms.message.from) }
+  if (Array.isArray(thread)) return thread.map(forms.message.from)
   return (list ?? construct(invalid)) as never
 }
 
 const optionsIn = (place: Place, { opts }: Fields): never => optionsOf(opts, place.seen) as never
 
-const messageIn = ({ message }: Fields) => (message === null || message === undefined ? null : messageOf(message))
+const messageIn = ({ message }: Fields) =>
+  message === null || message === undefined ? null : forms.message.from(message)
 
 const streamed =
   <Mode extends SessionMode>(
@@ -59,7 +59,7 @@ const streamed =
   ): Step =>
   async (place, op) => {
     const events = await open(place, op)
-    const stream = await read(events, consumptionOf(op["consume"]))
+    const stream = await read(events, op["consume"])
     if (op["fold"] === undefined) return { session: place.session, outcome: { stream } }
     const { mode, seed } = fieldsOf(op["fold"])
     const { session, outcome } =
@@ -73,7 +73,7 @@ const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
   const collector = new StreamCollector(session.thread)
   const state = () => JSON.stringify(stateForm(collector))
   const before = { state: state(), session: JSON.stringify(session) }
-  for (const event of listOf(events)) collector.apply(eventOf(event))
+  for (const event of listOf(events)) collector.apply(forms.event.from(event))
   const once = turned(Session.after(session, mode as SessionMode, collector))
   const again = turned(Session.after(session, mode as SessionMode, collector))
   const facets: Outcome = {
@@ -107,7 +107,7 @@ const submitMany: Step = ({ session }, { results, compare_with_singles: compared
 }
 
 const steps: Readonly<Record<string, Step>> = {
-  new: (_, { fields }) => ({ session: Session.make(sessionFieldsOf(fields)) }),
+  new: (_, { fields }) => ({ session: Session.make(forms.session.from(fields)) }),
   start: async (place, op) => turned(await Session.start(place.engine, inputOf(op, place), optionsIn(place, op))),
   reply: async (place, op) =>
     turned(await Session.reply(place.engine, place.session, op["text"] as string, optionsIn(place, op))),
@@ -124,12 +124,12 @@ const steps: Readonly<Record<string, Step>> = {
   }),
   pending_tool_calls: ({ session }) => ({
     session,
-    outcome: { value: fieldsOf(sessionForm(session))["pending_tool_calls"] }
+    outcome: { value: fieldsOf(forms.session.to(session))["pending_tool_calls"] }
   }),
   apply_chat_result: (place, { result }) =>
-    projected(place.session, "chat", [{ type: "chat_completed", result: chatResultOf(result) }]),
+    projected(place.session, "chat", [{ type: "chat_completed", result: forms.chatResult.from(result) }]),
   apply_step_result: (place, { result }) => {
-    const { response, thread, mode, manualToolCalls, halt } = stepResultOf(result)
+    const { response, thread, mode, manualToolCalls, halt } = forms.stepResult.from(result)
     return projected(place.session, "step", [{ type: "step_completed", response, thread, mode, manualToolCalls, halt }])
   },
   stream_start: streamed("chat", (place, op) =>
@@ -156,10 +156,10 @@ const session: Operation = async ({ engine: given, ops }, seen) => {
   let current = Session.make()
   const each: Array<Outcome> = []
   for (const op of listOf(ops).map(fieldsOf)) {
-    const before = { calls: seen.calls.length, session: JSON.stringify(sessionForm(current)) }
+    const before = { calls: seen.calls.length, session: JSON.stringify(forms.session.to(current)) }
     const { session: next, outcome } = await performed({ engine, session: current, seen }, op)
     current = next
-    const form = sessionForm(next)
+    const form = forms.session.to(next)
     each.push({
       ...outcome,
       session: form,
@@ -168,11 +168,11 @@ const session: Operation = async ({ engine: given, ops }, seen) => {
       cleanupRuns: fake?.released
     })
   }
-  return { each, ...(fake === undefined ? {} : { requests: fake.requests.map(requestForm) }) }
+  return { each, ...(fake === undefined ? {} : { requests: fake.requests.map(forms.request.to) }) }
 }
 
 const startVsStreamStart: Operation = (given, seen) => {
-  const messages = listOf(given["messages"] ?? fieldsOf(given["thread"])["messages"]).map(messageOf)
+  const messages = listOf(given["messages"] ?? fieldsOf(given["thread"])["messages"]).map(forms.message.from)
   const options = () => optionsOf(given["opts"], seen)
   return settled(async () => {
     const collected = await fresh(given, seen, (engine) => Session.start(engine, messages, options()))
@@ -185,7 +185,7 @@ const startVsStreamStart: Operation = (given, seen) => {
     })
     return [collected, folded].map((turn) => {
       const { session: after, result } = turn as SessionTurn
-      const { id: _, context: __, ...form } = sessionForm(after)
+      const { id: _, context: __, ...form } = forms.session.to(after)
       return comparable({ session: form, result: resultForm(result) })
     })
   }).then(({ ok, failure }) => (failure === undefined ? { sides: ok, ok: listOf(ok)[0] } : { failure }))

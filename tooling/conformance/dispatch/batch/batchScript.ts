@@ -2,7 +2,7 @@
 import { Dispatch } from "@troupe/chat/dispatch"
 import { Process } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { ScriptedException } from "../../chat/scripted.ts"
+import { ScriptedException } from "../../chat/values/plain.ts"
 import type { BatchState, CallResult, ScriptedCall } from "./batch.ts"
 
 type Edit = (state: BatchState) => BatchState

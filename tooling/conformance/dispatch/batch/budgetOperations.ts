@@ -5,10 +5,9 @@
  */
 import { Usage } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf } from "../../runner/fields.ts"
-import { facetDifferences } from "../../runner/matching.ts"
 import { finishOf, runLoop } from "../loop/loopRun.ts"
 import { type Model, reply } from "../loop/loopScript.ts"
-import type { Operation, Operations } from "../operation.ts"
+import { compared, type Operation, type Operations } from "../dispatchCases.ts"
 
 const names: Readonly<Record<string, keyof Usage.Usage>> = {
   in: "inputTokens",
@@ -27,7 +26,7 @@ const add: Operation = async ({ when, expected }) => {
   const usage = Object.fromEntries(Object.entries(names).map(([name, field]) => [name, sum[field]]))
   const cost = Math.round((sum.totalCost ?? 0) * 1e6) / 1e6
   const absentUntilReported = !("reasoningTokens" in usages.slice(1).reduce(Usage.add, Usage.empty))
-  return facetDifferences({ usage, cost, absentUntilReported }, expected)
+  return compared({ usage, cost, absentUntilReported }, { expected })
 }
 
 /** Whether a turn of this cost would continue under each limit. */
@@ -40,7 +39,7 @@ const exceededFor: Operation = async ({ given, when, expected }) => {
       return finishOf(await runLoop({ prompt: "hi", model, given: { options } })) === "error_max_budget_usd"
     })
   )
-  return facetDifferences({ results }, expected)
+  return compared({ results }, { expected })
 }
 
 export const budgetOperations: Operations = { add, exceededFor }

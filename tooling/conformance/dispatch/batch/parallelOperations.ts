@@ -2,14 +2,10 @@
 import { Dispatch } from "@troupe/chat/dispatch"
 import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { type Difference, facetDifferences } from "../../runner/matching.ts"
 import { isScripted } from "../../chat/outcome.ts"
 import { type BatchSeen, type ScriptedCall, runBatch } from "./batch.ts"
 import { fieldsOfState, printed, recordedCall, stateOf, toolsOf, writtenCall } from "./batchScript.ts"
-import type { DispatchCase } from "../dispatchCases.ts"
-import type { Operations } from "../operation.ts"
-
-const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> => facetDifferences(seen, expected, seen)
+import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
   runBatch({
@@ -75,31 +71,33 @@ const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<Readonl
     calls.map((call) => ({ ...call, delayMs: 10 * (1 + order.findIndex(({ key }) => key === call.key)) }))
   )
 
-const runWritten = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+const runWritten: Operation = async ({ given, when, expected }) => {
   const calls = listOf(when["runBatch"]).map(writtenCall)
   const { trace, ...rest } = expected
   const required = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
   const orders = when["anyFinishOrder"] === true ? finishOrders(calls) : [calls]
-  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), required))
+  const found = orders.map(async (order) =>
+    compared(facets([await batchOf(given, order)], order), { expected: required })
+  )
   return (await Promise.all(found)).flat()
 }
 
 /** `start r1`, or `start:r1`. */
 const mark = (words: unknown): string => textOf(words).replace(" ", ":")
 
-const runEach = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+const runEach: Operation = async ({ given, when, expected }) => {
   const batches = listOf(when["runBatchEach"]).map((batch) => listOf(batch).map(writtenCall))
   const seen = await Promise.all(batches.map((calls) => batchOf(given, calls)))
-  return compared(facets(seen, batches.flat()), expected)
+  return compared(facets(seen, batches.flat()), { expected })
 }
 
-const runWithConcurrency = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+const runWithConcurrency: Operation = async ({ given, when, expected }) => {
   const seen = Object.entries(fieldsOf(when["runBatchWithConcurrency"])).map(async ([limit, count]) => {
     const calls = Array.from({ length: Number(count) }, (_, index) => writtenCall({ id: `r${index}`, tool: "r" }))
     const state = limit === "unset" ? {} : { maxConcurrency: Number(limit) }
     return [limit, (await batchOf({ ...given, state }, calls)).maxInFlight]
   })
-  return compared({ maxInFlight: Object.fromEntries(await Promise.all(seen)) }, expected)
+  return compared({ maxInFlight: Object.fromEntries(await Promise.all(seen)) }, { expected })
 }
 
 /** The tools of the recordings; `dup` is registered twice. */
@@ -126,7 +124,7 @@ const kindOf = ({ kind, reason }: BatchSeen): string =>
 
 const errorOf = ({ reason }: BatchSeen): string | undefined => (isScripted(reason) ? "RuntimeError" : undefined)
 
-const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+const runRecorded: Operation = async ({ recorded, expected }) => {
   const calls = listOf(recorded["calls"]).map(recordedCall)
   const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
   const all: Fields = {
@@ -140,10 +138,8 @@ const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<Readon
     maxInFlight: seen.maxInFlight,
     seen: Object.fromEntries(Object.entries(seen.given).map(([key, state]) => [key, fieldsOfState(state)]))
   }
-  return compared(all, {
-    ...expected,
-    ...("results" in expected ? { results: listOf(expected["results"]).map(inOurWords) } : {})
-  })
+  const inOurs = "results" in expected ? { results: listOf(expected["results"]).map(inOurWords) } : {}
+  return compared(all, { expected: { ...expected, ...inOurs } })
 }
 
 /** The arguments of a listener for a message with these results. */
@@ -161,33 +157,16 @@ const asResult = ({ id, ui }: Fields): ToolResult => ({
   ui: ui as ToolResult["ui"]
 })
 
-const threeResults = [
-  { id: "1" },
-  { id: "2", ui: { kind: "a", payload: {} } },
-  { id: "3", ui: { kind: "b", payload: {} } }
-]
-
-/** Messages that cases name by words. */
-const messages: Readonly<Record<string, unknown>> = {
-  missing: null,
-  "nil results": null,
-  empty: [],
-  "empty results": [],
-  "one whose ui lacks a payload key": [{ id: "1", ui: { kind: "a" } }],
-  "ui map without payload key": [{ id: "1", ui: { kind: "a" } }],
-  "three results, 2nd and 3rd with ui": threeResults
-}
-
-const emitWritten = async ({ given, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
-  const words = (results: unknown) => reported(results).map((event) => event.join(" "))
+const emitWritten: Operation = async ({ given, expected }) => {
+  const shown = (results: unknown) => reported(results).map((event) => event.join(" "))
   const each = given["resultsEach"]
   const answers =
-    each === undefined ? words(given["results"]) : listOf(each).map((name) => words(messages[textOf(name)]))
-  return compared({ answers }, expected)
+    each === undefined ? shown(given["results"]) : listOf(each).map((name) => shown(meanings.emitted[textOf(name)]))
+  return compared({ answers }, { expected })
 }
 
-const emitRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> =>
-  compared({ events: reported(messages[textOf(recorded["title"])]) }, expected)
+const emitRecorded: Operation = async ({ recorded, expected }) =>
+  compared({ events: reported(meanings.emitted[textOf(recorded["title"])]) }, { expected })
 
 export const parallelOperations: Operations = {
   runBatch: runWritten,

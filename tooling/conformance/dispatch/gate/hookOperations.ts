@@ -3,73 +3,60 @@
  *
  * @module
  */
-import { unexaminedCase } from "../../runner/suite.ts"
-import { Message, type ToolCall } from "@troupe/chat/messages"
 import * as Hooks from "../../../../packages/chat/src/gate/Hooks.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { type Difference, facetDifferences } from "../../runner/matching.ts"
-import type { DispatchCase } from "../dispatchCases.ts"
-import type { Operation, Operations } from "../operation.ts"
-
-type AnyHook = (payload: unknown) => Hooks.HookAnswer
-
-const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Difference> =>
-  facetDifferences(actual, expected)
+import { user } from "@troupe/chat"
+import { Message, type ToolCall } from "@troupe/chat/messages"
+import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { unexaminedCase } from "../../runner/suite.ts"
+import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 
 const running = (): Hooks.HookRun => ({ signal: new AbortController().signal })
 
-/** A hook from a case's words; `ran` counts its runs. */
-export const hookOf = (word: unknown, ran: () => void): AnyHook => {
-  const { raises, throws } = fieldsOf(word)
-  return () => {
-    ran()
+/** The answer of a hook, by the key of its words. */
+const answers: Readonly<Record<string, (value: unknown, payload: unknown, word: unknown) => unknown>> = {
+  deny: (reason) => ({ type: "deny", reason }),
+  halt: (reason) => ({ type: "halt", reason }),
+  haltWhen: (condition, payload, word) =>
+    condition === "iteration == 1" && fieldsOf(payload)["iteration"] === 1
+      ? { type: "halt", reason: textOf(fieldsOf(word)["reason"]) }
+      : "ok",
+  augment: (text) => ({ type: "augment", text }),
+  transform: (prompt) => ({ type: "transform", prompt }),
+  inject: (value) => ({ type: "inject", messages: (Array.isArray(value) ? value : [value]).map(injected) })
+}
+
+const injected = (value: unknown): Message.Message => {
+  const { role, text } = fieldsOf(value)
+  return role === "system" ? Message.system(textOf(text)) : user(textOf(text ?? value))
+}
+
+/** A hook from a case's words; `note` is called with its payload. */
+export const hookOf =
+  (word: unknown, note: (payload: unknown) => void): ((payload: unknown) => Hooks.HookAnswer) =>
+  (payload) => {
+    note(payload)
+    const { raises, throws } = fieldsOf(word)
     if (raises !== undefined || throws !== undefined) throw new Error(textOf(raises ?? throws))
-    return answerOf(word) as Hooks.HookAnswer
+    // A return value written as a term: `augment 'x'`, `augment x`, `inject []`.
+    const [, term, rest = ""] = /^(augment|inject) (.*)$/.exec(textOf(word)) ?? []
+    if (term === "inject") return { type: term, messages: [] }
+    if (term !== undefined) return { type: "augment", text: rest === "''" ? "" : rest }
+    const type = Object.keys(fieldsOf(word)).find((key) => key in answers) ?? ""
+    return (answers[type]?.(fieldsOf(word)[type], payload, word) ?? (word === "spy" ? "ok" : word)) as Hooks.HookAnswer
   }
-}
 
-const answerOf = (word: unknown): unknown => {
-  if (typeof word === "string") return written(word)
-  const [type] = Object.keys(fieldsOf(word))
-  const value = fieldsOf(word)[type ?? ""]
-  switch (type) {
-    case "deny":
-    case "halt":
-      return { type, reason: value }
-    case "augment":
-      return { type, text: value }
-    case "transform":
-      return { type, prompt: value }
-    case "inject":
-      return { type, messages: (Array.isArray(value) ? value : [value]).map((text) => Message.system(textOf(text))) }
-    default:
-      return word
-  }
-}
-
-/** A return value written as a term: `augment 'x'`, `augment x`, `inject []`. */
-const written = (word: string): unknown => {
-  if (word === "spy") return "ok"
-  const [, type, rest = ""] = /^(augment|inject) (.*)$/.exec(word) ?? []
-  const text = rest === "''" ? "" : rest
-  if (type === "augment") return { type, text }
-  return type === "inject" ? { type, messages: [] } : word
-}
-
-/** The hooks of an event, as groups and functions; `fired` counts their runs. */
-const hooksOf = (list: unknown) => {
-  let fired = 0
-  const count = (): void => {
-    fired++
-  }
-  const hooks = listOf(list).map((one) => {
-    const { match, hook, hooks: grouped } = fieldsOf(one)
-    if (hook === undefined && grouped === undefined) return hookOf(one, count)
-    const functions = (grouped === undefined ? [hook] : listOf(grouped)).map((each) => hookOf(each, count))
-    return { ...(typeof match === "string" ? { match } : {}), hooks: functions }
+/** The hooks of an event, as groups and functions. */
+export const hooksOf = (list: unknown, note: (payload: unknown) => void): ReadonlyArray<never> =>
+  listOf(list).map((one) => {
+    const { match, hook, hooks } = fieldsOf(one)
+    const isGroup = match !== undefined && Object.keys(fieldsOf(one)).length === 1
+    if (!isGroup && hook === undefined && hooks === undefined) return hookOf(one, note) as never
+    const functions = (hook === undefined ? hooks : [hook]) as ReadonlyArray<unknown> | undefined
+    return present({
+      match: typeof match === "string" ? match : undefined,
+      hooks: functions?.map((each) => hookOf(each, note))
+    }) as never
   })
-  return { hooks, fired: () => fired }
-}
 
 const callOf = (name: unknown): ToolCall.ToolCall => ({ id: "c1", name: textOf(name), arguments: { command: "ls" } })
 
@@ -77,118 +64,89 @@ const haltText = ({ reason, message }: Hooks.HookHalt): string =>
   message === undefined ? reason : `${reason}: ${message}`
 
 /** A verdict in the cases' form. */
-const before = (verdict: Hooks.PreToolVerdict): unknown => {
+const shown = (verdict: Hooks.PreToolVerdict | Hooks.PostToolVerdict): unknown => {
   if (verdict.type === "halt") return { halt: haltText(verdict) }
-  return verdict.type === "deny" ? { deny: verdict.reason } : verdict.type
-}
-
-const after = (verdict: Hooks.PostToolVerdict): unknown => {
-  if (verdict.type === "halt") return { halt: haltText(verdict) }
+  if (verdict.type === "deny") return { deny: verdict.reason }
   return verdict.type === "augment" ? { augment: verdict.text } : verdict.type
 }
 
-const preTool = (list: unknown, name: unknown) => {
-  const { hooks, fired } = hooksOf(list)
-  return Hooks.preTool({ PreToolUse: hooks }, callOf(name), running()).then((verdict) => ({ verdict, fired: fired() }))
-}
-
-const postTool = (list: unknown, name: unknown) => {
-  const { hooks, fired } = hooksOf(list)
+/** Runs the hooks before or after a call, and counts their runs. */
+const judged = async (event: "PreToolUse" | "PostToolUse", list: unknown, name: unknown) => {
+  let ran = 0
+  const hooks = { [event]: hooksOf(list, () => ran++) }
   const payload = { ...Hooks.toolUse(callOf(name)), result: "out", outcome: "completed" } as const
-  return Hooks.postTool({ PostToolUse: hooks }, payload, running()).then((verdict) => ({ verdict, ran: fired() }))
+  const verdict =
+    event === "PreToolUse"
+      ? await Hooks.preTool(hooks, callOf(name), running())
+      : await Hooks.postTool(hooks, payload, running())
+  return { result: shown(verdict), ran }
 }
 
-const runPreTool: Operation = async (one) => {
-  const { PreToolUse, PreToolUseEach, PreToolUseReturns } = one.given
-  const name = one.when["preTool"]
-  const lists =
-    PreToolUseReturns === undefined ? listOf(PreToolUseEach) : listOf(PreToolUseReturns).map((answer) => [answer])
-  const each = await Promise.all(lists.map((list) => preTool(list, name)))
-  const outcomes = each.map(({ verdict }) => before(verdict))
-  const { verdict } = await preTool(PreToolUse, name)
-  return compared({ result: before(verdict), results: outcomes, outcomes }, one)
-}
+/** One call under the hooks of the case, and under each of its alternatives. */
+const runOne =
+  (when: string, event: "PreToolUse" | "PostToolUse"): Operation =>
+  async (one) => {
+    const { [event]: list, [`${event}Each`]: each, [`${event}Returns`]: returns } = one.given
+    const lists = returns === undefined ? listOf(each) : listOf(returns).map((answer) => [answer])
+    const all = await Promise.all(lists.map((other) => judged(event, other, one.when[when])))
+    const results = all.map(({ result }) => result)
+    return compared({ ...(await judged(event, list, one.when[when])), results, outcomes: results }, one)
+  }
 
-const runPreToolEach: Operation = async (one) => {
-  const each = await Promise.all(listOf(one.when["preToolEach"]).map((name) => preTool(one.given["PreToolUse"], name)))
-  const results = each.map(({ verdict }) => (verdict.type === "allow" ? "ok" : verdict.type))
-  return compared({ results, fired: each.map(({ fired }) => fired) }, one)
-}
-
-const runPostTool: Operation = async (one) => {
-  const { PostToolUse, PostToolUseEach } = one.given
-  const name = one.when["postTool"]
-  const each = await Promise.all(listOf(PostToolUseEach).map((list) => postTool(list, name)))
-  const { verdict, ran } = await postTool(PostToolUse, name)
-  return compared({ result: after(verdict), ran, results: each.map((ended) => after(ended.verdict)) }, one)
-}
-
-const runPostToolEach: Operation = async (one) => {
-  const names = listOf(one.when["postToolEach"])
-  const each = await Promise.all(names.map((name) => postTool(one.given["PostToolUse"], name)))
-  return compared({ results: each.map(({ verdict }) => after(verdict)) }, one)
-}
+/** Several calls under the same hooks. */
+const runEach =
+  (when: string, event: "PreToolUse" | "PostToolUse"): Operation =>
+  async (one) => {
+    const each = await Promise.all(listOf(one.when[when]).map((name) => judged(event, one.given[event], name)))
+    const verdict = (result: unknown) => (result === "allow" ? "ok" : result)
+    const word = (result: unknown) => (isFields(result) && event === "PreToolUse" ? Object.keys(result)[0] : result)
+    return compared(
+      { results: each.map(({ result }) => word(verdict(result))), fired: each.map(({ ran }) => ran) },
+      one
+    )
+  }
 
 /** Runs the hooks of a lifecycle event. */
 const lifecycleOf = async (event: string, list: unknown) => {
-  const { hooks, fired } = hooksOf(list)
-  const verdict = await Hooks.lifecycle({ [event]: hooks }, event as "UserPromptSubmit", reported, running())
-  const { injects, transform, halt } = verdict
+  let ran = 0
+  const hooks = { [event]: hooksOf(list, () => ran++) }
+  const payload = { prompt: "", sessionId: undefined, messages: [] }
+  const {
+    injects,
+    transform = null,
+    halt
+  } = await Hooks.lifecycle(hooks, event as "UserPromptSubmit", payload, running())
   return {
-    ran: fired(),
+    ran,
     injects: injects.map(({ content }) => content),
-    transform: transform ?? null,
+    transform,
     halt: halt === undefined ? null : haltText(halt)
   }
 }
-
-const reported = { prompt: "", sessionId: undefined, messages: [] }
 
 const runLifecycle: Operation = async (one) => {
   const event = textOf(one.when["lifecycle"])
   return compared(await lifecycleOf(event, one.given[event]), one)
 }
 
-/** The hooks that the title of a recorded run describes. */
-const recordedHooks: Readonly<Record<string, ReadonlyArray<unknown>>> = {
-  "lifecycle: transform is last write wins": [{ transform: "x" }, { transform: "y" }],
-  "lifecycle: non-string transform is ignored": [{ transform: 5 }],
-  "lifecycle: deny is ignored": [{ deny: "no" }],
-  "lifecycle: non-message inject is ignored": [{ inject: [] }],
-  "lifecycle: simple form maps halts only": [{ transform: "x" }],
-  "lifecycle: unknown event is a no-op": [],
-  "post: two augments joined by a newline": [{ augment: "x" }, { augment: "y" }],
-  "post: empty augment counts as none": [{ augment: "" }],
-  "post: empty then text": [{ augment: "" }, { augment: "y" }],
-  "post: text then empty augment leaves a trailing newline": [{ augment: "x" }, { augment: "" }],
-  "post: deny ignored": [{ deny: "no" }],
-  "post: halt after augment wins and stops": [{ augment: "x" }, { halt: "h" }, "spy"],
-  "post: crash becomes halt": [{ raises: "pb" }]
-}
-
 const recordedRun: Operation = async (one) => {
   const title = textOf(one.recorded["title"])
-  const list = recordedHooks[title]
+  const list = meanings.hooks[title]
   if (list === undefined) return unexaminedCase(`a recorded run that only its title describes: ${title}`)
   const expected = { ...one.expected, result: printed(one.expected["result"]) }
-  if (title.startsWith("post")) {
-    const { verdict, ran } = await postTool(list, "bash")
-    return compared({ result: after(verdict), ran }, { ...one, expected })
-  }
+  if (title.startsWith("post")) return compared(await judged("PostToolUse", list, "bash"), { expected })
   const { ran, ...result } = await lifecycleOf("UserPromptSubmit", list)
-  return compared({ result: expected.result === "ok" ? okOf(result) : result, ran }, { ...one, expected })
+  // The form that contains only whether to continue.
+  const short = result.halt === null ? "ok" : { halt: result.halt }
+  return compared({ result: expected.result === "ok" ? short : result, ran }, { expected })
 }
-
-/** The form that contains only whether to continue. */
-const okOf = ({ halt }: { readonly halt: string | null }): unknown => (halt === null ? "ok" : { halt })
 
 /**
  * A result with reasons that are not in the original's printed form: `:h` is h, `{:hook_crashed, "x"}` is hook_crashed: x.
  */
 export const printed = (result: unknown): unknown => {
-  if (!isFields(result)) return result
-  const { halt } = result
-  return typeof halt === "string" ? { ...result, halt: plain(halt) } : result
+  const { halt } = fieldsOf(result)
+  return typeof halt === "string" ? { ...fieldsOf(result), halt: plain(halt) } : result
 }
 
 /** A term as text. */
@@ -199,10 +157,10 @@ export const plain = (term: string): string => {
 
 /** The operations that run only hooks, by the case's name. */
 export const hookOperations: Operations = {
-  preTool: runPreTool,
-  preToolEach: runPreToolEach,
-  postTool: runPostTool,
-  postToolEach: runPostToolEach,
+  preTool: runOne("preTool", "PreToolUse"),
+  preToolEach: runEach("preToolEach", "PreToolUse"),
+  postTool: runOne("postTool", "PostToolUse"),
+  postToolEach: runEach("postToolEach", "PostToolUse"),
   lifecycle: runLifecycle,
   "golden-gate.hookRunner": recordedRun
 }

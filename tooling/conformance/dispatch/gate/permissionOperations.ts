@@ -9,10 +9,9 @@ import { ToolError } from "@troupe/chat/errors"
 import { Message, type ToolCall } from "@troupe/chat/messages"
 import { Permissions, runToolCalls } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { type Difference, differences, facetDifferences } from "../../runner/matching.ts"
-import type { DispatchCase } from "../dispatchCases.ts"
-import type { Operation, Operations } from "../operation.ts"
-import { type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
+import { differences } from "../../runner/matching.ts"
+import { compared, type DispatchCase, type Operation, type Operations, meanings } from "../dispatchCases.ts"
+import { answering, type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
 
 const shell = "what a line for a shell does is not read; a host says it with `readOnly`"
 const escape = "no mode skips the list of refused tools"
@@ -29,9 +28,6 @@ const askOf = (word: unknown) => {
   }
   return { questions, ask: word === undefined || word === "none" ? undefined : ask }
 }
-
-const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Difference> =>
-  facetDifferences(actual, expected)
 
 /** The verdict on one call of a case, in all forms its expectation may use. */
 const single = async (call: ToolCall.ToolCall, given: Fields) => {
@@ -107,27 +103,11 @@ const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise
   return messages.map(Message.text).join("")
 }
 
-/** Answers to the question, in the cases' form. */
-const answers: Readonly<Record<string, () => unknown>> = {
-  deny: () => "deny",
-  "{deny, nah}": () => ({ type: "deny", reason: "nah" }),
-  "42": () => 42,
-  raises: () => {
-    throw new Error("raised")
-  },
-  "{allow, changed-args}": () => ({ type: "allow", arguments: { changed: true } }),
-  allow: () => "allow",
-  halt: () => "halt",
-  "{halt, user}": () => ({ type: "halt", reason: "user" })
-}
-
 const checkWithAskReturning: Operation = async (one) => {
-  const words = listOf(one.when["checkWithAskReturning"]).map(textOf)
-  const unknown = words.find((word) => answers[word] === undefined)
+  const said = listOf(one.when["checkWithAskReturning"]).map(textOf)
+  const unknown = said.find((word) => meanings.answers[word] === undefined)
   if (unknown !== undefined) return unexaminedCase(`an answer ${unknown}`)
-  const each = await Promise.all(
-    words.map((word) => judge(callOf("read"), permissionsOf(one.given, answers[word] as Permissions.Ask)))
-  )
+  const each = await Promise.all(said.map((word) => judge(callOf("read"), permissionsOf(one.given, answering(word)))))
   const outcomes = each.map((judged, index) => described(judged, textOf(listOf(one.expected["outcomes"])[index])))
   const argsChanged = each.some(({ ranWith }) => isFields(ranWith) && "changed" in ranWith)
   return compared({ outcomes, argsChanged }, one)

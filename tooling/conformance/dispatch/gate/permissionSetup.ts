@@ -9,7 +9,9 @@ import type { ToolError } from "@troupe/chat/errors"
 import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { type Hooks, Permissions, streamToolCalls } from "@troupe/chat/tools"
-import { type Fields, listOf, textOf } from "../../runner/fields.ts"
+import { snake, renamed } from "../../chat/values/plain.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { meanings } from "../dispatchCases.ts"
 
 /** The tools that the original allows in plan mode. */
 const planning =
@@ -86,7 +88,12 @@ const judgedBy = (result: HandlerResult, ranWith: unknown): Judged => {
   if (result.type !== "error") return { verdict: "allow", ranWith }
   const { message, metadata } = result.reason as ToolError
   const { code, ...rest } = metadata ?? {}
-  return { verdict: "deny", reason: message, code: typeof code === "string" ? code : undefined, metadata: snake(rest) }
+  return {
+    verdict: "deny",
+    reason: message,
+    code: typeof code === "string" ? code : undefined,
+    metadata: renamed(rest, snake)
+  }
 }
 
 /** A mode that options do not accept is judged by the part that accepts any. */
@@ -97,13 +104,15 @@ const checked = async (toolCall: ToolCall.ToolCall, permissions: Permissions.Per
   return judge(toolCall, { ...rest, mode: "default", ask })
 }
 
-const snake = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [
-      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value
-    ])
-  )
+/** A callback that gives the answer of these words. */
+export const answering = (word: unknown): Permissions.Ask => {
+  const answer = meanings.answers[textOf(word)]
+  return () => {
+    const { raises } = fieldsOf(answer)
+    if (raises !== undefined) throw new Error(textOf(raises))
+    return answer as Permissions.Answer
+  }
+}
 
 /** A verdict in the cases' form: `allow`, `halt`, or `deny` with the code. */
 export const wordOf = ({ verdict, code }: Judged): string => (code === undefined ? verdict : `${verdict}:${code}`)

@@ -6,11 +6,9 @@
 import { lastText } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
-import { type Difference, facetDifferences } from "../../runner/matching.ts"
+import type { Difference } from "../../runner/matching.ts"
+import { compared } from "../dispatchCases.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"
-
-export const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> =>
-  facetDifferences(seen, expected, seen)
 
 const stepsOf = ({ result }: LoopSeen) => result?.steps ?? []
 
@@ -137,4 +135,7 @@ const messagesLike = (seen: LoopSeen, required: unknown): ReadonlyArray<string> 
   })
 
 export const judged = (seen: LoopSeen, expected: Fields): ReadonlyArray<Difference> =>
-  compared({ ...facets(seen), messages: messagesLike(seen, expected["messages"]) }, requiredOf(expected, seen))
+  compared(
+    { ...facets(seen), messages: messagesLike(seen, expected["messages"]) },
+    { expected: requiredOf(expected, seen) }
+  )

@@ -9,12 +9,11 @@ import { Message } from "@troupe/chat/messages"
 import { Tool } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import type { Difference } from "../../runner/matching.ts"
-import type { DispatchCase } from "../dispatchCases.ts"
-import { compared, countedSteps, isBad, judged, outcomeOf, resultsOf } from "./loopFacets.ts"
+import { compared, type DispatchCase, type Operation, type Operations } from "../dispatchCases.ts"
+import { countedSteps, isBad, judged, outcomeOf, resultsOf } from "./loopFacets.ts"
 import { raisesOnResult, runRecorded } from "./loopRecorded.ts"
 import { finishOf, type LoopRun, runLoop } from "./loopRun.ts"
 import { type Model, modelOf, refusalOf, reply } from "./loopScript.ts"
-import type { Operation, Operations } from "../operation.ts"
 
 const endless = modelOf("different calls forever") as Model
 
@@ -62,7 +61,7 @@ const refused = (expected: Fields): ReadonlyArray<Difference> => {
   try {
     Tool.make({ name: "", handler: () => ok(1) })
   } catch {
-    return compared({ outcome: "argument error escapes run" }, expected)
+    return compared({ outcome: "argument error escapes run" }, { expected })
   }
   return [{ path: "outcome", message: "a tool without a name was made" }]
 }
@@ -76,7 +75,7 @@ const runEach: Operation = async (one) => {
   const fails = listOf(given["providerFails"])
   if (fails.length > 0) {
     const seen = await Promise.all(fails.map((failure) => runLoop(runOf(one, "hi", { model: refusalOf(failure) }))))
-    return compared({ finishes: seen.map(finishOf), diagnostics: fails.map(() => null) }, expected)
+    return compared({ finishes: seen.map(finishOf), diagnostics: fails.map(() => null) }, { expected })
   }
   if (given["toolReturns"] !== undefined) return runReturns(expected)
   const models = listOf(when["runLoopEach"]).map((name) => modelOf(textOf(name)))
@@ -84,10 +83,8 @@ const runEach: Operation = async (one) => {
   const seen = await Promise.all(
     models.map((model) => runLoop(runOf(one, "hi", { model: model ?? endless, ...listener })))
   )
-  return compared(
-    { finishes: seen.map(finishOf), answers: seen.map(outcomeOf), outcomes: seen.map(outcomeOf) },
-    expected
-  )
+  const outcomes = seen.map(outcomeOf)
+  return compared({ finishes: seen.map(finishOf), answers: outcomes, outcomes }, { expected })
 }
 
 /** The return values of handlers that cases name, and how the original prints the result. */
@@ -106,15 +103,10 @@ const runReturns = async (expected: Fields): Promise<ReadonlyArray<Difference>> 
     )
   )
   const results = seen.map((one) => resultsOf(one)[0])
-  return compared(
-    {
-      resultTexts: results.map((message, index) =>
-        returned[index]?.[1](message === undefined ? "" : Message.text(message))
-      ),
-      isError: results.map((message) => message !== undefined && isBad(message))
-    },
-    expected
-  )
+  const texts = results.map((message) => (message === undefined ? "" : Message.text(message)))
+  const resultTexts = texts.map((text, index) => returned[index]?.[1](text))
+  const isError = results.map((message) => message !== undefined && isBad(message))
+  return compared({ resultTexts, isError }, { expected })
 }
 
 /** The same run under several options. */
@@ -127,7 +119,7 @@ const runWith: Operation = async (one) => {
     const words = textOf(listOf(expected["finishes"])[index])
     return `${finishOf(run)} at ${words.includes("iteration") ? "iteration " : ""}${countedSteps(run).length}`
   })
-  return compared({ finishes, iterations: seen.map((run) => countedSteps(run).length) }, expected)
+  return compared({ finishes, iterations: seen.map((run) => countedSteps(run).length) }, { expected })
 }
 
 export const loopOperations: Operations = {

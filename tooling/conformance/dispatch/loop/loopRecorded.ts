@@ -5,43 +5,35 @@
  */
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
 import { isScripted } from "../../chat/outcome.ts"
-import { ScriptedException } from "../../chat/scripted.ts"
-import { compared, facets, isBad, messagesOf, resultsOf } from "./loopFacets.ts"
+import { ScriptedException } from "../../chat/values/plain.ts"
+import { compared, type Operation } from "../dispatchCases.ts"
+import { facets, isBad, messagesOf, resultsOf } from "./loopFacets.ts"
 import { type LoopRun, runLoop } from "./loopRun.ts"
 import { type Model, modelOf, reply } from "./loopScript.ts"
-import type { Operation } from "../operation.ts"
 
 /** The recorded runs about questions and listeners. */
 export const runRecorded: Operation = async ({ recorded, expected }) => {
   const { calls, ask, listener, toolTimeoutMs, maxMistakes } = fieldsOf(recorded["setup"])
-  const options = {
-    ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
-    ...(maxMistakes === undefined ? {} : { maxMistakes })
-  }
+  const options = present({ toolTimeoutMs, maxMistakes })
   const seen = await runLoop({
     prompt: "hi",
-    model: modelOf(textOf(calls)) ?? (textOf(calls).includes("plan_mode") ? planOnce : batchOnce(textOf(calls))),
+    model: modelOf(textOf(calls).includes("plan_mode") ? planned : textOf(calls)) ?? batchOnce(textOf(calls)),
     given: { options, ask, tools: recordedTools },
     listener: listener === undefined ? undefined : listenerOf(textOf(listener))
   })
-  const { finish, halted, iterations, toolCallsMade, providerCalls, maxOpenQuestions, events } = facets(seen)
+  const all = facets(seen)
   const results = resultsOf(seen).map((message) => ({
     callId: message.toolCallId,
     content: Message.text(message),
     isError: isBad(message)
   }))
   const actual = {
+    ...all,
     kind: seen.result === undefined ? "raised" : "result",
     error: isScripted(seen.thrown) ? "RuntimeError" : undefined,
-    finishReason: finish,
-    halted,
-    iterations,
-    toolCallsMade,
-    providerCalls,
-    maxOpenQuestions,
-    events,
+    finishReason: all["finish"],
     results,
     messageRoles: messagesOf(seen).map(({ role }) => role),
     log: isFields(ask) ? seen.log.toSorted() : seen.log,
@@ -49,7 +41,7 @@ export const runRecorded: Operation = async ({ recorded, expected }) => {
   }
   const inOurs = { events: eventsIn(expected["events"]), results: resultsIn(expected["results"]) }
   const required = Object.entries(inOurs).filter(([name]) => name in expected)
-  return compared(actual, { ...expected, ...Object.fromEntries(required) })
+  return compared(actual, { expected: { ...expected, ...Object.fromEntries(required) } })
 }
 
 /** Our last event does not contain the reason of the end. */
@@ -81,14 +73,7 @@ const batchOnce =
     )
   }
 
-/** A read, and the call that begins a plan. */
-const planOnce: Model = (call) =>
-  call > 0
-    ? reply("bye")
-    : reply("t", [
-        { id: "r", name: "safe", args: {} },
-        { id: "p", name: "plan_mode", args: { action: "enter" } }
-      ])
+const planned = "a read, and the call that begins a plan"
 
 const listenerOf = (words: string): NonNullable<LoopRun["listener"]> => {
   if (words.startsWith("raises")) return raisesOnResult

@@ -7,11 +7,11 @@ import { Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
 import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
 import { AdapterError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import { Message } from "@troupe/chat/messages"
-import type { HookAnswer, Hooks, Permissions, Tool } from "@troupe/chat/tools"
+import type { Hooks, Permissions } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { isScripted } from "../../chat/outcome.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { isScripted, settled } from "../../chat/outcome.ts"
+import { hookOf } from "../gate/hookOperations.ts"
 import { type Model, type Ran, toolsOf } from "./loopScript.ts"
 
 /** A run: its prompt, and its inputs. */
@@ -26,22 +26,10 @@ export interface LoopRun {
 }
 
 /** The observations of a run. */
-export interface LoopSeen {
-  readonly result: ChatResult | undefined
-  readonly thrown: unknown
-  readonly events: ReadonlyArray<string>
-  readonly ran: ReadonlyArray<string>
-  readonly providerCalls: number
-  readonly fired: ReadonlyArray<string>
-  /** The payloads of hooks whose results are ignored. */
-  readonly payloads: Readonly<Record<string, unknown>>
-  readonly log: ReadonlyArray<string>
-  readonly maxOpenQuestions: number
-  readonly hasCallId: boolean
-}
+export type LoopSeen = Awaited<ReturnType<typeof runLoop>>
 
 /** Runs the turn. */
-export const runLoop = async ({ prompt, model, given, options, listener }: LoopRun): Promise<LoopSeen> => {
+export const runLoop = async ({ prompt, model, given, options, listener }: LoopRun) => {
   const clock = Clock.test()
   const ran: Ran = { ids: [] }
   const events: Array<string> = []
@@ -50,25 +38,43 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
   const adapter = Fake.make({ respond: (_, call) => model(call) })
   const all = { ...fieldsOf(given["options"]), ...options }
   const tools = toolsOf(given, ran)
-  const own: ChatOptions = {
+  const own = {
     schedule: "reference",
     onUnknownTool: "continue",
     hooks: watched.hooks,
     permissions: permissionsOf(all, asked.ask),
+    system: System.make({ clock }),
     ...boundsOf(all, given)
+  } as const
+  const running = async (): Promise<ChatResult> => {
+    const engine = Engine.make({ adapter, tools, retry: false })
+    let result: ChatResult | undefined
+    for await (const event of await Chat.stream(engine, [user(prompt)], own)) {
+      events.push(...written(event))
+      if (event.type === "chat_completed") ({ result } = event)
+    }
+    if (result === undefined) throw new Error("the run gave no result")
+    return result
   }
-  const work =
-    listener === undefined
-      ? running({ adapter, tools, own, prompt, clock, note: (event) => events.push(...written(event)) })
-      : listening({ adapter, tools, own, prompt, clock, listener })
-  const ended = await clock.run(
-    work.then(
-      (result) => ({ result, thrown: undefined }),
-      (thrown: unknown) => ({ result: undefined, thrown })
-    )
+  const listening = async (listen: NonNullable<LoopRun["listener"]>): Promise<ChatResult> => {
+    const troupe = await Troupe.start({ adapter, tools, retry: false, ...own })
+    const turn = (await troupe.chat("a")).send(prompt)
+    const reading = (async () => {
+      for await (const event of turn) await listen(event, clock)
+    })()
+    await reading.catch((error: unknown) => {
+      if (!isScripted(error)) throw error
+    })
+    const result = await turn.result()
+    await troupe.stop()
+    return result
+  }
+  const { ok: result, failure: thrown } = await clock.run(
+    settled(() => (listener === undefined ? running() : listening(listener)))
   )
   return {
-    ...ended,
+    result: result as ChatResult | undefined,
+    thrown,
     events,
     ran: ran.ids,
     providerCalls: adapter.requests.length,
@@ -78,53 +84,6 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     maxOpenQuestions: asked.maxOpen(),
     hasCallId: asked.hasCallId()
   }
-}
-
-interface Parts {
-  readonly adapter: Fake.Fake
-  readonly tools: ReadonlyArray<Tool.Tool>
-  readonly own: ChatOptions
-  readonly prompt: string
-  readonly clock: Clock.TestClock
-}
-
-const running = async ({
-  adapter,
-  tools,
-  own,
-  prompt,
-  clock,
-  note
-}: Parts & { readonly note: (event: Event) => void }): Promise<ChatResult> => {
-  const engine = Engine.make({ adapter, tools, retry: false })
-  let result: ChatResult | undefined
-  for await (const event of await Chat.stream(engine, [user(prompt)], { ...own, system: System.make({ clock }) })) {
-    note(event)
-    if (event.type === "chat_completed") ({ result } = event)
-  }
-  if (result === undefined) throw new Error("the run gave no result")
-  return result
-}
-
-const listening = async ({
-  adapter,
-  tools,
-  own,
-  prompt,
-  clock,
-  listener
-}: Parts & { readonly listener: NonNullable<LoopRun["listener"]> }): Promise<ChatResult> => {
-  const troupe = await Troupe.start({ adapter, tools, retry: false, ...own, system: System.make({ clock }) })
-  const turn = (await troupe.chat("a")).send(prompt)
-  const reading = (async () => {
-    for await (const event of turn) await listener(event, clock)
-  })()
-  await reading.catch((error: unknown) => {
-    if (!isScripted(error)) throw error
-  })
-  const result = await turn.result()
-  await troupe.stop()
-  return result
 }
 
 /** Events in the cases' form; a hook records a run's iterations. */
@@ -156,11 +115,10 @@ const boundsOf = (all: Fields, given: Fields): ChatOptions => {
   }
 }
 
-const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => ({
-  ...(allow === undefined ? {} : { allow: listOf(allow).map(textOf) }),
-  ...(deny === undefined ? {} : { deny: listOf(deny).map(textOf) }),
-  ...(ask === undefined ? {} : { ask })
-})
+const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
+  const names = (list: unknown) => (list === undefined ? undefined : listOf(list).map(textOf))
+  return present({ allow: names(allow), deny: names(deny), ask })
+}
 
 /** The answers to questions: by call id, or in words for all calls. */
 const askOf = (given: unknown, clock: Clock.Clock) => {
@@ -193,38 +151,18 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
 const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
   const fired: Array<string> = []
   const payloads: Record<string, unknown> = {}
-  const hookOf = (event: string, word: unknown) => (payload: unknown) => {
-    if (word === "spy" || fieldsOf(word)["augment"] !== undefined) {
+  const watching = (event: string) => (word: unknown) =>
+    hookOf(word, (payload) => {
+      if (word !== "spy" && fieldsOf(word)["augment"] === undefined) return
       fired.push(event)
       payloads[event] = payload
-    }
-    return answerOf(word, fieldsOf(payload))
-  }
+    })
   const listed = Object.entries(given)
     .filter(([event]) => event !== "Notification")
-    .map(([event, hooks]): [string, ReadonlyArray<unknown>] => [
-      event,
-      (Array.isArray(hooks) ? hooks : [hooks]).map((word) => hookOf(event, word))
-    ])
-  const own = Object.fromEntries(listed)
-  const PreIteration = [
-    ({ iteration }: { readonly iteration: number }) => iterates(iteration),
-    ...listOf(own["PreIteration"])
-  ]
-  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks }
-}
-
-const answerOf = (word: unknown, payload: Fields): HookAnswer => {
-  const { deny, halt, inject, transform, augment, haltWhen, reason, raises } = fieldsOf(word)
-  if (raises !== undefined) throw new Error(textOf(raises))
-  if (deny !== undefined) return { type: "deny", reason: textOf(deny) }
-  if (halt !== undefined) return { type: "halt", reason: textOf(halt) }
-  if (haltWhen === "iteration == 1") return payload["iteration"] === 1 ? { type: "halt", reason: textOf(reason) } : "ok"
-  if (transform !== undefined) return { type: "transform", prompt: textOf(transform) }
-  if (augment !== undefined) return { type: "augment", text: textOf(augment) }
-  if (inject === undefined) return "ok"
-  const { role, text } = fieldsOf(inject)
-  return { type: "inject", messages: role === "system" ? Message.system(textOf(text)) : user(textOf(text ?? inject)) }
+    .map(([event, hooks]) => [event, (Array.isArray(hooks) ? hooks : [hooks]).map(watching(event))])
+  const own = Object.fromEntries(listed) as Fields
+  const counting = ({ iteration }: { readonly iteration: number }) => iterates(iteration)
+  return { fired, payloads, hooks: { ...own, PreIteration: [counting, ...listOf(own["PreIteration"])] } as Hooks }
 }
 
 /** The original's word for how a run ended. */

@@ -8,7 +8,8 @@ import type { AdapterError } from "@troupe/chat/errors"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { ScriptedException } from "../../chat/scripted.ts"
+import { ScriptedException } from "../../chat/values/plain.ts"
+import { meanings } from "../dispatchCases.ts"
 
 /** The reply to the n-th request. */
 export type Model = (call: number) => Fake.Script
@@ -30,77 +31,42 @@ export interface ScriptedCall {
   readonly args?: Fields | string | undefined
 }
 
-const called = (call: number, name: string, args: Fields | string = {}): ScriptedCall => ({
-  id: `c${call}`,
-  name,
-  args
-})
-
-const always =
-  (name: string, args: Fields = {}, text = "t"): Model =>
-  (call) =>
-    reply(text, [called(call, name, args)])
-
-/** So many turns, each with a distinct call, then an answer. */
-const turns =
-  (count: number, name: string): Model =>
-  (call) =>
-    call < count ? reply("t", [{ id: `a${call + 1}`, name, args: { n: call } }]) : reply("bye")
-
-const alternating =
-  (...replies: ReadonlyArray<Model>): Model =>
-  (call) =>
-    replies[call % replies.length]?.(call) ?? []
-
-const pair = (call: number, reversed: boolean): Fake.Script => {
-  const both = [called(2 * call, "glob", { n: 1 }), called(2 * call + 1, "glob", { n: 2 })]
-  return reply("t", reversed ? both.toReversed() : both)
+/** A model that cases describe in words: it makes the calls of its cycle, for some turns or for ever, and then answers. */
+const cycling = ({ turns = Infinity, texts = ["t"], cost, cycle }: Fields): Model => {
+  const usage = cost === undefined ? undefined : { totalCost: Number(cost) }
+  return (turn) => {
+    if (turn >= Number(turns)) return reply("bye")
+    const calls = listOf(listOf(cycle)[turn % listOf(cycle).length]).map(fieldsOf)
+    return reply(
+      textOf(listOf(texts)[turn % listOf(texts).length]),
+      calls.map(({ id, name, args }, index) => ({
+        id: textOf(id ?? (args === "counted" ? `a${turn + 1}` : `c${calls.length * turn + index}`)),
+        name: textOf(name),
+        args: args === "counted" ? { n: turn } : ((args ?? {}) as Fields | string)
+      })),
+      usage
+    )
+  }
 }
 
-/** Models that cases describe in words. */
-const described: Readonly<Record<string, Model>> = {
-  "same glob call forever": always("glob"),
-  "identical call forever": always("glob"),
-  "30 different tool turns then an answer": turns(30, "glob"),
-  "err_safe with new args in six turns, then an answer": turns(6, "err_safe"),
-  "six turns with one mutating call each, different arguments, then text": turns(6, "ok_w"),
-  "six turns with one mutating call each, different arguments": turns(6, "ok_w"),
-  "different calls forever": turns(Infinity, "glob"),
-  "same call with blank text, four times": always("read", { path: "f" }, ""),
-  "same call, result text changes": always("counts"),
-  "two calls alternating": alternating(always("glob", { n: 1 }), always("glob", { n: 2 })),
-  "same call, two texts alternating": alternating(always("glob", {}, "a"), always("glob", {}, "b")),
-  "same call and same text": always("glob"),
-  "same call, whitespace text": always("glob", {}, " \n"),
-  "same call, new call ids": always("glob"),
-  "two calls in swapped order each turn": (call) => pair(call, call % 2 === 1),
-  "marker call": () => reply("", [{ id: "m", name: "ok_w", args: "{oops" }]),
-  "glob turn costing 0.01, repeated": (call) => reply("t", [called(call, "glob")], { totalCost: 0.01 }),
-  "call the mutating one": (call) => (call === 0 ? reply("t", [called(0, "raising_w")]) : reply("bye")),
-  "call the safe one": (call) => (call === 0 ? reply("t", [called(0, "raising_safe")]) : reply("bye")),
-  "one mutating call": (call) => (call === 0 ? reply("t", [called(0, "ok_w")]) : reply("bye")),
-  "one safe call": (call) => (call === 0 ? reply("t", [called(0, "ok_safe")]) : reply("bye"))
+const described = (name: string): Model | undefined => {
+  const model = meanings.models[name]
+  return model === undefined ? undefined : cycling(fieldsOf(model))
 }
 
 /** The model of a case: its replies in order; the last one repeats. */
 export const modelOf = (given: unknown): Model | undefined => {
-  if (typeof given === "string") return described[given]
+  if (typeof given === "string") return described(given)
   const replies = listOf(given).map(replyOf)
   return (call) => replies[Math.min(call, replies.length - 1)]?.(call) ?? reply("bye")
 }
 
 const replyOf = (given: unknown): Model => {
-  if (typeof given === "string") return described[given] ?? (() => reply(given))
-  if (Array.isArray(given))
-    return (call) =>
-      reply(
-        "",
-        given.map((one) => callOf(one, call))
-      )
-  const { text, calls } = fieldsOf(given)
+  if (typeof given === "string") return described(given) ?? (() => reply(given))
+  const { text = "", calls = given } = fieldsOf(given)
   return (call) =>
     reply(
-      text === undefined ? "" : textOf(text),
+      textOf(text),
       listOf(calls).map((one) => callOf(one, call))
     )
 }

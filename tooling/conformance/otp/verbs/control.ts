@@ -1,16 +1,15 @@
 /**
- * Steps around other steps, the end of a process, and waiting.
+ * Steps around other steps, the end of a process, waiting, messages and timers.
  *
  * @module
  */
-import { OtpError, Process } from "@troupe/otp"
+import { OtpError, Process, type Target, Timer } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { list, number, text } from "../../runner/json.ts"
+import { list } from "../../runner/json.ts"
 import type { Json } from "../../runner/json.ts"
-import { Returned, now } from "../actor.ts"
-import type { Actor, Verb, Verbs } from "../actor.ts"
-import { RuntimeError, decodeReason } from "../terms.ts"
+import { type Actor, arg, Returned, act, verb, type Verb, type Verbs } from "../actor.ts"
+import { fits, RuntimeError } from "../terms.ts"
 
 const thrownOf = (cause: Cause.Cause<unknown>): { readonly thrown: unknown } | undefined => {
   for (const reason of cause.reasons) {
@@ -46,40 +45,73 @@ const caught: Verb = (actor, [step]) =>
     })
   )
 
-const timed: Verb = (actor, [step, low, high]) =>
-  Effect.gen(function* () {
-    const { clock } = actor.world
-    const before = clock.now()
-    const value = yield* actor.perform(step ?? [])
+const timed = act([arg.raw, arg.number, arg.number], (actor, step, low, high) => {
+  const { clock } = actor.world
+  const before = clock.now()
+  return Effect.map(actor.perform(step ?? []), (value) => {
     const elapsed = clock.now() - before
-    actor.observe("elapsed_within", low, high, elapsed >= number(low) && elapsed <= number(high))
+    actor.observe("elapsed_within", low, high, elapsed >= low && elapsed <= high)
     return value
   })
+})
 
 const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep(1), until(holds))))
+
+const receive = act([arg.raw, arg.time], ({ self, world }, pattern, timeout = "infinity") => {
+  const taken = Process.receiveEffect(self, { match: (message) => fits(pattern, world.encode(message)), timeout })
+  return Effect.tap(taken, (message) =>
+    Effect.sync(() => world.observe(self, message === undefined ? ["timeout"] : ["received", message]))
+  )
+})
+
+const flush = verb("flushed", [], ({ self }) => {
+  const count = Process.info(self)?.queueLength ?? 0
+  return Effect.replicateEffect(Process.receiveEffect(self, { timeout: 0 }), count)
+})
+
+type To = typeof arg.pid | typeof arg.name
+
+const send = (to: To) => act([to, arg.term], (_, target, message) => Process.send(target as Target<unknown>, message))
+
+const timer = (start: typeof Timer.start | typeof Timer.sendAfter, to: To) =>
+  act([arg.text, to, arg.term, arg.number], ({ world }, ref, target, message, ms) => {
+    world.refs.set(ref, start(target as Target<unknown>, message, ms))
+  })
+
+const left = (as: string, read: (ref: Timer.TimerRef) => number | false) =>
+  verb(`${as} 0`, [arg.text], ({ world }, ref) => (read(world.ref(ref) as Timer.TimerRef) === false ? false : "int"))
 
 export const control: Verbs = {
   catch: caught,
   timed,
   try_after: (actor, [step, after]) =>
     Effect.ensuring(actor.perform(step ?? []), Effect.orDie(actor.script(list(after)))),
-  exit: (actor, [reason]) => Effect.die(Process.exitWith(decodeReason(actor.world, reason))),
-  raise: (_actor, [message]) => Effect.die(new RuntimeError(text(message))),
-  throw: (actor, [value]) => Effect.die(actor.world.decode(value)),
-  return: (actor, [value]) => Effect.fail(new Returned(actor.world.decode(value))),
-  note: now((actor, [term]) => actor.world.note(actor.self, "note", actor.world.decode(term))),
-  sleep: (_actor, [ms]) => Effect.sleep(Math.max(1, number(ms))),
+  exit: act([arg.reason], (_, reason) => Effect.die(Process.exitWith(reason))),
+  raise: act([arg.text], (_, message) => Effect.die(new RuntimeError(message))),
+  throw: act([arg.term], (_, value) => Effect.die(value)),
+  return: act([arg.term], (_, value) => Effect.fail(new Returned(value))),
+  note: act([arg.term], ({ world, self }, term) => world.note(self, "note", term)),
+  sleep: act([arg.number], (_, ms) => Effect.sleep(Math.max(1, ms))),
   wait_forever: () => Effect.never,
-  await_death: (actor, [name]) =>
-    until(() => actor.world.incarnations(text(name)) > 0 && !Process.isAlive(actor.world.pid(text(name)))),
-  await_incarnation: (actor, [name, count]) => until(() => actor.world.incarnations(text(name)) >= number(count)),
-  pdict_put: now((actor, [key, value]) => {
-    const { dictionaries } = actor.world
-    const dictionary = dictionaries.get(actor.self) ?? new Map<string, Json>()
-    dictionaries.set(actor.self, dictionary.set(text(key), value ?? null))
+  await_death: act([arg.text], ({ world }, name) =>
+    until(() => world.incarnations(name) > 0 && !Process.isAlive(world.pid(name)))
+  ),
+  await_incarnation: act([arg.text, arg.number], ({ world }, name, count) =>
+    until(() => world.incarnations(name) >= count)
+  ),
+  pdict_put: act([arg.text, arg.raw], ({ world, self }, key, value = null) => {
+    const dictionary = world.dictionaries.get(self) ?? new Map<string, Json>()
+    world.dictionaries.set(self, dictionary.set(key, value))
   }),
-  pdict_get: now((actor, [key]) =>
-    actor.observe("pdict", key, actor.world.dictionaries.get(actor.self)?.get(text(key)) ?? null)
-  )
+  pdict_get: verb("pdict 0", [arg.text], ({ world, self }, key) => world.dictionaries.get(self)?.get(key) ?? null),
+  receive,
+  flush,
+  send: send(arg.pid),
+  send_name: send(arg.name),
+  send_after: timer(Timer.sendAfter, arg.pid),
+  send_after_name: timer(Timer.sendAfter, arg.name),
+  start_timer: timer(Timer.start, arg.pid),
+  cancel_timer: left("cancel_timer", Timer.cancel),
+  read_timer: left("read_timer", Timer.read)
 }

@@ -3,15 +3,11 @@
  *
  * @module
  */
-import { Process } from "@troupe/otp"
-import type { Pid, SystemMessage, Target } from "@troupe/otp"
+import { type Pid, Process, type SystemMessage } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { object, text } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
-import { Actor, Returned, now } from "../actor.ts"
-import type { Verbs } from "../actor.ts"
-import { ArgumentError, decodeReason } from "../terms.ts"
-import type { World } from "../actor.ts"
+import { object } from "../../runner/json.ts"
+import { Actor, arg, Returned, act, verb, type Verbs, type World } from "../actor.ts"
+import { ArgumentError } from "../terms.ts"
 
 /** The body of a plain process: its script, which returns its value. */
 export const bodyOf =
@@ -30,78 +26,62 @@ export const bodyOf =
       )
     })
 
-const known = (actor: Actor, name: Json | undefined): Pid<unknown> => actor.world.pid(text(name))
+const labels = (world: World, pids: ReadonlyArray<Pid> = []): ReadonlyArray<string> =>
+  pids.map((pid) => world.labelOf(pid) ?? "?").toSorted()
 
-const watch = (actor: Actor, target: Target, name: Json | undefined): void =>
-  void actor.world.refs.set(text(name), Process.monitor(actor.self, target))
-
-const labels = (actor: Actor, pids: ReadonlyArray<Pid>): ReadonlyArray<string> =>
-  pids.map((pid) => actor.world.labelOf(pid) ?? "?").toSorted()
-
-const information = (actor: Actor, pid: Pid, what: string): unknown => {
+const information = (world: World, pid: Pid, what: string): unknown => {
   const info = Process.info(pid)
   if (info === undefined) return null
   const facts: Readonly<Record<string, unknown>> = {
     message_queue_len: info.queueLength,
     trap_exit: info.trapExit,
     registered_name: info.name ?? [],
-    links: labels(actor, info.links)
+    links: labels(world, info.links)
   }
   return facts[what] ?? null
 }
 
-export const processes: Verbs = {
-  spawn: now(({ world }, [name]) => {
-    const body = bodyOf(world, text(name))
-    world.adopt(text(name), Process.spawn(world.system, body, { label: text(name) }))
-  }),
-  spawn_link: now(({ world, self }, [name]) => {
-    world.adopt(text(name), Process.spawnLink(self, bodyOf(world, text(name)), { label: text(name) }))
-  }),
-  spawn_monitor: now(({ world, self }, [name, ref]) => {
-    const made = Process.spawnMonitor(self, bodyOf(world, text(name)), { label: text(name) })
-    world.adopt(text(name), made.pid)
-    world.refs.set(text(ref), made.ref)
-  }),
-  link: now((actor, [name]) => observed(actor, "link", Process.link(actor.self, known(actor, name)))),
-  unlink: now((actor, [name]) => observed(actor, "unlink", Process.unlink(actor.self, known(actor, name)))),
-  monitor: now((actor, [name, ref]) => watch(actor, known(actor, name), ref)),
-  monitor_name: now((actor, [name, ref]) => watch(actor, Process.named(actor.world.system, text(name)), ref)),
-  demonitor: now((actor, [ref, ...options]) => {
-    const asked = options.flat()
-    const chosen = { flush: asked.includes("flush"), info: asked.includes("info") }
-    return observed(
-      actor,
-      "demonitor",
-      Process.demonitor(actor.world.ref(text(ref)) as SystemMessage.MonitorRef, chosen)
-    )
-  }),
-  exit_signal: (actor, [name, reason]) =>
-    Effect.suspend(() => {
-      actor.signal(known(actor, name), decodeReason(actor.world, reason))
-      return Process.isAlive(actor.self) ? Effect.sync(() => observed(actor, "exit_signal", true)) : Effect.never
-    }),
-  trap_exit: now((actor, [trap]) => observed(actor, "trap_exit_was", Process.trapExit(actor.self, trap === true))),
-  alive: now((actor, [name]) => observed(actor, "alive", name, Process.isAlive(known(actor, name)))),
-  links: now((actor) => observed(actor, "links", labels(actor, Process.info(actor.self)?.links ?? []))),
-  info: now((actor, [name, what]) =>
-    observed(actor, "info", name, what, information(actor, known(actor, name), text(what)))
-  ),
-  whereis: now((actor, [name]) =>
-    observed(actor, "whereis", name, Process.whereis(actor.world.system, text(name)) ?? null)
-  ),
-  register: now((actor, [name, as]) => {
-    Process.register(text(as), known(actor, name))
-    return observed(actor, "register", name, as, true)
-  }),
-  unregister: now((actor, [name]) => {
-    if (!Process.unregister(actor.world.system, text(name))) throw new ArgumentError(text(name))
-    return observed(actor, "unregister", name, true)
+const monitor = (to: typeof arg.pid | typeof arg.name) =>
+  act([to, arg.text], ({ world, self }, target, ref) => {
+    world.refs.set(ref, Process.monitor(self, target))
   })
-}
 
-/** Records an observation, and returns its last value. */
-export function observed(actor: Actor, ...entry: ReadonlyArray<unknown>): unknown {
-  actor.observe(...entry)
-  return entry.at(-1)
+export const processes: Verbs = {
+  spawn: act([arg.text], ({ world }, label) =>
+    world.adopt(label, Process.spawn(world.system, bodyOf(world, label), { label }))
+  ),
+  spawn_link: act([arg.text], ({ world, self }, label) =>
+    world.adopt(label, Process.spawnLink(self, bodyOf(world, label), { label }))
+  ),
+  spawn_monitor: act([arg.text, arg.text], ({ world, self }, label, ref) => {
+    const made = Process.spawnMonitor(self, bodyOf(world, label), { label })
+    world.adopt(label, made.pid)
+    world.refs.set(ref, made.ref)
+  }),
+  link: verb("link", [arg.pid], ({ self }, pid) => Process.link(self, pid)),
+  unlink: verb("unlink", [arg.pid], ({ self }, pid) => Process.unlink(self, pid)),
+  monitor: monitor(arg.pid),
+  monitor_name: monitor(arg.name),
+  demonitor: (actor, [name, ...options]) =>
+    verb("demonitor", [arg.text], ({ world }, ref) => {
+      const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
+      return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)
+    })(actor, [name ?? null]),
+  exit_signal: act([arg.pid, arg.reason], (actor, pid, reason) => {
+    actor.signal(pid, reason)
+    return Process.isAlive(actor.self) ? Effect.sync(() => actor.observe("exit_signal", true)) : Effect.never
+  }),
+  trap_exit: verb("trap_exit_was", [arg.raw], ({ self }, trap) => Process.trapExit(self, trap === true)),
+  alive: verb("alive 0", [arg.pid], (_, pid) => Process.isAlive(pid)),
+  links: verb("links", [], ({ world, self }) => labels(world, Process.info(self)?.links)),
+  info: verb("info 0 1", [arg.pid, arg.text], ({ world }, pid, what) => information(world, pid, what)),
+  whereis: verb("whereis 0", [arg.text], ({ world }, name) => Process.whereis(world.system, name) ?? null),
+  register: verb("register 0 1", [arg.pid, arg.text], (_, pid, name) => {
+    Process.register(name, pid)
+    return true
+  }),
+  unregister: verb("unregister 0", [arg.text], ({ world }, name) => {
+    if (!Process.unregister(world.system, name)) throw new ArgumentError(name)
+    return true
+  })
 }

@@ -1,103 +1,108 @@
 /**
- * Servers: started, called, cast, stopped; and the steps of their handlers.
+ * Servers, the steps of their handlers, and agents that keep a number.
  *
  * @module
  */
-import { GenServer, OtpError, Process } from "@troupe/otp"
-import type { Name, Pid } from "@troupe/otp"
+import { Agent, GenServer, type Name, OtpError, type Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, number, text } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
-import { now, wait } from "../actor.ts"
-import type { Actor, Turn, Verb, Verbs } from "../actor.ts"
+import { isList, number } from "../../runner/json.ts"
+import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
-import { decodeReason } from "../terms.ts"
-import { observed } from "./processes.ts"
+import { RuntimeError } from "../terms.ts"
 
 /** The result of a start in OTP's form: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
-export const startResult = (start: () => Promise<Pid>): Effect.Effect<unknown, unknown> =>
-  wait(start).pipe(
-    Effect.map((pid): unknown => ["ok", pid]),
-    Effect.catch((error): Effect.Effect<unknown, unknown> => {
-      if (error instanceof OtpError.StartIgnored) return Effect.succeed("ignore")
-      return error instanceof OtpError.StartFailed ? Effect.succeed(["error", error.reason]) : Effect.fail(error)
-    })
-  )
+export const started = async (start: () => Promise<Pid | undefined>, reasonOf = (reason: unknown) => reason) => {
+  try {
+    return ["ok", (await start()) ?? "undefined"]
+  } catch (error) {
+    if (error instanceof OtpError.StartIgnored) return "ignore"
+    if (error instanceof OtpError.StartFailed) return ["error", reasonOf(error.reason)]
+    throw error
+  }
+}
 
-const start =
-  (linked: boolean): Verb =>
-  (actor, [name, timeout]) => {
-    const { world, self } = actor
-    return startResult(() => {
-      const definition = definitionOf(world, text(name))
-      const bound = timeout === undefined ? {} : { timeout: number(timeout) }
-      const options = { ...startOptionsOf(world, text(name)), ...bound }
-      return world.born(text(name), () =>
-        linked
+/** `"ok"` after a promise. */
+export const done = async (promise: Promise<unknown>): Promise<"ok"> => promise.then(() => "ok")
+
+const start = (isLinked: boolean) =>
+  verb("start 0", [arg.text, arg.time], ({ world, self }, name, timeout) =>
+    started(async () => {
+      const definition = definitionOf(world, name)
+      const options = {
+        ...startOptionsOf(world, name),
+        ...(timeout === undefined ? {} : { timeout: Number(timeout) })
+      }
+      return world.born(name, () =>
+        isLinked
           ? GenServer.startLink(self, definition, undefined, options)
           : GenServer.start(world.system, definition, undefined, options)
       )
-    }).pipe(Effect.map((result) => observed(actor, "start", name, result)))
-  }
+    })
+  )
 
-const timeoutOf = (timeout: Json | undefined): { readonly timeout?: number | "infinity" } => {
-  if (timeout === undefined || timeout === null) return {}
-  return { timeout: timeout === "infinity" ? "infinity" : number(timeout) }
+/** Calls a server. */
+export const call = ({ self }: Actor, target: Pid | Name, request: unknown, timeout: number | "infinity" | undefined) =>
+  GenServer.callEffect<unknown, unknown>(target, request, {
+    from: self,
+    ...(timeout === undefined ? {} : { timeout })
+  })
+
+const cast = (_: Actor, target: Pid | Name, message: unknown): "ok" => {
+  GenServer.cast<unknown>(target, message)
+  return "ok"
 }
 
-/** Calls a server and records its reply. */
-export const callAndObserve = (
-  actor: Actor,
-  target: Pid | Name,
-  request: Json | undefined,
-  timeout?: Json
-): Effect.Effect<unknown, unknown> =>
-  GenServer.callEffect<unknown, unknown>(target, actor.world.decode(request), {
-    from: actor.self,
-    ...timeoutOf(timeout)
-  }).pipe(Effect.map((reply) => observed(actor, "reply", reply)))
-
-/** Sends a server a cast. */
-export const castAndObserve = (actor: Actor, target: Pid | Name, message: Json | undefined): unknown => {
-  GenServer.cast<unknown>(target, actor.world.decode(message))
-  return observed(actor, "cast", "ok")
+const failing = (): never => {
+  throw new RuntimeError("boom")
 }
 
-const address = (actor: Actor, name: Json | undefined): Name => Process.named(actor.world.system, text(name))
-
-const turnOf = (actor: Actor): Turn => {
-  if (actor.turn === undefined) throw new TypeError("this step belongs into the handler of a server")
-  return actor.turn
-}
+const agent = (value: Parameters<typeof arg.pid>[0], world: Parameters<typeof arg.pid>[1]): Agent.Agent<number> =>
+  arg.pid(value, world)
 
 export const servers: Verbs = {
   start: start(false),
   start_link: start(true),
   start_timeout: start(false),
-  call: (actor, [name, request, timeout]) =>
-    Effect.suspend(() => callAndObserve(actor, actor.world.pid(text(name)), request, timeout)),
-  call_name: (actor, [name, request, timeout]) => callAndObserve(actor, address(actor, name), request, timeout),
-  cast: now((actor, [name, message]) => castAndObserve(actor, actor.world.pid(text(name)), message)),
-  cast_name: now((actor, [name, message]) => castAndObserve(actor, address(actor, name), message)),
-  stop: (actor, [name, reason, timeout]) =>
-    wait(() => {
-      const given = reason === undefined || reason === null ? "normal" : decodeReason(actor.world, reason)
-      return GenServer.stop(actor.world.pid(text(name)), given, timeoutOf(timeout).timeout)
-    }).pipe(Effect.map(() => observed(actor, "stop", name, "ok"))),
-  stash_from: now((actor, [key]) => {
-    const { from } = turnOf(actor)
-    if (from !== undefined) actor.world.stashed.set(text(key), from)
+  call: verb("reply", [arg.pid, arg.term, arg.time], call),
+  call_name: verb("reply", [arg.name, arg.term, arg.time], call),
+  cast: verb("cast", [arg.pid, arg.term], cast),
+  cast_name: verb("cast", [arg.name, arg.term], cast),
+  stop: verb("stop 0", [arg.pid, arg.reason, arg.time], (_, pid, reason, timeout) =>
+    done(GenServer.stop(pid, reason, timeout))
+  ),
+  stash_from: act([arg.text], ({ world, handling: { from } }, key) => {
+    if (from !== undefined) world.stashed.set(key, from)
   }),
-  reply: now((actor, [key, value]) => {
-    const from = actor.world.stashed.get(text(key))
-    if (from !== undefined) GenServer.reply(from, actor.world.decode(value, actor.turn?.state.value))
+  reply: act([arg.text, arg.raw], ({ world, turn }, key, value) => {
+    const from = world.stashed.get(key)
+    if (from !== undefined) GenServer.reply(from, world.decode(value, turn?.state.value))
   }),
-  set: now((actor, [value]) => {
-    turnOf(actor).state.value = value ?? null
+  set: act([arg.raw], ({ handling: { state } }, value) => {
+    state.value = value ?? null
   }),
-  add: now((actor, [amount]) => {
-    const { state } = turnOf(actor)
-    state.value = number(isList(state.value) ? 0 : state.value) + number(amount)
+  add: act([arg.number], ({ handling: { state } }, amount) => {
+    state.value = number(isList(state.value) ? 0 : state.value) + amount
   }),
-  note_msg: now((actor) => actor.world.note(actor.self, "note", turnOf(actor).message))
+  note_msg: act([], ({ world, self, handling }) => world.note(self, "note", handling.message)),
+  agent_start: verb("agent_start", [arg.text, arg.number], ({ world, self }, label, value) =>
+    started(async () => world.born(label, () => Agent.startLink(self, () => value, { label })))
+  ),
+  agent_get: verb("agent_get", [agent], ({ self: from }, to) => Agent.get(to, (n) => n, { from })),
+  agent_add: verb("agent_update", [agent, arg.number], ({ self: from }, to, amount) =>
+    done(Agent.update(to, (n) => n + amount, { from }))
+  ),
+  agent_get_and_add: verb("agent_get_and_update", [agent, arg.number], ({ self: from }, to, amount) =>
+    Agent.getAndUpdate(to, (n) => [n, n + amount] as const, { from })
+  ),
+  agent_cast_add: verb("agent_cast", [agent, arg.number], (_, to, amount) => {
+    Agent.cast(to, (n) => n + amount)
+    return "ok"
+  }),
+  agent_update_raise: verb("agent_update", [agent], ({ self: from }, to) =>
+    done(Agent.update<number>(to, failing, { from }))
+  ),
+  agent_update_sleep: verb("agent_update", [agent, arg.number, arg.number], ({ self: from }, to, ms, timeout) =>
+    done(Agent.update(to, (n) => Effect.as(Effect.sleep(ms), n + 1), { from, timeout }))
+  ),
+  agent_stop: verb("agent_stop", [agent], (_, to) => done(Agent.stop(to)))
 }

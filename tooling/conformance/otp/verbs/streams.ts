@@ -3,16 +3,12 @@
  *
  * @module
  */
-import { Process, Task, TaskSupervisor } from "@troupe/otp"
-import type { Pid } from "@troupe/otp"
+import { type Pid, Process, Task, TaskSupervisor } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, list, number, object, optional, text } from "../../runner/json.ts"
-import type { Json, JsonObject } from "../../runner/json.ts"
-import { now, wait } from "../actor.ts"
-import type { Actor, Verbs } from "../actor.ts"
-import { RuntimeError, decodeReason } from "../terms.ts"
-import type { World } from "../actor.ts"
-import { observed } from "./processes.ts"
+import { present } from "../../runner/fields.ts"
+import { isList, type Json, type JsonObject, list, number, object, optional, text } from "../../runner/json.ts"
+import { type Actor, arg, act, verb, type Verbs, type World } from "../actor.ts"
+import { decodeReason, RuntimeError } from "../terms.ts"
 
 type Result = Task.StreamResult<JsonObject, unknown, boolean>
 
@@ -25,39 +21,34 @@ function* pulled(world: World, inputs: ReadonlyArray<Json>): Generator<JsonObjec
 
 const workOf =
   (world: World) =>
-  (input: JsonObject, self: Pid<unknown>): Effect.Effect<unknown, unknown> =>
+  (
+    { id = null, trap_exit: traps, sleep, exit, raise }: JsonObject,
+    self: Pid<unknown>
+  ): Effect.Effect<unknown, unknown> =>
     Effect.gen(function* () {
-      const id = input["id"] ?? null
       world.adopt(`task_${JSON.stringify(id)}`, self)
-      if (input["trap_exit"] === true) Process.trapExit(self, true)
+      if (traps === true) Process.trapExit(self, true)
       world.stream.start(id)
       Process.onExit(self, () => world.stream.end())
-      if (input["sleep"] !== undefined) yield* Effect.sleep(number(input["sleep"]))
-      if (input["exit"] !== undefined) return yield* Effect.die(Process.exitWith(decodeReason(world, input["exit"])))
-      if (input["raise"] !== undefined) return yield* Effect.die(new RuntimeError(text(input["raise"])))
-      world.stream.complete(id)
+      if (sleep !== undefined) yield* Effect.sleep(number(sleep))
+      if (exit !== undefined) return yield* Effect.die(Process.exitWith(decodeReason(world, exit)))
+      if (raise !== undefined) return yield* Effect.die(new RuntimeError(text(raise)))
+      world.stream.completed.push(id)
       return id
     })
 
-const optionsOf = (given: JsonObject): Task.StreamOptions => {
-  const maxConcurrency = optional(number, given["max_concurrency"])
-  const timeout = given["timeout"] === "infinity" ? "infinity" : optional(number, given["timeout"])
-  return {
+const streamOf = ({ world, self }: Actor, given: JsonObject): AsyncIterable<Result> => {
+  const inputs = pulled(world, list(given["inputs"]))
+  const supervisor = optional(text, given["nolink_sup"])
+  const options: Task.StreamOptions = {
     ordered: given["ordered"] !== false,
     onTimeout: given["on_timeout"] === "kill_task" ? "killTask" : "exit",
     zipInputOnExit: given["zip_input_on_exit"] === true,
-    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
-    ...(timeout === undefined ? {} : { timeout })
+    ...present({ maxConcurrency: optional(number, given["max_concurrency"]), timeout: arg.time(given["timeout"]) })
   }
-}
-
-const streamOf = (actor: Actor, given: JsonObject): AsyncIterable<Result> => {
-  const { world, self } = actor
-  const inputs = pulled(world, list(given["inputs"]))
-  const supervisor = optional(text, given["nolink_sup"])
   return supervisor === undefined
-    ? Task.asyncStream(self, inputs, workOf(world), optionsOf(given))
-    : TaskSupervisor.asyncStreamNolink(world.pid(supervisor), self, inputs, workOf(world), optionsOf(given))
+    ? Task.asyncStream(self, inputs, workOf(world), options)
+    : TaskSupervisor.asyncStreamNolink(world.pid(supervisor), self, inputs, workOf(world), options)
 }
 
 const shown = (result: Result): unknown => {
@@ -83,19 +74,18 @@ const consume = async (actor: Actor, given: JsonObject): Promise<ReadonlyArray<u
   return seen
 }
 
-const sorted = (ids: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+const inOrder = (ids: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   ids.toSorted((one, other) => Number(one) - Number(other))
 
 export const streams: Verbs = {
-  async_stream: (actor, [given]) =>
-    wait(() => consume(actor, object(given))).pipe(Effect.map((seen) => observed(actor, "stream", seen))),
-  stream_stats: now((actor) => {
+  async_stream: verb("stream", [arg.raw], (actor, given) => consume(actor, object(given))),
+  stream_stats: act([], (actor) => {
     const { pulled: ids, started, completed, peak } = actor.world.stream
     actor.observe("pulled", ids)
-    actor.observe("started", sorted(started))
+    actor.observe("started", inOrder(started))
     actor.observe("completed", completed)
     actor.observe("peak", peak)
   }),
-  stream_started_sorted: now((actor) => actor.observe("started", sorted(actor.world.stream.started))),
-  stream_interleave: now((actor) => actor.observe("interleave", actor.world.stream.interleaved))
+  stream_started_sorted: verb("started", [], ({ world }) => inOrder(world.stream.started)),
+  stream_interleave: verb("interleave", [], ({ world }) => world.stream.interleaved)
 }

@@ -3,161 +3,85 @@
  *
  * @module
  */
-import { DynamicSupervisor, GenServer, OtpError, PartitionSupervisor, Supervisor } from "@troupe/otp"
-import type { Pid } from "@troupe/otp"
-import * as Effect from "effect/Effect"
-import { number, text } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
-import { wait } from "../actor.ts"
-import type { Actor, Verb, Verbs } from "../actor.ts"
-import { childSpecOf, dynamicOptionsOf, startSupervisor } from "../childSpecs.ts"
-import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
+import { DynamicSupervisor, OtpError, PartitionSupervisor, type Pid, Supervisor } from "@troupe/otp"
+import { type Actor, arg, verb, type Verbs } from "../actor.ts"
+import { childSpecOf, dynamicOptionsOf, startServer, startSupervisor } from "../childSpecs.ts"
 import { refusal } from "../terms.ts"
-import { observed } from "./processes.ts"
-import { callAndObserve, startResult } from "./servers.ts"
+import { call, done, started } from "./servers.ts"
 
-const supervisor = (actor: Actor, name: Json | undefined): Pid => actor.world.pid(text(name))
-
-/** The result of a request to a supervisor in OTP's form: the result of `ask`, or `["error", reason]`. */
-const answer = (
-  { world }: Actor,
-  ask: () => Promise<unknown>,
-  failedStart: (reason: unknown) => unknown
-): Effect.Effect<unknown, unknown> =>
-  wait(ask).pipe(
-    Effect.catch((error): Effect.Effect<unknown, unknown> => {
-      if (error instanceof OtpError.StartIgnored) return Effect.succeed("ignore")
-      if (error instanceof OtpError.StartFailed) return Effect.succeed(["error", failedStart(error.reason)])
-      return error instanceof OtpError.ChildRefused
-        ? Effect.succeed(["error", refusal(world, error)])
-        : Effect.fail(error)
-    })
-  )
-
-const plain = (reason: unknown): unknown => reason
+/** The result of a request to a supervisor in OTP's form: that of the request, or `["error", reason]`. */
+const answer = async ({ world }: Actor, request: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    return await request()
+  } catch (error) {
+    if (error instanceof OtpError.ChildRefused) return ["error", refusal(world, error)]
+    throw error
+  }
+}
 
 /** OTP returns the spec with the reason, unless the child already runs. */
 const withSpec = (reason: unknown): unknown =>
   reason instanceof OtpError.AlreadyStarted ? reason : [reason, "_child_spec"]
 
-const startChild: Verb = (actor, [name, child]) =>
-  answer(
-    actor,
-    async () => {
-      const pid = await Supervisor.startChild(supervisor(actor, name), childSpecOf(actor.world, child))
-      return ["ok", pid ?? "undefined"]
-    },
-    withSpec
-  ).pipe(Effect.map((result) => observed(actor, "start_child", result)))
+const change = (as: string, request: (supervisor: Pid, id: string) => Promise<unknown>) =>
+  verb(`${as} 1`, [arg.pid, arg.text], (actor, supervisor, id) => answer(actor, () => request(supervisor, id)))
 
-const dynamicStartChild: Verb = (actor, [name, child]) =>
-  answer(
-    actor,
-    async () => {
-      const { id: _id, ...spec } = childSpecOf(actor.world, child)
-      return ["ok", await DynamicSupervisor.startChild(supervisor(actor, name), spec)]
-    },
-    plain
-  ).pipe(Effect.map((result) => observed(actor, "start_child", result)))
+const terminateDynamic = verb("terminate_child 1", [arg.pid, arg.pid], (actor, supervisor, child) =>
+  answer(actor, () => done(DynamicSupervisor.terminateChild(supervisor, child)))
+)
 
-const change =
-  (verb: string, ask: (supervisor: Pid, actor: Actor, child: string) => Promise<unknown>): Verb =>
-  (actor, [name, child]) =>
-    answer(actor, () => ask(supervisor(actor, name), actor, text(child)), plain).pipe(
-      Effect.map((result) => observed(actor, verb, child, result))
-    )
+type Info = Pick<Supervisor.ChildInfo, "pid" | "type">
 
-const terminateDynamic = change("terminate_child", async (pid, actor, child) => {
-  await DynamicSupervisor.terminateChild(pid, actor.world.pid(child))
-  return "ok"
-})
+const which = <A extends Info>(read: (supervisor: Pid) => Promise<ReadonlyArray<A>>, idOf: (info: A) => unknown) =>
+  verb("which_children", [arg.pid], async (_, supervisor) => {
+    const infos = await read(supervisor)
+    return infos.map((info) => [idOf(info), info.pid ?? "undefined", info.type])
+  })
 
-const shown = ({ pid, type }: Pick<Supervisor.ChildInfo, "pid" | "type">, id: unknown): ReadonlyArray<unknown> => [
-  id,
-  pid ?? "undefined",
-  type
-]
+const whichChildren = which(Supervisor.whichChildren, ({ id }) => id)
 
-const which: Verb = (actor, [name]) =>
-  wait(() => Supervisor.whichChildren(supervisor(actor, name))).pipe(
-    Effect.map((infos) =>
-      observed(
-        actor,
-        "which_children",
-        infos.map((info) => shown(info, info.id))
-      )
-    )
-  )
-
-const count: Verb = (actor, [name]) =>
-  wait(() => Supervisor.countChildren(supervisor(actor, name))).pipe(
-    Effect.map((counts) => observed(actor, "count_children", { ...counts }))
-  )
-
-const startPartitions: Verb = (actor, [name, partitions, server]) => {
-  const { world, self } = actor
-  const start = (parent: Pid): Promise<Pid> =>
-    world.born(text(server), () =>
-      GenServer.startLink(parent, definitionOf(world, text(server)), undefined, startOptionsOf(world, text(server)))
-    )
-  const options = { label: text(name), partitions: number(partitions), child: { start } }
-  return startResult(() => world.born(text(name), () => PartitionSupervisor.startLink(self, options))).pipe(
-    Effect.map((result) => observed(actor, "start_psup", result))
-  )
-}
-
-const whichPartitions: Verb = (actor, [name]) =>
-  wait(() => PartitionSupervisor.whichChildren(supervisor(actor, name))).pipe(
-    Effect.map((infos) =>
-      observed(
-        actor,
-        "which_children",
-        infos.map((info) => shown(info, info.partition))
-      )
-    )
-  )
+const count = verb("count_children", [arg.pid], async (_, supervisor) => ({
+  ...(await Supervisor.countChildren(supervisor))
+}))
 
 export const supervisors: Verbs = {
-  start_sup: (actor, [name]) =>
-    startResult(() => startSupervisor(actor.world, actor.self, text(name))).pipe(
-      Effect.map((result) => observed(actor, "start", name, result))
-    ),
-  start_dynsup: (actor, [name]) => {
-    const { world, self } = actor
-    const options = dynamicOptionsOf(world, "sups", text(name))
-    return startResult(() => world.born(text(name), () => DynamicSupervisor.startLink(self, options))).pipe(
-      Effect.map((result) => observed(actor, "start", name, result))
+  start_sup: verb("start 0", [arg.text], ({ world, self }, name) =>
+    started(async () => startSupervisor(world, self, name))
+  ),
+  start_dynsup: verb("start 0", [arg.text], ({ world, self }, name) =>
+    started(async () =>
+      world.born(name, () => DynamicSupervisor.startLink(self, dynamicOptionsOf(world, "sups", name)))
     )
-  },
-  start_child: startChild,
-  terminate_child: change("terminate_child", async (pid, _actor, id) => {
-    await Supervisor.terminateChild(pid, id)
-    return "ok"
-  }),
-  restart_child: change("restart_child", async (pid, _actor, id) => [
-    "ok",
-    (await Supervisor.restartChild(pid, id)) ?? "undefined"
-  ]),
-  delete_child: change("delete_child", async (pid, _actor, id) => {
-    await Supervisor.deleteChild(pid, id)
-    return "ok"
-  }),
-  which_children: which,
+  ),
+  start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) =>
+    answer(actor, () =>
+      started(async () => Supervisor.startChild(supervisor, childSpecOf(actor.world, child)), withSpec)
+    )
+  ),
+  terminate_child: change("terminate_child", (supervisor, id) => done(Supervisor.terminateChild(supervisor, id))),
+  restart_child: change("restart_child", (supervisor, id) => started(() => Supervisor.restartChild(supervisor, id))),
+  delete_child: change("delete_child", (supervisor, id) => done(Supervisor.deleteChild(supervisor, id))),
+  which_children: whichChildren,
   count_children: count,
-  dyn_start_child: dynamicStartChild,
+  dyn_start_child: verb("start_child", [arg.pid, arg.raw], (actor, supervisor, child) => {
+    const { id: _, ...spec } = childSpecOf(actor.world, child)
+    return answer(actor, () => started(() => DynamicSupervisor.startChild(supervisor, spec)))
+  }),
   dyn_terminate: terminateDynamic,
   dyn_terminate_child: terminateDynamic,
-  dyn_which: which,
-  dyn_which_children: which,
+  dyn_which: whichChildren,
+  dyn_which_children: whichChildren,
   dyn_count: count,
   dyn_count_children: count,
-  start_psup: startPartitions,
-  psup_call: (actor, [name, key, request, timeout]) =>
-    Effect.suspend(() => {
-      const target = PartitionSupervisor.via(supervisor(actor, name), actor.world.decode(key))
-      return callAndObserve(actor, target, request, timeout)
-    }),
-  psup_partitions: (actor, [name]) =>
-    Effect.sync(() => observed(actor, "partitions", PartitionSupervisor.partitions(supervisor(actor, name)))),
-  psup_which: whichPartitions
+  start_psup: verb("start_psup", [arg.text, arg.number, arg.text], ({ world, self }, label, partitions, server) => {
+    const child = { start: (parent: Pid) => startServer(world, parent, server) }
+    return started(async () =>
+      world.born(label, () => PartitionSupervisor.startLink(self, { label, partitions, child }))
+    )
+  }),
+  psup_call: verb("reply", [arg.pid, arg.term, arg.term, arg.time], (actor, supervisor, key, request, timeout) =>
+    call(actor, PartitionSupervisor.via(supervisor, key), request, timeout)
+  ),
+  psup_partitions: verb("partitions", [arg.pid], (_, supervisor) => PartitionSupervisor.partitions(supervisor)),
+  psup_which: which(PartitionSupervisor.whichChildren, ({ partition }) => partition)
 }

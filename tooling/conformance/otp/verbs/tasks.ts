@@ -3,121 +3,75 @@
  *
  * @module
  */
-import { Task, TaskSupervisor } from "@troupe/otp"
-import type { Pid } from "@troupe/otp"
-import * as Effect from "effect/Effect"
-import { list, number, optional, text } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
-import { now, wait } from "../actor.ts"
-import type { Actor, Verb, Verbs } from "../actor.ts"
-import { dynamicOptionsOf } from "../childSpecs.ts"
-import { bodyOf, observed } from "./processes.ts"
+import { type Pid, Task, TaskSupervisor } from "@troupe/otp"
+import { fieldsOf, present } from "../../runner/fields.ts"
+import { optional } from "../../runner/json.ts"
+import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
+import { dynamicOptionsOf, shutdownOf } from "../childSpecs.ts"
+import { bodyOf } from "./processes.ts"
 
-const remember = (actor: Actor, name: string, work: string, task: Task.Task<unknown>): void => {
-  actor.world.tasks.set(name, task)
-  actor.world.refs.set(name, task.ref)
-  actor.world.adopt(work, task.pid)
+const remember = ({ world }: Actor, name: string, work: string, task: Task.Task<unknown>): void => {
+  world.tasks.set(name, task)
+  world.refs.set(name, task.ref)
+  world.adopt(work, task.pid)
 }
 
-type Supervised = typeof TaskSupervisor.asyncNolink
+const supervised = (start: typeof TaskSupervisor.asyncNolink) =>
+  act([arg.pid, arg.text, arg.text], async (actor, supervisor, name, label) => {
+    remember(actor, name, label, await start(supervisor, actor.self, bodyOf(actor.world, label), { label }))
+  })
 
-const supervised =
-  (start: Supervised): Verb =>
-  (actor, [supervisor, name, work]) =>
-    wait(() => {
-      const body = bodyOf(actor.world, text(work))
-      return start(actor.world.pid(text(supervisor)), actor.self, body, { label: text(work) })
-    }).pipe(Effect.map((task) => remember(actor, text(name), text(work), task)))
-
-const taskOf = (actor: Actor, name: Json | undefined): Task.Task<unknown> => {
-  const task = actor.world.tasks.get(text(name))
-  if (task === undefined) throw new TypeError(`no task is called ${text(name)}`)
-  return task
-}
-
-const within = (actor: Actor, ms: Json | undefined): Task.AwaitOptions => {
-  const timeout = ms === "infinity" ? "infinity" : optional(number, ms)
-  return { from: actor.self, ...(timeout === undefined ? {} : { timeout }) }
-}
+const within = ({ self: from }: Actor, timeout: number | "infinity" | undefined): Task.AwaitOptions => ({
+  from,
+  ...present({ timeout })
+})
 
 const outcome = (found: Task.Outcome<unknown>): unknown => {
   if (found === undefined) return null
   return "ok" in found ? ["ok", found.ok] : ["exit", found.exit]
 }
 
-const shutdownTime = (value: Json): number | "infinity" | "brutalKill" => {
-  if (value === "brutal_kill") return "brutalKill"
-  return value === "infinity" ? value : number(value)
-}
+const yielded = (
+  as: string,
+  wait: (task: Task.Task<unknown>, options: Task.AwaitOptions) => Promise<Task.Outcome<unknown>>
+) => verb(`${as} 0`, [arg.task, arg.time], async (actor, task, ms) => outcome(await wait(task, within(actor, ms))))
 
-const yieldOrShutdown = async (actor: Actor, task: Task.Task<unknown>, ms: Json | undefined) =>
-  (await Task.yield(task, within(actor, ms))) ?? (await Task.shutdown(task))
-
-const loose = (start: (actor: Actor, work: (self: Pid<unknown>) => Effect.Effect<unknown, unknown>) => Pid): Verb =>
-  now((actor, [work]) => actor.world.adopt(text(work), start(actor, bodyOf(actor.world, text(work)))))
+const loose = (start: (actor: Actor, work: ReturnType<typeof bodyOf>) => Pid) =>
+  act([arg.text], (actor, work) => actor.world.adopt(work, start(actor, bodyOf(actor.world, work))))
 
 export const tasks: Verbs = {
-  task_async: now((actor, [name, work]) => {
-    const task = Task.async(actor.self, bodyOf(actor.world, text(work)), { label: text(work) })
-    remember(actor, text(name), text(work), task)
-  }),
-  task_start: loose((actor, work) => Task.start(actor.world.system, work)),
-  task_start_link: loose((actor, work) => Task.startLink(actor.self, work)),
-  start_tasksup: (actor, [name]) =>
-    wait(() =>
-      actor.world.born(text(name), () =>
-        TaskSupervisor.startLink(actor.self, dynamicOptionsOf(actor.world, "tasksups", text(name)))
-      )
-    ),
+  task_async: act([arg.text, arg.text], (actor, name, label) =>
+    remember(actor, name, label, Task.async(actor.self, bodyOf(actor.world, label), { label }))
+  ),
+  task_start: loose(({ world }, work) => Task.start(world.system, work)),
+  task_start_link: loose(({ self }, work) => Task.startLink(self, work)),
+  start_tasksup: act([arg.text], ({ world, self }, name) =>
+    world.born(name, () => TaskSupervisor.startLink(self, dynamicOptionsOf(world, "tasksups", name)))
+  ),
   async_nolink: supervised(TaskSupervisor.asyncNolink),
   sup_async: supervised(TaskSupervisor.async),
-  start_child_task: (actor, [supervisor, work, options]) =>
-    wait(() => {
-      const given = typeof options === "object" && options !== null && "restart" in options ? options["restart"] : null
-      const restart = optional(text, given) as "permanent" | "transient" | "temporary" | undefined
-      return TaskSupervisor.startChild(actor.world.pid(text(supervisor)), bodyOf(actor.world, text(work)), {
-        label: text(work),
-        ...(restart === undefined ? {} : { restart })
-      })
-    }).pipe(
-      Effect.map((pid) => {
-        actor.world.adopt(text(work), pid)
-        return observed(actor, "start_child", ["ok", pid])
-      })
-    ),
-  await: (actor, [name, ms]) =>
-    wait(() => Task.await(taskOf(actor, name), within(actor, ms))).pipe(
-      Effect.map((value) => observed(actor, "await", name, value))
-    ),
-  await_many: (actor, [names, ms]) =>
-    wait(() =>
-      Task.awaitMany(
-        list(names).map((name) => taskOf(actor, name)),
-        within(actor, ms)
-      )
-    ).pipe(Effect.map((values) => observed(actor, "await_many", values))),
-  yield: (actor, [name, ms]) =>
-    wait(() => Task.yield(taskOf(actor, name), within(actor, ms))).pipe(
-      Effect.map((found) => observed(actor, "yield", name, outcome(found)))
-    ),
-  yield_many: (actor, [names, ms]) =>
-    wait(() =>
-      Task.yieldMany(
-        list(names).map((name) => taskOf(actor, name)),
-        within(actor, ms)
-      )
-    ).pipe(Effect.map((found) => observed(actor, "yield_many", found.map(outcome)))),
-  yield_or_shutdown: (actor, [name, ms]) =>
-    wait(() => yieldOrShutdown(actor, taskOf(actor, name), ms)).pipe(
-      Effect.map((found) => observed(actor, "yield_or_shutdown", name, outcome(found)))
-    ),
-  task_shutdown: (actor, [name, time]) =>
-    wait(() => Task.shutdown(taskOf(actor, name), optional(shutdownTime, time))).pipe(
-      Effect.map((found) => observed(actor, "task_shutdown", name, outcome(found)))
-    ),
-  task_ignore: now((actor, [name]) => {
-    Task.ignore(taskOf(actor, name))
-    return observed(actor, "task_ignore", name, null)
+  start_child_task: verb("start_child", [arg.pid, arg.text, arg.raw], async ({ world }, supervisor, label, options) => {
+    const restart = fieldsOf(options)["restart"] as "permanent" | "transient" | "temporary" | undefined
+    const pid = await TaskSupervisor.startChild(supervisor, bodyOf(world, label), { label, ...present({ restart }) })
+    world.adopt(label, pid)
+    return ["ok", pid]
   }),
-  share_task: () => Effect.void
+  await: verb("await 0", [arg.task, arg.time], (actor, task, ms) => Task.await(task, within(actor, ms))),
+  await_many: verb("await_many", [arg.tasks, arg.time], (actor, all, ms) => Task.awaitMany(all, within(actor, ms))),
+  yield: yielded("yield", Task.yield),
+  yield_many: verb("yield_many", [arg.tasks, arg.time], async (actor, all, ms) =>
+    (await Task.yieldMany(all, within(actor, ms))).map(outcome)
+  ),
+  yield_or_shutdown: yielded(
+    "yield_or_shutdown",
+    async (task, options) => (await Task.yield(task, options)) ?? Task.shutdown(task)
+  ),
+  task_shutdown: verb("task_shutdown 0", [arg.task, arg.raw], async (_, task, time) =>
+    outcome(await Task.shutdown(task, optional(shutdownOf, time)))
+  ),
+  task_ignore: verb("task_ignore 0", [arg.task], (_, task) => {
+    Task.ignore(task)
+    return null
+  }),
+  share_task: act([], () => undefined)
 }
