@@ -65,7 +65,7 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
 
 /** How long a program may take to start, run, and come to its end in the last life, in milliseconds. */
 const startMs = 60_000
-const runMs = 5_000
+const runMs = 15_000
 const longestMs = 120_000
 
 /**
@@ -87,7 +87,7 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<Rea
   })
   if (chance !== undefined) {
     const [isEarly, jitter] = [chance() < 0.1, chance()]
-    length = Math.ceil(chance() * 60)
+    length = Math.ceil(chance() * 40)
     const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
     if (!isEarly) await Promise.race([begun.promise, ...atMost(startMs)])
     if (!isEarly) await Promise.race([enough.promise, ...atMost(runMs)])
