@@ -22,7 +22,8 @@ import { examplesOf, marker } from "./examples.ts"
 const exampleId = /^(.+)\.(\d+)\.doctest\.tsx?$/
 
 /** The plugin; `root` is the workspace's root folder. */
-export const doctestPlugin = (root: string): Plugin => ({ name: "troupe:doctest",
+export const doctestPlugin = (root: string): Plugin => ({
+  name: "troupe:doctest",
   enforce: "pre",
   resolveId(source, importer) {
     const [, path] = exampleId.exec(source) ?? []
