@@ -25,7 +25,8 @@ const exampleId = /^(.+)\.(\d+)\.doctest\.tsx?$/
 const fileId = /^(.+\.(?:md|ts))\.doctest\.ts$/
 
 /** The plugin; `root` is the workspace's root folder. */
-export const doctestPlugin = (root: string): Plugin => ({ name: "troupe:doctest",
+export const doctestPlugin = (root: string): Plugin => ({
+  name: "troupe:doctest",
   enforce: "pre",
   resolveId(source, importer) {
     const [, path] = exampleId.exec(source) ?? fileId.exec(source) ?? []

@@ -55,7 +55,7 @@ export const messageStart = (usage: object = { input_tokens: 1, output_tokens: 1
 
 /** The last events of the Messages API. */
 export const messageEnd = (reason: string): ReadonlyArray<unknown> => [
-  { type: "message_delta", delta: { stop_reason: reason }, usage: { input_tokens: 1, output_tokens: 1 } },
+  { type: "message_delta", delta: { stop_reason: reason }, usage: { output_tokens: 1 } },
   { type: "message_stop" }
 ]
 

@@ -118,7 +118,8 @@ const runExamples = () => {
 }
 
 test("DOC1. each example passes or fails by itself, and one that fails fails the run", () => {
-  expect(runExamples()).toEqual({ status: 1,
+  expect(runExamples()).toEqual({
+    status: 1,
     outcomes: [
       "failed breaks.md:12 A throw",
       "failed breaks.md:6 A false assertion",

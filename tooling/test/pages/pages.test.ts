@@ -50,12 +50,14 @@ test("CLIENT1 nor does one that shows chats with the hooks", () => {
 /** What a bundler makes of a page: its files' names and characters, and the modules in them. React is not looked at. */
 const bundled = async (code: string) => {
   const entry = join(root, "tooling/page.js")
-  const made = await build({ configFile: false,
+  const made = await build({
+    configFile: false,
     logLevel: "error",
     root,
     build: { write: false, rollupOptions: { input: entry, external: [/^react/], preserveEntrySignatures: "strict" } },
     plugins: [
-      { name: "page",
+      {
+        name: "page",
         resolveId: (id) => (id === entry ? id : undefined),
         load: (id) => (id === entry ? code : undefined)
       }
