@@ -9,7 +9,7 @@ import { root } from "../house/workspace.ts"
 import type { Check, Lane } from "./checks.ts"
 import { type Tally, tallyOf } from "./tally.ts"
 
-/** The result of one check. `processorSeconds` is the time of all its programs, where the system tells it. */
+/** The result of one check. `processorSeconds` is the time of all its programs, where the system counts it. */
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
