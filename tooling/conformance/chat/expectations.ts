@@ -116,8 +116,8 @@ const tagsOf = ({ events }: StreamOutcome): ReadonlyArray<string> => events.map(
 
 const idOf = (payload: unknown): unknown => fieldsOf(payload)["id"] ?? fieldsOf(payload)["tool_call_id"]
 
-const idsOf = ({ events }: StreamOutcome, wanted: string): ReadonlyArray<unknown> =>
-  events.filter(([tag]) => tag === wanted).map(([, payload]) => idOf(payload))
+const idsOf = ({ events }: StreamOutcome, tag: string): ReadonlyArray<unknown> =>
+  events.filter(([found]) => found === tag).map(([, payload]) => idOf(payload))
 
 /** Expectations by tag. */
 const byTag = (expected: unknown, check: (tag: string, required: unknown) => Found): Found =>
@@ -192,8 +192,8 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
   every: ({ events }, expected, scope) =>
     listOf(expected)
       .map(listOf)
-      .flatMap(([wanted, required]) =>
-        events.flatMap(([tag, payload]) => (tag === wanted ? differences(payload, required, scope, tag) : []))
+      .flatMap(([name, required]) =>
+        events.flatMap(([tag, payload]) => (tag === name ? differences(payload, required, scope, tag) : []))
       )
 }
 
