@@ -71,13 +71,10 @@ const until = async ({ body }: Response, words: string): Promise<string> => {
   throw new Error(`the stream ended before ${words}: ${text}`)
 }
 
-interface Running {
-  readonly title: string
-  readonly act: (protocol: Protocol, stage: Stage, known: Known) => Promise<Cell>
-}
+type Act = (protocol: Protocol, stage: Stage, known: Known) => Promise<Cell>
 
 /** Acts during a running answer: the client has its first words, and disconnects. */
-const running: ReadonlyArray<Running> = [
+const running: ReadonlyArray<{ readonly title: string; readonly act: Act }> = [
   {
     title: "leave, while the turn goes on",
     act: async (protocol, stage, known) => {
@@ -104,7 +101,7 @@ const running: ReadonlyArray<Running> = [
   }
 ]
 
-const runningCell = async ({ act }: Running, column: Column): Promise<Cell> => {
+const runningCell = async ({ act }: (typeof running)[number], column: Column): Promise<Cell> => {
   await using stage = await staged(held)
   const protocol = protocols[column]
   const response = await fetch(protocol.send(stage.url, hi(column)))
