@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { parseSync } from "vite"
+import { type ParseResult, parseSync } from "vite"
 
 /** One node: its kind, its place in the text, and its fields by name. */
 export interface SyntaxNode {
@@ -16,7 +16,7 @@ export interface SyntaxNode {
 }
 
 /** Parses TypeScript, with JSX or without. Throws the error of plain TypeScript when the text is not a module. */
-export const parse = (text: string) => {
+export const parse = (text: string): { readonly program: SyntaxNode; readonly module: ParseResult["module"] } => {
   const plain = parseSync("module.ts", text)
   const [error] = plain.errors
   const parsed = error === undefined ? plain : parseSync("module.tsx", text)
