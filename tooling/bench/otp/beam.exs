@@ -61,19 +61,31 @@ defmodule Bench do
   defp kept("waiting", count), do: for(_ <- 1..count, do: spawn(fn -> receive(do: (:stop -> :ok)) end))
   defp kept("idle", count), do: servers(count)
 
-  defp ok({:ok, value}), do: value
-  defp servers(count), do: for(_ <- 1..count, do: ok(GenServer.start_link(Counter, nil)))
+  defp servers(count) do
+    for _ <- 1..count do
+      {:ok, pid} = GenServer.start_link(Counter, nil)
+      pid
+    end
+  end
 
   defp ready("startAmong", _count), do: servers(@crowd)
   defp ready(line, _count) when line in ["call", "cast", "throughOne"], do: servers(1)
   defp ready("throughMany", _count), do: servers(@many)
   defp ready("stop", count), do: servers(count)
-  defp ready("supervisedStart", _count), do: [ok(DynamicSupervisor.start_link(strategy: :one_for_one))]
+
+  defp ready("supervisedStart", _count) do
+    {:ok, supervisor} = DynamicSupervisor.start_link(strategy: :one_for_one)
+    [supervisor]
+  end
 
   defp ready("lookup", _count) do
     name = :"names #{System.unique_integer()}"
-    registry = ok(Registry.start_link(keys: :unique, name: name))
-    for index <- 0..999, do: ok(GenServer.start_link(Counter, nil, name: {:via, Registry, {name, "key-#{index}"}}))
+    {:ok, registry} = Registry.start_link(keys: :unique, name: name)
+
+    for index <- 0..999 do
+      {:ok, _} = GenServer.start_link(Counter, nil, name: {:via, Registry, {name, "key-#{index}"}})
+    end
+
     [registry]
   end
 
@@ -82,27 +94,21 @@ defmodule Bench do
   defp work("spawn", count, _) do
     to = self()
     ended = :counters.new(1, [:atomics])
-
-    body = fn ->
-      :counters.add(ended, 1, 1)
-      if :counters.get(ended, 1) == count, do: send(to, :over)
-    end
-
-    repeat(count, fn _ -> spawn(body) end)
+    spawn_all(count, ended, count, to)
     receive(do: (:over -> []))
   end
 
-  defp work(line, count, _) when line in ["start", "startAmong"] do
-    for _ <- 1..count, do: ok(GenServer.start(Counter, nil))
-  end
+  defp work(line, count, _) when line in ["start", "startAmong"], do: start(count, [])
 
-  defp work("call", count, [server]), do: repeat(count, fn _ -> GenServer.call(server, :next) end)
+  defp work("call", count, [server]), do: call(count, server)
 
   defp work("cast", count, [server]) do
-    repeat(div(count, @burst), fn _ ->
-      repeat(@burst, fn _ -> GenServer.cast(server, :add) end)
+    for _ <- 1..div(count, @burst) do
+      cast(@burst, server)
       GenServer.call(server, :next)
-    end)
+    end
+
+    []
   end
 
   defp work("stop", _count, servers) do
@@ -112,13 +118,18 @@ defmodule Bench do
 
   defp work("supervisedStart", count, [supervisor]) do
     spec = %{id: Counter, start: {GenServer, :start_link, [Counter, nil]}}
-    for _ <- 1..count, do: ok(DynamicSupervisor.start_child(supervisor, spec))
+
+    for _ <- 1..count do
+      {:ok, pid} = DynamicSupervisor.start_child(supervisor, spec)
+      pid
+    end
   end
 
   defp work("lookup", count, [registry]) do
     {:registered_name, name} = Process.info(registry, :registered_name)
     keys = List.to_tuple(for index <- 0..999, do: "key-#{index}")
-    repeat(count, fn left -> true = is_pid(Registry.whereis_name({name, elem(keys, rem(left, 1_000))})) end)
+    look_up(count, name, keys)
+    []
   end
 
   defp work(line, count, servers) when line in ["throughOne", "throughMany"] do
@@ -129,12 +140,44 @@ defmodule Bench do
     []
   end
 
-  # A comprehension would keep a list of all results.
-  defp repeat(0, _work), do: []
+  defp spawn_all(0, _ended, _count, _to), do: :ok
 
-  defp repeat(left, work) do
-    work.(left)
-    repeat(left - 1, work)
+  defp spawn_all(left, ended, count, to) do
+    spawn(fn ->
+      :counters.add(ended, 1, 1)
+      if :counters.get(ended, 1) == count, do: send(to, :over)
+    end)
+
+    spawn_all(left - 1, ended, count, to)
+  end
+
+  defp start(0, made), do: made
+
+  defp start(left, made) do
+    {:ok, pid} = GenServer.start(Counter, nil)
+    start(left - 1, [pid | made])
+  end
+
+  defp call(0, _server), do: []
+
+  defp call(left, server) do
+    GenServer.call(server, :next)
+    call(left - 1, server)
+  end
+
+  defp cast(0, _server), do: :ok
+
+  defp cast(left, server) do
+    GenServer.cast(server, :add)
+    cast(left - 1, server)
+  end
+
+  defp look_up(0, _name, _keys), do: :ok
+
+  defp look_up(left, name, keys) do
+    pid = Registry.whereis_name({name, elem(keys, rem(left, 1_000))})
+    true = is_pid(pid)
+    look_up(left - 1, name, keys)
   end
 
   # Ends what a round made, and waits for it.
