@@ -243,6 +243,8 @@ const fields: Readonly<
   response,
   response_format: { from: (format) => (format === "text" ? { type: "text" } : construct(format)), to: neutral },
   final_response: response,
+  last_message: message,
+  chat_result: chatResult,
   steps: many(stepResult),
   tool_results: many(message),
   usage: { from: usageOf, to: usageForm },
@@ -305,6 +307,7 @@ const event = {
 
 /** The types of cases. */
 export const forms = {
+  write: writeFields,
   halt: haltForm,
   toolCall,
   message,
