@@ -102,7 +102,7 @@ const behaviours: Readonly<Record<string, (value: unknown, call: Call) => Handle
     return behave(call.more?.["then"], call)
   },
   by_arg: (name, call) => {
-    const { cases, default: otherwise } = call.more ?? {}
+    const { cases, default: otherwise } = fieldsOf(call.more)
     return behave(fieldsOf(cases)[textOf(call.args[textOf(name)])] ?? otherwise, call)
   },
   return: (value) => construct(value) as never

@@ -85,7 +85,7 @@ export const fakeOf = (given: Fields, { clock }: Observations, cursor?: { next: 
     ...present({ cursor: own ? (cursor ?? { next: 0 }) : cursorKind }),
     ...(usage === undefined ? {} : { usage: usageOf(usage) }),
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) })
-  } as Parameters<typeof Fake.make>[0])
+  } as object as Parameters<typeof Fake.make>[0])
 }
 
 const saying = (script: unknown, scripts: unknown, streamed: unknown): Fields => {

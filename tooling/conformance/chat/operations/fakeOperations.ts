@@ -124,12 +124,12 @@ export const fakeOperations: Readonly<Record<string, Operation>> = {
   "facade.calls": fakeCalls,
   "fake.fold": ({ entries }, seen) =>
     settled(async () => {
-      const fake = Fake.make({ script: scriptOf(entries) })
+      const fake = Fake.make({ script: scriptOf(entries), clock: seen.clock })
       const { ok } = await oneCall(fake, { kind: "generate" }, seen)
       return ok
     }),
-  "fake.interpret": async ({ entry }) => {
-    const fake = Fake.make({ script: scriptOf([entry]) })
+  "fake.interpret": async ({ entry }, seen) => {
+    const fake = Fake.make({ script: scriptOf([entry]), clock: seen.clock })
     const stream = await fake.stream(requestOf(undefined), adapterOptions())
     const { raw } = await read(Adapter.eventsOf(stream))
     const own =

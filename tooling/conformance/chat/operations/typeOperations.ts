@@ -51,21 +51,23 @@ const part = (type: string): Type => ({
   to: Plain.partForm
 })
 
-type Parse = Type["parse"]
-
 const types: Readonly<Record<string, Type>> = {
   Message: {
-    ...{ ...forms.message, name: "Message", parse: Message.Message.parse as Parse },
+    ...forms.message,
+    name: "Message",
+    parse: (value) => Message.Message.parse(value),
     fields: "role content name tool_call_id metadata"
   },
   ToolCall: {
-    ...{ ...forms.toolCall, name: "ToolCall", parse: ToolCall.ToolCall.parse as Parse },
+    ...forms.toolCall,
+    name: "ToolCall",
+    parse: (value) => ToolCall.ToolCall.parse(value),
     fields: "id name arguments raw_arguments metadata"
   },
-  Thread: { ...forms.thread, name: "Thread", parse: Thread.Thread.parse as Parse },
-  Request: { ...forms.request, name: "Request", parse: Request.parse as Parse },
-  Usage: { from: Plain.usageOf, to: Plain.usageForm, name: "Usage", parse: Usage.Usage.parse as Parse },
-  Response: { ...forms.response, name: "Response", parse: ResponseModel.Response.parse as Parse },
+  Thread: { ...forms.thread, name: "Thread", parse: (value) => Thread.Thread.parse(value) },
+  Request: { ...forms.request, name: "Request", parse: (value) => Request.parse(value) },
+  Usage: { from: Plain.usageOf, to: Plain.usageForm, name: "Usage", parse: (value) => Usage.Usage.parse(value) },
+  Response: { ...forms.response, name: "Response", parse: (value) => ResponseModel.Response.parse(value) },
   StepResult: { ...forms.stepResult, name: "StepResult" },
   ChatResult: { ...forms.chatResult, name: "ChatResult" },
   Session: { name: "Session", from: (fields) => Session.make(forms.session.from(fields)), to: forms.session.to },
@@ -75,7 +77,11 @@ const types: Readonly<Record<string, Type>> = {
     name: "Tool",
     from: ({ schema, ...fields }) => Tool.make({ ...present(fields), jsonSchema: schema } as never),
     to: ({ name, description, schema, manual, metadata }: Tool.Tool) => ({
-      ...{ name, description, schema, manual, metadata }
+      name,
+      description,
+      schema,
+      manual,
+      metadata
     }),
     data: present
   },

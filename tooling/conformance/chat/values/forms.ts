@@ -55,7 +55,7 @@ const writeFields = (given: Fields): Record<string, unknown> =>
 /** A type whose values have one form of ours: each field as the table says, with the parts that a case, or we, may omit. */
 const record = <A extends object>(omitted: Fields, written: Fields = {}, fieldsIn = fieldsOf): Form<A> => ({
   from: (value) => ({ ...omitted, ...readFields(present(fieldsIn(value))) }) as A,
-  to: (value) => ({ ...written, ...writeFields({ ...value }) })
+  to: (value) => ({ ...written, ...writeFields(fieldsOf(value)) })
 })
 
 const toolCall = record<ToolCall.ToolCall>({ arguments: {} })
@@ -148,7 +148,10 @@ const stepResult: Form<StepResult> = {
     const { metadata, ...parts } = fieldsOf(value)
     const { mode, manual_tool_calls: manual } = fieldsOf(metadata)
     return {
-      ...{ thread: thread.from([]), response: response.from({}), toolResults: [], done: false },
+      thread: thread.from([]),
+      response: response.from({}),
+      toolResults: [],
+      done: false,
       ...readFields(present(parts)),
       mode: mode === "manual" ? "manual" : "auto",
       manualToolCalls: many(toolCall).from(manual),

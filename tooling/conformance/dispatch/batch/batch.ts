@@ -60,7 +60,9 @@ export const runBatch = async ({ state: initial, calls, cell: first, options }: 
   const running = Dispatch.run(toolCalls, initial, runner, { schedule: "reference", ...options, system })
   const ended = running.then(
     ({ type: kind, state, ...run }) => ({
-      ...{ kind, state, reason: "reason" in run ? run.reason : undefined },
+      kind,
+      state,
+      reason: "reason" in run ? run.reason : undefined,
       results: kind === "halt" ? run.results : run.results?.map(written)
     }),
     (reason: unknown) => ({ kind: "raised-in-caller" as const, reason, state: undefined, results: undefined })

@@ -19,7 +19,10 @@ export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchToo
   const { phase = "default", mistakes, tokens, toolCallsMade } = given
   const limits = Object.entries(given).filter(([name]) => name === "maxConcurrency" || name === "toolTimeoutMs")
   return {
-    ...{ tools, phase: phase as Permissions.Mode, messages: 0, budget: { tokens: Number(tokens ?? 0) } },
+    tools,
+    phase: phase as Permissions.Mode,
+    messages: 0,
+    budget: { tokens: Number(tokens ?? 0) },
     consecutiveMistakes: Number(mistakes ?? 0),
     toolCallsMade: Number(toolCallsMade ?? 0),
     ...Object.fromEntries(limits)
@@ -56,7 +59,11 @@ export const callOf = (value: unknown) => {
     return { callId, content: saw === undefined ? success : `saw:${textOf(cell)}`, isError: false }
   }
   return {
-    ...{ id: callId, key: textOf(key), tool: textOf(tool), delayMs: Number(delayMs), result },
+    id: callId,
+    key: textOf(key),
+    tool: textOf(tool),
+    delayMs: Number(delayMs),
+    result,
     edit: (state: BatchState): BatchState =>
       [edit]
         .flat()
@@ -112,7 +119,17 @@ export const recordedCall = (value: unknown): ScriptedCall => {
   const edit = all.map(([name, change]) => edits[name]?.(change) ?? { [name]: change })
   const returned = raw === undefined ? {} : { rawResult: rawValues[textOf(raw)] }
   const writes = writeShared === undefined ? undefined : { cell: writeShared }
-  return callOf({ ...{ key, id, tool, edit, writes, saw }, ...same, ...rest, ...returned })
+  return callOf({
+    key,
+    id,
+    tool,
+    edit,
+    writes,
+    saw,
+    ...same,
+    ...rest,
+    ...returned
+  })
 }
 
 /** Values that are no result of a call, and the recordings' form of those that are kept. */

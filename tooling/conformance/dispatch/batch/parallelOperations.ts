@@ -48,12 +48,20 @@ const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCal
   const found = (results ?? []).map(fieldsOf)
   return {
     ...state,
-    ...{ outcome: outcomeOf(last), reason, state, trace, maxInFlight, errorText: errorTextOf(last, calls) },
+    outcome: outcomeOf(last),
+    reason,
+    state,
+    trace,
+    maxInFlight,
+    errorText: errorTextOf(last, calls),
     results: results?.map((result) => (isCallResult(result) ? result["content"] : result)) ?? "absent",
     resultIds: found.map(({ callId }) => callId),
     resultOf: Object.fromEntries(found.map(({ callId, content }) => [callId, content])),
-    ...{ okIds: idsOf(seen, false), errorIds: idsOf(seen, true) },
-    ...{ ran: ended, neverRan: missing(ended), neverStarted: missing(started) },
+    okIds: idsOf(seen, false),
+    errorIds: idsOf(seen, true),
+    ran: ended,
+    neverRan: missing(ended),
+    neverStarted: missing(started),
     killed: started.filter((key) => !ended.includes(key)),
     sawPhase: given(({ phase }) => phase),
     sawMistakes: given(({ consecutiveMistakes }) => consecutiveMistakes),
@@ -129,8 +137,11 @@ const runRecorded: Operation = async ({ recorded, expected }) => {
   const { kind, reason, results, state, trace, maxInFlight, given } = seen
   const isCaught = kind === "raised-in-caller" && !isScripted(reason)
   const all: Fields = {
-    ...{ reason, trace, maxInFlight, state: fieldsOfState(state), results: results?.map(printed) },
-    // An exception is raised, any other value is caught. How the recording prints such a value is its own.
+    reason,
+    trace,
+    maxInFlight,
+    state: fieldsOfState(state),
+    results: results?.map(printed),
     kind: isCaught ? "caught-in-caller" : kind,
     ...(isCaught ? {} : { error: isScripted(reason) ? "RuntimeError" : undefined }),
     seen: Object.fromEntries(Object.entries(given).map(([key, one]) => [key, fieldsOfState(one)]))

@@ -43,12 +43,10 @@ const checking =
     // A list of equal verdicts can be written as one.
     const isOne = !Array.isArray(one.expected["verdicts"]) && verdicts.every((word) => word === first?.word)
     const all = {
-      ...{
-        code: first?.code,
-        metadata: first?.metadata,
-        metadataOfFirst: first?.metadata,
-        askedWith: first?.askedWith
-      },
+      code: first?.code,
+      metadata: first?.metadata,
+      metadataOfFirst: first?.metadata,
+      askedWith: first?.askedWith,
       verdict: isPlain ? first?.verdict : first?.word,
       verdicts: isOne ? `all ${first?.word}` : verdicts,
       askCalled: one.operation === "check" ? asked > 0 : asked

@@ -106,10 +106,10 @@ const runWith: Operation = async (one) => {
   const { when, expected } = one
   const each = listOf(when["runLoopWith"]).map(fieldsOf)
   const seen = await Promise.all(each.map((options) => run(one, "hi", { options })))
-  const iterations = seen.map((each) => countedSteps(each).length)
-  const finishes = seen.map((each, index) => {
+  const iterations = seen.map((turn) => countedSteps(turn).length)
+  const finishes = seen.map((turn, index) => {
     const words = textOf(listOf(expected["finishes"])[index])
-    return `${finishOf(each)} at ${words.includes("iteration") ? "iteration " : ""}${iterations[index]}`
+    return `${finishOf(turn)} at ${words.includes("iteration") ? "iteration " : ""}${iterations[index]}`
   })
   return compared({ finishes, iterations }, { expected })
 }
@@ -125,10 +125,15 @@ const runRecorded: Operation = async ({ recorded, expected }) => {
   })
   const all = facets(seen)
   const results = resultsOf(seen).map((message) => ({
-    ...{ callId: message.toolCallId, content: Message.text(message), isError: isBad(message) }
+    callId: message.toolCallId,
+    content: Message.text(message),
+    isError: isBad(message)
   }))
   const actual = {
-    ...{ ...all, finishReason: all["finish"], results, messageRoles: messagesOf(seen).map(({ role }) => role) },
+    ...all,
+    finishReason: all["finish"],
+    results,
+    messageRoles: messagesOf(seen).map(({ role }) => role),
     kind: seen.result === undefined ? "raised" : "result",
     error: isScripted(seen.thrown) ? "RuntimeError" : undefined,
     log: isFields(ask) ? seen.log.toSorted() : seen.log,

@@ -75,7 +75,9 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
   return {
     result: result as ChatResult | undefined,
     thrown,
-    ...{ events, fired: watched.fired, payloads: watched.payloads },
+    events,
+    fired: watched.fired,
+    payloads: watched.payloads,
     ran: ran.ids,
     providerCalls: adapter.requests.length,
     ...asked.seen
