@@ -105,7 +105,7 @@ const runningCell = async ({ act }: (typeof running)[number], column: Column): P
   await using stage = await staged(held)
   const protocol = protocols[column]
   const response = await fetch(protocol.send(stage.url, hi(column)))
-  return act(protocol, stage, { url: stage.url, answer: await until(response, "Once upon") })
+  return await act(protocol, stage, { url: stage.url, answer: await until(response, "Once upon") })
 }
 
 /** The rows of one table: a title, and a cell for each protocol. */
