@@ -70,8 +70,10 @@ export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
     Effect.map(run(actor, args), (value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
 }
 
+const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
+
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
-  if (Effect.isEffect(result)) return result as Effect.Effect<unknown, unknown>
+  if (isStep(result)) return result
   return result instanceof Promise ? wait(result) : Effect.succeed(result)
 }
 
