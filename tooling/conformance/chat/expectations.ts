@@ -97,15 +97,15 @@ const facets: Readonly<Record<string, Facet>> = {
 }
 
 const having = (
-  isWanted: boolean,
+  isExpected: boolean,
   all: ReadonlyArray<unknown>,
   expected: unknown,
   is = (one: unknown, required: unknown) => one === required
 ): Found =>
   listOf(expected).flatMap((required) =>
     fails(
-      all.some((one) => is(one, required)) !== isWanted,
-      `${isWanted ? "has no" : "has"} ${JSON.stringify(required)}`
+      all.some((one) => is(one, required)) !== isExpected,
+      `${isExpected ? "has no" : "has"} ${JSON.stringify(required)}`
     )
   )
 
