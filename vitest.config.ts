@@ -8,6 +8,15 @@ process.env["TROUPE_SEED"] ??= String(process.pid % 5)
 const { reporter } = await import("./tooling/verify/reporter.ts")
 
 const measured = ["{packages/*,apps/*,tooling}/test/growth/**/*.test.ts", "packages/*/test/**/growth.test.ts"]
+const programs = ["{packages/*,apps/*,examples,tooling}/test/programs/**/*.test.ts"]
+
+// The test files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
+const shared = {
+  isolate: false,
+  execArgv: ["--expose-gc"],
+  // The programs that tests start compile the same modules once.
+  env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") }
+}
 
 export default defineConfig({
   test: {
@@ -21,16 +30,16 @@ export default defineConfig({
     reporters: ["default", reporter],
     projects: [
       {
-        // The files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
         test: {
+          ...shared,
           name: "tests",
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "{examples,tooling}/test/**/*.test.ts"],
-          exclude: ["apps/playground/test/browser/**", ...measured],
-          isolate: false,
-          execArgv: ["--expose-gc"],
-          // The programs that tests start compile the same modules once.
-          env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") }
+          exclude: ["apps/playground/test/browser/**", ...programs, ...measured]
         }
+      },
+      {
+        // Tests that start whole programs, and the command runners. `pnpm test` leaves them out.
+        test: { ...shared, name: "programs", include: programs }
       },
       {
         // Tests that measure memory or time have the process to themselves. `pnpm test` leaves them out.

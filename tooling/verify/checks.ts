@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { files, readText } from "../house/workspace.ts"
-
 /** One check: a command in the root of the repository. */
 export interface Check {
   readonly name: string
@@ -25,37 +23,28 @@ const script = (name: string, ...options: ReadonlyArray<string>): Check => ({
 
 const counted = (check: Check): Check => ({ ...check, isCounted: true })
 
-/** The tests: a fifth of the random volume, and no measurement of memory or time. */
+/** The tests; `verify:full` runs them, and those that start programs, with all random programs. */
 const test = counted(script("test"))
+const allOf = (check: Check): Check => ({ ...check, env: { TROUPE_VOLUME: "full" } })
+
+/** One processor is left for the lane beside: the linter's threads would repeat each other's work. */
+const lint: Check = { ...script("lint"), env: { GOMAXPROCS: "1" } }
 
 /** The checks that read sources. */
-const sources: Lane = ["format:check", "lint", "knip", "typecheck", "diagnostics"].map((name) => script(name))
+const sources: Lane = [script("format:check"), lint, script("knip"), script("typecheck")]
 
-/** The test files with random programs, which say so by their import. */
-const randomFiles = (): ReadonlyArray<string> =>
-  files("{packages,apps,tooling}/**/test/**/*.test.{ts,tsx}").filter((path) =>
-    readText(path).includes("verify/volume.ts")
-  )
-
-/** The other four fifths of the random volume. */
-const volume = (): Check => ({
-  ...counted(script("test", ...randomFiles())),
-  name: "test, the rest of the random volume",
-  env: { TROUPE_VOLUME: "rest" }
-})
-
-/** `verify`: the tests beside the checks that read sources. */
+/** `verify`: the tests with a fifth of the random programs, beside the checks that read sources. */
 export const quick = (): ReadonlyArray<Lane> => [[test], sources]
 
 /**
  * `verify:full`: phases of lanes. The lanes of a phase run side by side.
  *
- * **Details**: the storm takes two minutes, and one of the seeds that have found a fault. It waits more than it computes, and
- * so do `packed` and `check:next`, which install packages. Measurements of memory and time come last and alone.
+ * **Details**: the storm waits more than it computes, and so do `packed` and `check:next`, which install packages.
+ * Measurements of memory and time come last and alone.
  */
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
-    [...(isTested ? [] : [test]), volume()],
+    [...(isTested ? [] : [allOf(test)]), allOf(counted(script("programs")))],
     [...sources, counted(script("check:next"))],
     [counted(script("packed")), counted(script("storm", "--kept")), counted(script("fuzz"))]
   ],

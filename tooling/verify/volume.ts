@@ -1,9 +1,8 @@
 /**
  * The random volume of a test run.
  *
- * **Details**: a run takes a fifth of the random programs, which its seed chooses. `TROUPE_VOLUME=rest` runs the other four
- * fifths of that seed, and `TROUPE_VOLUME=full` all. `TROUPE_SEED` is the seed; the test runner sets it when it is absent, and
- * prints it. A test file that takes its programs from here imports this file itself, so that `verify:full` finds it.
+ * **Details**: a run takes a fifth of the random programs, which its seed chooses. `TROUPE_VOLUME=full` runs all.
+ * `TROUPE_SEED` is the seed; the test runner sets it when it is absent, and prints it.
  *
  * @module
  */
@@ -11,12 +10,12 @@
 /** The number of parts, of which a run takes one. */
 const parts = 5
 
-const volume = process.env["TROUPE_VOLUME"] ?? "fifth"
+const isFull = process.env["TROUPE_VOLUME"] === "full"
 
 /** The seed of the run: 0 to 4, as there are five different runs. */
 export const runSeed = Number(process.env["TROUPE_SEED"] ?? 0) % parts
 
-const isTaken = (seed: number): boolean => volume === "full" || (seed % parts === runSeed) === (volume === "fifth")
+const isTaken = (seed: number): boolean => isFull || seed % parts === runSeed
 
 /** The seeds of a family of `count` random programs that the run takes, of 1 to `count`. */
 export const seedsOf = (count: number): ReadonlyArray<number> =>
@@ -26,6 +25,6 @@ export const seedsOf = (count: number): ReadonlyArray<number> =>
 export const runsOf = (count: number): { readonly arbitrary: { readonly runs: number; readonly seed: number } } => ({
   arbitrary: {
     runs: Math.max(1, Array.from({ length: count }, (_, index) => index).filter(isTaken).length),
-    seed: volume === "fifth" ? runSeed : parts + runSeed
+    seed: isFull ? parts + runSeed : runSeed
   }
 })

@@ -17,6 +17,7 @@ const passed: ReadonlySet<string> = new Set([
   // How Node runs.
   "NODE_ENV",
   "NODE_OPTIONS",
+  "NODE_COMPILE_CACHE",
   // Windows cannot start a program without these.
   "SYSTEMROOT",
   "SYSTEMDRIVE",

@@ -44,10 +44,9 @@ export const arg = {
     Read.list(value).map((name) => world.task(Read.text(name)))
 } as const
 
-type Call<R extends ReadonlyArray<Reader<unknown>>> = (
-  actor: Actor,
-  ...values: { readonly [K in keyof R]: ReturnType<R[K]> }
-) => unknown
+type Arguments<R extends ReadonlyArray<Reader<unknown>>> = { readonly [K in keyof R]: ReturnType<R[K]> }
+
+type Call<R extends ReadonlyArray<Reader<unknown>>> = (actor: Actor, ...values: Arguments<R>) => unknown
 
 /** A verb that observes nothing: its arguments, and the call, which returns a value, a promise or an effect. */
 export const act =
@@ -55,7 +54,7 @@ export const act =
   (actor, args) =>
     Effect.suspend(() => {
       const values = reads.map((read, place) => read(args[place], actor.world))
-      return lifted(call(actor, ...(values as never)))
+      return lifted(call(actor, ...(values as ReadonlyArray<unknown> as Arguments<R>)))
     })
 
 /** A verb that observes a word, the arguments at these places, and the result: `info 0 1`. */

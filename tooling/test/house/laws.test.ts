@@ -31,6 +31,11 @@ test("each test file that `verify` leaves out has a row, with what it checks", (
     ([, path = ""]) => path
   )
   expect(listed).toEqual(
-    files("{packages/*,apps/*,tooling}/test/**/growth/**/*.test.ts", "packages/*/test/**/growth.test.ts")
+    files(
+      "{packages/*,apps/*,tooling}/test/**/growth/**/*.test.ts",
+      "packages/*/test/**/growth.test.ts",
+      "{packages/*,apps/*,examples,tooling}/test/programs/**/*.test.ts",
+      "apps/playground/test/browser/**/*.test.ts"
+    )
   )
 })

@@ -83,12 +83,15 @@ const machine = setup({
       index: indexOf(event),
       reason: held((event as unknown as ErrorActorEvent).error)
     })),
-    begin: StateMachine.sendTo("calls", ({ context: { calls: states, halts, cancelled } }) => ({
-      type: "begin",
-      calls: states,
-      halts,
-      cancelled
-    })),
+    begin: StateMachine.sendTo(
+      "calls",
+      ({ context: { calls: states, halts, cancelled } }: { readonly context: BatchContext }) => ({
+        type: "begin",
+        calls: states,
+        halts,
+        cancelled
+      })
+    ),
     recordBegin: StateMachine.assign(({ context: { calls: states } }, index: number) => ({
       calls: states.with(index, begun)
     })),

@@ -84,7 +84,8 @@ export class Dynamic {
 
   #closed(spec: ExtendedSpec): ChildSpec {
     if (this.extra.length === 0) return spec as ChildSpec
-    return { ...spec, start: (parent) => spec.start(parent, ...(this.extra as never)) }
+    const start = spec.start as (parent: Pid, ...extra: ReadonlyArray<unknown>) => ReturnType<ChildSpec["start"]>
+    return { ...spec, start: (parent) => start(parent, ...this.extra) }
   }
 
   async terminate(cell: Cell): Promise<Outcome> {

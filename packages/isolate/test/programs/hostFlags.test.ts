@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-const program = new URL("./double/flagged.ts", import.meta.url)
+const program = new URL("../double/flagged.ts", import.meta.url)
 const file = fileURLToPath(program)
 let directory = ""
 

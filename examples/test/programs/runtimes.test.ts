@@ -3,9 +3,9 @@ import { join } from "node:path"
 import { build } from "esbuild"
 import { Miniflare } from "miniflare"
 import { afterEach, expect, it } from "vitest"
-import { answers, streams, survivesDisconnects } from "./double/visits.ts"
+import { answers, streams, survivesDisconnects } from "../double/visits.ts"
 
-const folder = join(import.meta.dirname, "..")
+const folder = join(import.meta.dirname, "../..")
 const bin = (name: string): string => join(folder, "node_modules/.bin", name)
 
 const ends: Array<() => unknown> = []

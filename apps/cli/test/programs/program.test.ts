@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { runHere, runProcess } from "./double/programRun.ts"
+import { runHere, runProcess } from "../double/programRun.ts"
 
 let folder: string
 

@@ -6,10 +6,10 @@ import { Process, System } from "@troupe/otp"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
-import { isolated, type Isolation } from "../src/index.ts"
-import { seen } from "./double/heard.ts"
-import { runs } from "./double/processes.ts"
-import { callsOf, contents, isolate, toolOf, until } from "./double/running.ts"
+import { isolated, type Isolation } from "../../src/index.ts"
+import { seen } from "../double/heard.ts"
+import { runs } from "../double/processes.ts"
+import { callsOf, contents, isolate, toolOf, until } from "../double/running.ts"
 
 const own = isolate()
 const both: ReadonlyArray<Isolation> = ["worker", "process"]
@@ -19,7 +19,7 @@ describe.each(both)("in a %s", (place) => {
     const double = isolated({
       name: "double",
       isolate: place,
-      module: new URL("./double/functions.ts", import.meta.url),
+      module: new URL("../double/functions.ts", import.meta.url),
       export: "double",
       parameters: z.object({ n: z.number().default(4) })
     })
@@ -38,7 +38,7 @@ describe.each(both)("in a %s", (place) => {
     const outcomes = isolated({
       name: "t",
       isolate: place,
-      module: new URL("./double/outcomes.ts", import.meta.url),
+      module: new URL("../double/outcomes.ts", import.meta.url),
       export: "outcomes"
     })
     const hows = ["ok", "error", "effect", "failing effect", "ask", "halt"]
@@ -79,7 +79,7 @@ describe.each(both)("in a %s", (place) => {
     const back = contents(await own.run(toolOf(place, "ends"), { how: "unsendable" }))
     expect(back).toEqual([["failed", expect.stringContaining("encoding_failed: the result cannot leave")]])
     const parameters = z.object({ n: z.number() }).transform(({ n }) => ({ n: () => n }))
-    const module = new URL("./double/functions.ts", import.meta.url)
+    const module = new URL("../double/functions.ts", import.meta.url)
     const there = isolated({ name: "ends", isolate: place, module, parameters, jsonSchema: { type: "object" } })
     expect(contents(await own.run(there, { n: 1 }))).toEqual([
       ["failed", expect.stringContaining("invalid_arguments: the arguments cannot be sent to where ends runs")]

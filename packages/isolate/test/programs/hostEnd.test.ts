@@ -1,7 +1,7 @@
 /**
  * What is left of children when they end, and when their host ends.
  *
- * `TROUPE_ROUNDS=17 pnpm test packages/isolate/test/hostEnd.test.ts` ends 68 hosts with 204 busy children; the default is 1 round.
+ * `TROUPE_ROUNDS=17 pnpm programs packages/isolate/test/programs/hostEnd.test.ts` ends 68 hosts with 204 busy children; the default is 1 round.
  */
 import { System } from "@troupe/otp"
 import { spawn } from "node:child_process"
@@ -9,12 +9,12 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { seen } from "./double/heard.ts"
-import { inGroups } from "./double/processes.ts"
-import { isolate, toolOf, until } from "./double/running.ts"
+import { seen } from "../double/heard.ts"
+import { inGroups } from "../double/processes.ts"
+import { isolate, toolOf, until } from "../double/running.ts"
 
 const own = isolate()
-const program = fileURLToPath(new URL("./double/host.ts", import.meta.url))
+const program = fileURLToPath(new URL("../double/host.ts", import.meta.url))
 
 const rounds = Number(process.env["TROUPE_ROUNDS"] ?? 1)
 

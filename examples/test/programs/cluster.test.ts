@@ -14,10 +14,10 @@ import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
 import { afterEach, describe, expect, test } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
-import { freePort, workerPostgres } from "../../packages/store/test/double/postgresServer.ts"
-import { withProbes } from "../src/probes.ts"
+import { freePort, workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { withProbes } from "../../src/probes.ts"
 
-const folder = join(import.meta.dirname, "..")
+const folder = join(import.meta.dirname, "../..")
 const read = (path: string): string => readFileSync(join(folder, path), "utf8")
 const program = read("src/cluster.ts")
 
