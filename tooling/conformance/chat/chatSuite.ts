@@ -11,6 +11,7 @@ import { retryOperations } from "./operations/retryOperations.ts"
 import { sessionOperations } from "./operations/sessionOperations.ts"
 import { isMade, typeOperations, typeWithoutForm } from "./operations/typeOperations.ts"
 import type { Operation, Outcome } from "./outcome.ts"
+import { words } from "./values/plain.ts"
 
 /** The operations by `when`. */
 const operations: Readonly<Record<string, Operation>> = {
@@ -20,20 +21,6 @@ const operations: Readonly<Record<string, Operation>> = {
   ...fakeOperations,
   ...sessionOperations,
   ...retryOperations
-}
-
-/** Calls we do not have, by `when`. */
-const lacking: Readonly<Record<string, string>> = {
-  "fake.detect_shape": "scripts of another shape: there is one script language",
-  "error.raw_message": "errors without a reason"
-}
-
-/** Expectations of features that we do not have, by a key of `then`. */
-const foreign: Readonly<Record<string, string>> = {
-  spans: "telemetry under the names of the reference",
-  same_request_id: "telemetry under the names of the reference",
-  distinct_engine_ids: "engine ids",
-  cursor_key: "keys of a fake's cursor: it keeps its own"
 }
 
 export const chatSuite: Suite = {
@@ -61,21 +48,19 @@ const notRun = (one: Fields): NotRun | undefined => {
 
 /** The missing feature of a case; `undefined` when it can run. */
 const missing = (when: string, given: Fields, then: Fields): string | undefined => {
-  if (operations[when] === undefined) return lacking[when] ?? when
+  if (operations[when] === undefined) return textOf(words.lacking[when] ?? when)
   if (when === "new" && !isMade(given["type"])) return `${textOf(given["type"])} values`
   const typeless = typeWithoutForm(given)
   if (typeless !== undefined) return `${typeless} values`
-  const facet = Object.keys(foreign).find((name) => mentions(then, name))
-  if (facet !== undefined) return foreign[facet]
   // Resolving parameters uses only the names of options.
-  if (when.startsWith("engine.")) return undefined
-  const { opts, value, calls } = given
-  const options = [opts, value, ...listOf(calls).map((call) => fieldsOf(call)["opts"])].map(fieldsOf)
-  if (options.some((bag) => bag["prompt_cache"] !== undefined)) {
-    return "options of a provider: they have a bag of their own"
-  }
-  return mentions(given, "compact") ? "compact tools" : undefined
+  const options = when.startsWith("engine.") ? {} : given
+  const [, feature] = [...mentioned(then, words.foreign), ...mentioned(options, words.options)][0] ?? []
+  return feature === undefined ? undefined : textOf(feature)
 }
+
+/** The rows of a table whose names are keys anywhere in a value. */
+const mentioned = (value: unknown, table: Fields): ReadonlyArray<[string, unknown]> =>
+  Object.entries(table).filter(([name]) => mentions(value, name))
 
 /** Whether a key occurs anywhere in a value. */
 const mentions = (value: unknown, key: string): boolean =>

@@ -72,19 +72,12 @@ export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
 
 const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 
+/** The result of a call as a step; the rejection of a promise ends the step. */
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
   if (isStep(result)) return result
-  return result instanceof Promise ? wait(result) : Effect.succeed(result)
+  if (!(result instanceof Promise)) return Effect.succeed(result)
+  return Effect.tryPromise({ try: (): Promise<unknown> => result, catch: (error) => error })
 }
-
-/** A promise as a part of a step; its rejection ends the step. */
-const wait = (promise: Promise<unknown>): Effect.Effect<unknown, unknown> =>
-  Effect.callback((resume) => {
-    promise.then(
-      (value) => resume(Effect.succeed(value)),
-      (error: unknown) => resume(Effect.fail(error))
-    )
-  })
 
 /** The value a task's script returns. */
 export class Returned {

@@ -1,7 +1,12 @@
 /** Reads untyped values of case files. */
+import { readFileSync } from "node:fs"
 
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
+
+/** The tables of a JSON file beside a module. */
+export const tablesIn = (file: string, module: string): unknown =>
+  JSON.parse(readFileSync(new URL(file, module), "utf8"))
 
 /** Whether a value is an object with keys. */
 export const isFields = (value: unknown): value is Fields =>

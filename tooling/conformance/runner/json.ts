@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isFields } from "./fields.ts"
+
 /** A value of a case file. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
 
@@ -19,8 +21,7 @@ class BadCase extends Error {
 
 export const isList = (value: Json | undefined): value is ReadonlyArray<Json> => Array.isArray(value)
 
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !isList(value)
+export const isObject = (value: Json | undefined): value is JsonObject => isFields(value)
 
 const reader =
   <A extends Json>(required: string, is: (value: Json | undefined) => value is A) =>

@@ -23,19 +23,11 @@ const files = [...suites.keys()]
   .flatMap((suite) => readdirSync(join(folder, suite)).map((file) => ({ suite, file })))
   .map((place) => ({ ...place, content: read(join(place.suite, place.file)) }))
 
-/** The results of a file's cases by id; the cases of a file run once. */
-const resultsOf = (file: (typeof files)[number]) => {
-  const results = known.get(file) ?? runsOf(file)
-  known.set(file, results)
-  return results
-}
-
-const runsOf = async ({ suite, file, content }: (typeof files)[number]) => {
+/** The results of a file's cases, by id. */
+const resultsOf = async ({ suite, file, content }: (typeof files)[number]) => {
   const cases = suites.get(suite)?.casesOf(content, file.replace(".json", "")) ?? []
   return Object.fromEntries((await runCases(cases, deviations)).map((result) => [result.id, result]))
 }
-
-const known = new Map<(typeof files)[number], ReturnType<typeof runsOf>>()
 
 /** Cases that have one of their `wrong` expectations in place of the right one. */
 const spoiled = (content: unknown): unknown => {

@@ -114,13 +114,7 @@ const runWithConcurrency: Operation = async ({ given, when, expected }) => {
 }
 
 /** The tools of the recordings; `dup` is registered twice. */
-const recordedTools: ReadonlyArray<Dispatch.DispatchTool> = [
-  { name: "r", effect: "read" },
-  { name: "w", effect: "write" },
-  { name: "p" },
-  { name: "dup", effect: "read" },
-  { name: "dup", effect: "write" }
-]
+const recordedTools = meanings.tools["recordedBatch"] as ReadonlyArray<Dispatch.DispatchTool>
 
 /** The text of a generated error is ours; only the tool's name is compared. */
 const madeUp = /^tool call '(\w+)' timed out or crashed before returning$/

@@ -125,14 +125,8 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
       return "entered plan mode"
     }
   })
-  const reads = ["read", "glob", "grep", "ok_safe", "safe"].map((name) => ({ name, parallelSafe: true }))
-  const others = [
-    ...["ok_w", "echo", "mutating"].map((name) => ({ name })),
-    { name: "counts", returns: () => ok(++count) },
-    { name: "raising_w", raises: "boom" },
-    { name: "raising_safe", parallelSafe: true, raises: "boom" }
-  ]
-  return [...[...reads, ...others].map((fields) => toolOf(fields, ran)), finish, plan]
+  const plain = [...listOf(meanings.tools["loop"]).map(fieldsOf), { name: "counts", returns: () => ok(++count) }]
+  return [...plain.map((fields) => toolOf(fields, ran)), finish, plan]
 }
 
 /** The failure of a provider, by the case's name. */
