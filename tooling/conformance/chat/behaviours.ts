@@ -5,7 +5,7 @@ import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/json.ts"
 import { forms } from "./values/forms.ts"
 import { construct, neutral, ScriptedException } from "./values/plain.ts"
 

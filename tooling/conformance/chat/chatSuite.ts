@@ -1,7 +1,7 @@
 /** The suite of chat cases, which run against `@troupe/chat`. */
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/json.ts"
 import type { Difference } from "../runner/matching.ts"
-import { type Case, type Finding, type NotRun, type Suite, unexaminedCase } from "../runner/suite.ts"
+import { type Case, type Finding, NotRun, type Suite, unexaminedCase } from "../runner/suite.ts"
 import { Observations } from "./behaviours.ts"
 import { unmet } from "./expectations.ts"
 import { chatOperations } from "./operations/chatOperations.ts"
@@ -9,7 +9,7 @@ import { dataOperations } from "./operations/dataOperations.ts"
 import { fakeOperations } from "./operations/fakeOperations.ts"
 import { retryOperations } from "./operations/retryOperations.ts"
 import { sessionOperations } from "./operations/sessionOperations.ts"
-import { isMade, typeOperations, typeWithoutForm } from "./operations/typeOperations.ts"
+import { typeOperations } from "./operations/typeOperations.ts"
 import type { Operation, Outcome } from "./outcome.ts"
 import { words } from "./values/plain.ts"
 
@@ -24,7 +24,6 @@ const operations: Readonly<Record<string, Operation>> = {
 }
 
 export const chatSuite: Suite = {
-  concurrency: 1,
   casesOf: (content) => listOf(fieldsOf(content)["cases"]).map((one) => caseOf(fieldsOf(one)))
 }
 
@@ -35,27 +34,16 @@ const caseOf = (one: Fields): Case => {
   return {
     id: textOf(id),
     facts,
-    run: async () => (isFormed ? (notRun(one) ?? differing(facts)) : [{ path: "case", message: "is ill-formed" }])
+    run: async () => (isFormed ? differing(one, facts) : [{ path: "case", message: "is ill-formed" }])
   }
 }
 
-const notRun = (one: Fields): NotRun | undefined => {
-  const because = ["elixir_only", "optional"].find((mark) => one[mark] === true)
-  if (because !== undefined) return { notRun: "skipped", because }
-  const feature = missing(textOf(one["when"]), fieldsOf(one["given"]), fieldsOf(one["then"]))
-  return feature === undefined ? undefined : unexaminedCase(feature)
-}
-
 /** The missing feature of a case; `undefined` when it can run. */
-const missing = (when: string, given: Fields, then: Fields): string | undefined => {
-  if (operations[when] === undefined) return textOf(words.lacking[when] ?? when)
-  if (when === "new" && !isMade(given["type"])) return `${textOf(given["type"])} values`
-  const typeless = typeWithoutForm(given)
-  if (typeless !== undefined) return `${typeless} values`
+const missing = ({ operation, given, expected }: Case["facts"]): unknown => {
+  if (operations[operation] === undefined) return words.lacking[operation] ?? operation
   // Resolving parameters uses only the names of options.
-  const options = when.startsWith("engine.") ? {} : given
-  const [, feature] = [...mentioned(then, words.foreign), ...mentioned(options, words.options)][0] ?? []
-  return feature === undefined ? undefined : textOf(feature)
+  const options = operation.startsWith("engine.") ? {} : given
+  return [...mentioned(expected, words.foreign), ...mentioned(options, words.options)][0]?.[1]
 }
 
 /** The rows of a table whose names are keys anywhere in a value. */
@@ -68,7 +56,12 @@ const mentions = (value: unknown, key: string): boolean =>
     ? value.some((element) => mentions(element, key))
     : isFields(value) && (key in value || Object.values(value).some((field) => mentions(field, key)))
 
-const differing = async ({ operation, given, expected }: Case["facts"]): Promise<Finding> => {
+const differing = async (one: Fields, facts: Case["facts"]): Promise<Finding> => {
+  const { operation, given, expected } = facts
+  const because = ["elixir_only", "optional"].find((mark) => one[mark] === true)
+  if (because !== undefined) throw new NotRun(because, "skipped")
+  const feature = missing(facts)
+  if (feature !== undefined) unexaminedCase(textOf(feature))
   const seen = new Observations()
   const outcome = await seen.clock.run((async () => operations[operation]?.(given, seen))())
   return compared(given, expected, Object.assign({ elapsedMs: seen.clock.now() }, seen, outcome))

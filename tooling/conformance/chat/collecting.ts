@@ -1,7 +1,7 @@
 /** Folds a case's events, and returns a collector's state under the names of the cases. */
 import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf, present } from "../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, present } from "../runner/json.ts"
 import { type Operation, type Outcome, settled } from "./outcome.ts"
 import { forms } from "./values/forms.ts"
 import { construct, neutral } from "./values/plain.ts"

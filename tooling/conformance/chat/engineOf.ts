@@ -4,7 +4,7 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import { AdapterError, StreamError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/json.ts"
 import { retryOf } from "./operations/retryOperations.ts"
 import { camel, construct, renamed, snake, usageOf } from "./values/plain.ts"
 

@@ -1,6 +1,6 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
 import { isEvent } from "../../../packages/chat/src/events/Event.ts"
-import { type Fields, fieldsOf, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../runner/json.ts"
 import { at, type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
 import { neutral, words } from "./values/plain.ts"

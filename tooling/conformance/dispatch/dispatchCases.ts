@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type Fields, fieldsOf, isFields, listOf, tablesIn, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, tablesIn, textOf } from "../runner/json.ts"
 import { type Difference, facetDifferences } from "../runner/matching.ts"
 import type { Finding } from "../runner/suite.ts"
 

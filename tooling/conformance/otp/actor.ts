@@ -13,7 +13,8 @@ import { type GenServer, type Name, type Pid, Process, type Task } from "@troupe
 import * as Effect from "effect/Effect"
 import * as Read from "../runner/json.ts"
 import type { Json } from "../runner/json.ts"
-import { type CaseWorld, NotSupported } from "./caseWorld.ts"
+import { NotRun } from "../runner/suite.ts"
+import type { CaseWorld } from "./caseWorld.ts"
 import { decodeReason } from "./terms.ts"
 
 /** The implementation of a verb; its result is the value of the step. */
@@ -155,7 +156,7 @@ export class Actor {
   }
 
   #refuse(name: string): Effect.Effect<never> {
-    this.world.problem ??= new NotSupported(name)
+    this.world.problem ??= new NotRun(`the step ${name}`)
     return Effect.never
   }
 }

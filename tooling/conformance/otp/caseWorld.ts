@@ -11,11 +11,6 @@ import type { Json, JsonObject } from "../runner/json.ts"
 import type { ClockKind } from "../runner/suite.ts"
 import { decode, encode } from "./terms.ts"
 
-/** A step whose verb is not in the vocabulary. */
-export class NotSupported extends Error {
-  override readonly name = "NotSupported"
-}
-
 const keyOf = <K>(map: ReadonlyMap<K, unknown>, value: unknown): K | undefined =>
   [...map].find(([, found]) => found === value)?.[0]
 

@@ -4,8 +4,18 @@
  * @module
  */
 import { type DynamicSupervisor, GenServer, type Pid, Supervisor } from "@troupe/otp"
-import { fieldsOf, present } from "../runner/fields.ts"
-import { isObject, type Json, type JsonObject, list, number, object, optional, text } from "../runner/json.ts"
+import {
+  fieldsOf,
+  isObject,
+  type Json,
+  type JsonObject,
+  list,
+  number,
+  object,
+  optional,
+  present,
+  text
+} from "../runner/json.ts"
 import type { World } from "./actor.ts"
 import { definitionOf, startOptionsOf } from "./serverDefinition.ts"
 

@@ -6,12 +6,22 @@
  */
 import { type Clock, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { fieldsOf } from "../runner/fields.ts"
-import { isList, type Json, type JsonObject, list, number, object, optional, sorted, text } from "../runner/json.ts"
+import {
+  fieldsOf,
+  isList,
+  type Json,
+  type JsonObject,
+  list,
+  number,
+  object,
+  optional,
+  sorted,
+  text
+} from "../runner/json.ts"
 import { facetDifferences } from "../runner/matching.ts"
-import { type Case, type ClockKind, type Finding, type Suite, unexaminedCase } from "../runner/suite.ts"
+import { type Case, type ClockKind, type Finding, type Suite } from "../runner/suite.ts"
 import { Actor, type Verbs, type World } from "./actor.ts"
-import { CaseWorld, NotSupported } from "./caseWorld.ts"
+import { CaseWorld } from "./caseWorld.ts"
 import { control } from "./verbs/control.ts"
 import { processes } from "./verbs/processes.ts"
 import { registries } from "./verbs/registries.ts"
@@ -76,8 +86,7 @@ const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Findin
     await runScript(world, content["when"])
     if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
     const got = observed(world, isUnordered)
-    if (world.problem instanceof NotSupported) return unexaminedCase(`the step ${world.problem.message}`)
-    if (world.problem !== undefined) return [{ path: "script", message: world.problem.message }]
+    if (world.problem !== undefined) throw world.problem
     return facetDifferences(got, required)
   } finally {
     await System.stop(world.system, { timeout: 1 })

@@ -9,8 +9,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
 import type { Name, Pid } from "@troupe/otp"
-import { tablesIn } from "../runner/fields.ts"
-import { isList, isObject, type Json, type JsonObject, text } from "../runner/json.ts"
+import { isList, isObject, type Json, type JsonObject, tablesIn, text } from "../runner/json.ts"
 
 /** An exception raised by a step. */
 export class RuntimeError extends Error {

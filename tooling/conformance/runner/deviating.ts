@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { escaped, type Fields, tablesIn, textOf } from "./fields.ts"
+import { escaped, type Fields, tablesIn, textOf } from "./json.ts"
 import { type Difference, matches } from "./matching.ts"
 import type { CaseFacts } from "./suite.ts"
 

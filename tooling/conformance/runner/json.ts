@@ -1,10 +1,37 @@
 /**
- * Reads the values of case files: a missing value, or one of another type, is a mistake of the file.
+ * Reads the values of case files. `text`, `number`, `list` and `object` refuse a missing value, or one of another type, as a
+ * mistake of the file; `textOf`, `listOf` and `fieldsOf` read it as an empty one.
  *
  * @module
  */
+import { readFileSync } from "node:fs"
 
-import { isFields } from "./fields.ts"
+/** A JSON object. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The tables of a JSON file beside a module. */
+export const tablesIn = (file: string, module: string): unknown =>
+  JSON.parse(readFileSync(new URL(file, module), "utf8"))
+
+/** Whether a value is an object with keys. */
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The object, or one without keys. */
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** The list, or an empty one. */
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** A value as text: a string as it is, anything else as JSON. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+
+/** The fields that are neither `undefined` nor `null`. */
+export const present = <A extends object>(fields: A): { -readonly [K in keyof A]?: Exclude<A[K], undefined | null> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as never
+
+/** A text as a part of a pattern that matches only this text. */
+export const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
 
 /** A value of a case file. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject

@@ -2,7 +2,7 @@
  * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
  * key begins with `$` by that matcher. `null` matches a missing value.
  */
-import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./json.ts"
 
 /** One difference: its path, and its description. */
 export interface Difference {

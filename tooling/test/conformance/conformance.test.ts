@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { type Deviation, deviations, isAt, reasonOf } from "../../conformance/runner/deviating.ts"
-import { type Fields, fieldsOf, listOf } from "../../conformance/runner/fields.ts"
+import { type Fields, fieldsOf, listOf } from "../../conformance/runner/json.ts"
 import { differences, type Difference, unexamined } from "../../conformance/runner/matching.ts"
 import { reportOf, runCases } from "../../conformance/runner/runSuite.ts"
-import { type Case, type CaseFacts, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
+import { type Case, type CaseFacts, NotRun, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
 import { suites } from "../../conformance/suites.ts"
 
 const folder = join(import.meta.dirname, "cases")
@@ -86,7 +86,7 @@ test("CASE3 when the run ends, the report lists the cases that did not pass, and
       caseOf("d", () => new Promise(() => {})),
       caseOf("e", async () => unexaminedCase("the step fly")),
       caseOf("f", async () => [unexamined("heat")], { obs: {}, heat: 7 }),
-      caseOf("g", async () => ({ notRun: "skipped", because: "optional" }))
+      caseOf("g", () => Promise.reject(new NotRun("optional", "skipped")))
     ],
     [],
     { timeoutMs: 50 }

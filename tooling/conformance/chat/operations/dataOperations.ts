@@ -6,7 +6,7 @@ import { reservedHaltReasons } from "../../../../packages/chat/src/values/Handle
 import { Engine } from "@troupe/chat"
 import { Message, Thread, Usage } from "@troupe/chat/messages"
 import { ToolResultEncoder } from "@troupe/chat/tools"
-import { fieldsOf, listOf, present, textOf } from "../../runner/fields.ts"
+import { fieldsOf, listOf, present, textOf } from "../../runner/json.ts"
 import { toolOf } from "../behaviours.ts"
 import { collect } from "../collecting.ts"
 import { optionsOf } from "../engineOf.ts"

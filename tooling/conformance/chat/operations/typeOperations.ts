@@ -9,7 +9,8 @@ import { Request } from "@troupe/chat/models"
 import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
 import { Tool } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
+import { unexaminedCase } from "../../runner/suite.ts"
 import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
 import * as Plain from "../values/plain.ts"
@@ -81,21 +82,6 @@ const types: Readonly<Record<string, Type>> = {
 /** The name of a type's JSON form. */
 const formName = (type: string): TypeName => (types[type]?.name ?? type) as TypeName
 
-/** Whether we have a JSON form for a type of the cases. */
-const hasForm = (type: string): boolean => type in types && Codec.types.includes(formName(type))
-
-/** The first type that a case serializes and that has no JSON form. */
-export const typeWithoutForm = (value: unknown): string | undefined => {
-  const { $type: type, fields } = fieldsOf(value)
-  if (type !== undefined && fields !== undefined && !hasForm(textOf(type))) return textOf(type)
-  const inner = typeof value === "object" && value !== null ? Object.values(value) : []
-  return inner.map(typeWithoutForm).find((found) => found !== undefined)
-}
-
-/** Values that are only described are not made: no case constructs them. */
-export const isMade = (type: unknown): boolean =>
-  textOf(type) in types && !["Session", "TextPart", "ImagePart", "SessionError"].includes(textOf(type))
-
 const make: Operation = ({ type: name, fields }) =>
   valued(() => {
     const given = fieldsOf(fields)
@@ -105,11 +91,7 @@ const make: Operation = ({ type: name, fields }) =>
     return type.to((type.schema?.parse(made) ?? made) as never)
   })
 
-const typeOf = (name: unknown): Type => {
-  const type = types[textOf(name)]
-  if (type === undefined) throw new Error(`there is no type ${textOf(name)}`)
-  return type
-}
+const typeOf = (name: unknown): Type => types[textOf(name)] ?? unexaminedCase(`${textOf(name)} values`)
 
 /** The fields of typed values, without their type tags. */
 const unmarked = (value: unknown): unknown => {
@@ -128,6 +110,7 @@ const typed = (value: unknown) => {
   const { $type, fields } = fieldsOf(value)
   const type = typeOf($type)
   const name = formName(textOf($type))
+  if (!Codec.types.includes(name)) unexaminedCase(`${name} values`)
   const made = type.from(fieldsOf(unmarked(fields))) as never
   return { type, name, made, text: Codec.encode(name, made) }
 }

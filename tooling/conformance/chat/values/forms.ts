@@ -9,7 +9,7 @@ import { type Message, type Thread, type ToolCall, Usage } from "@troupe/chat/me
 import type { Request, Response } from "@troupe/chat/models"
 import type { Session } from "@troupe/chat/sessions"
 import { isHandlerResult } from "@troupe/chat/results"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
 import {
   camel,
   construct,

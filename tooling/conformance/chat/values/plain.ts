@@ -7,7 +7,7 @@ import { error, ok } from "@troupe/chat"
 import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "@troupe/chat/errors"
 import type { ContentPart, Usage } from "@troupe/chat/messages"
 import { type HandlerResult, isHandlerResult } from "@troupe/chat/results"
-import { type Fields, fieldsOf, isFields, listOf, present, tablesIn, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, tablesIn, textOf } from "../../runner/json.ts"
 
 /** The names of the cases with what they mean. */
 export const words = tablesIn("../words.json", import.meta.url) as Readonly<

@@ -2,7 +2,7 @@
 import { Dispatch } from "@troupe/chat/dispatch"
 import type { Permissions } from "@troupe/chat/tools"
 import { Process } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { ScriptedException } from "../../chat/values/plain.ts"
 
 /** The state of a case's batch. */

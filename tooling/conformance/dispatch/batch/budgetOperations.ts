@@ -5,7 +5,7 @@
  */
 import { Usage } from "@troupe/chat/messages"
 import { renamed } from "../../chat/values/plain.ts"
-import { type Fields, fieldsOf, listOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf } from "../../runner/json.ts"
 import { finishOf, runLoop } from "../loop/loopRun.ts"
 import { type Model, reply } from "../loop/loopScript.ts"
 import { compared, meanings, type Operation, type Operations } from "../dispatchCases.ts"

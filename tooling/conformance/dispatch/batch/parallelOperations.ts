@@ -1,7 +1,7 @@
 /** Runs batches of calls, and notifies listeners of results. */
 import { Dispatch } from "@troupe/chat/dispatch"
 import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { isScripted } from "../../chat/outcome.ts"
 import { type BatchSeen, runBatch } from "./batch.ts"
 import {

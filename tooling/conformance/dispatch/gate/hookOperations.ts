@@ -6,7 +6,7 @@
 import * as Hooks from "../../../../packages/chat/src/gate/Hooks.ts"
 import { user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { callOf } from "./permissionSetup.ts"

@@ -10,7 +10,7 @@ import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { type Hooks, Permissions, streamToolCalls } from "@troupe/chat/tools"
 import { snake, renamed } from "../../chat/values/plain.ts"
-import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import { meanings } from "../dispatchCases.ts"
 
 /** A case with a shell read needs only one list: the host decides which tools read. */

@@ -5,7 +5,7 @@
  */
 import { lastText } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import type { Difference } from "../../runner/matching.ts"
 import { compared, meanings } from "../dispatchCases.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"

@@ -7,7 +7,7 @@ import { error as failed, type Fake, halt as halted, ok, tool as functionTool } 
 import type { AdapterError } from "@troupe/chat/errors"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { ScriptedException } from "../../chat/values/plain.ts"
 import { meanings } from "../dispatchCases.ts"
 

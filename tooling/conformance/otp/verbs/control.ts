@@ -6,8 +6,7 @@
 import { OtpError, Process, type Target, Timer } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { list } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
+import { type Json, list } from "../../runner/json.ts"
 import { type Actor, arg, Returned, act, verb, type Verb, type Verbs } from "../actor.ts"
 import { fits, RuntimeError } from "../terms.ts"
 

@@ -5,8 +5,7 @@
  */
 import { type Pid, Process, Task, TaskSupervisor } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { present } from "../../runner/fields.ts"
-import { isList, type Json, type JsonObject, list, number, object, optional, text } from "../../runner/json.ts"
+import { isList, type Json, type JsonObject, list, number, object, optional, present, text } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs, type World } from "../actor.ts"
 import { decodeReason, RuntimeError } from "../terms.ts"
 
