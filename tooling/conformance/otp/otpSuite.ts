@@ -6,18 +6,7 @@
  */
 import { type Clock, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import {
-  fieldsOf,
-  isList,
-  type Json,
-  type JsonObject,
-  list,
-  number,
-  object,
-  optional,
-  sorted,
-  text
-} from "../runner/json.ts"
+import { fieldsOf, type Json, type JsonObject, list, number, object, optional, sorted, text } from "../runner/json.ts"
 import { facetDifferences } from "../runner/matching.ts"
 import { type Case, type ClockKind, type Finding, type Suite } from "../runner/suite.ts"
 import { Actor, type Verbs, type World } from "./actor.ts"
@@ -96,10 +85,10 @@ const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Findin
 /** The suite of OTP cases: one case a file, or a list of them. */
 export const otpSuite: Suite = {
   concurrency: 32,
-  casesOf: (content) => (isList(content as Json) ? (content as ReadonlyArray<Json>) : [content as Json]).map(caseOf)
+  casesOf: (content) => [content].flat().map(caseOf)
 }
 
-const caseOf = (value: Json): Case => {
+const caseOf = (value: unknown): Case => {
   const content = object(value)
   return {
     id: text(content["id"]),

@@ -46,13 +46,13 @@ class BadCase extends Error {
   override readonly name = "BadCase"
 }
 
-export const isList = (value: Json | undefined): value is ReadonlyArray<Json> => Array.isArray(value)
+export const isList = (value: unknown): value is ReadonlyArray<Json> => Array.isArray(value)
 
-export const isObject = (value: Json | undefined): value is JsonObject => isFields(value)
+export const isObject = (value: unknown): value is JsonObject => isFields(value)
 
 const reader =
-  <A extends Json>(required: string, is: (value: Json | undefined) => value is A) =>
-  (value: Json | undefined): A => {
+  <A extends Json>(required: string, is: (value: unknown) => value is A) =>
+  (value: unknown): A => {
     if (is(value)) return value
     throw new BadCase(`${JSON.stringify(value) ?? "nothing"} should be ${required}`)
   }
@@ -63,7 +63,7 @@ export const list = reader("an array", isList)
 export const object = reader("an object", isObject)
 
 /** A value, or `undefined` when the key or the argument is missing. */
-export const optional = <A>(read: (value: Json) => A, value: Json | undefined): A | undefined =>
+export const optional = <A>(read: (value: unknown) => A, value: unknown): A | undefined =>
   value === undefined || value === null ? undefined : read(value)
 
 /** Values in the order of their texts. */

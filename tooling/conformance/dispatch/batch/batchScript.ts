@@ -14,12 +14,12 @@ export interface BatchState extends Dispatch.DispatchState {
   readonly messages: number
 }
 
-/** The initial state of a batch; `given` uses the cases' names for its fields. */
-export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => {
+/** The initial state of a batch; `given` uses the cases' names for its fields, `tools` their declarations. */
+export const stateOf = (given: Fields, tools: unknown): BatchState => {
   const { phase = "default", mistakes, tokens, toolCallsMade } = given
   const limits = Object.entries(given).filter(([name]) => name === "maxConcurrency" || name === "toolTimeoutMs")
   return {
-    tools,
+    tools: listOf(tools).map((tool) => toolOf(fieldsOf(tool))),
     phase: phase as Permissions.Mode,
     messages: 0,
     budget: { tokens: Number(tokens ?? 0) },
@@ -36,11 +36,8 @@ export const fieldsOfState = (state: BatchState | undefined): Fields | undefined
   return { phase, mistakes, tokens: budget?.tokens ?? null, budget, toolCallsMade, messages }
 }
 
-/** Tools from a case's declarations. */
-export const toolsOf = (tools: unknown): ReadonlyArray<Dispatch.DispatchTool> =>
-  listOf(tools)
-    .map(fieldsOf)
-    .map(({ name, parallelSafe }) => ({ name: textOf(name), effect: parallelSafe === true ? "read" : "write" }))
+const toolOf = ({ name, parallelSafe, effect = parallelSafe === true ? "read" : "write" }: Fields) =>
+  ({ name, effect }) as Dispatch.DispatchTool
 
 /** One call, and the script of its runner. */
 export type ScriptedCall = ReturnType<typeof callOf>

@@ -11,14 +11,13 @@ import {
   printed,
   recordedCall,
   type ScriptedCall,
-  stateOf,
-  toolsOf
+  stateOf
 } from "./batchScript.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
   runBatch({
-    state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])),
+    state: stateOf(fieldsOf(given["state"]), given["tools"]),
     calls,
     cell: given["sharedCell"],
     options: fieldsOf(given["options"])
@@ -113,9 +112,6 @@ const runWithConcurrency: Operation = async ({ given, when, expected }) => {
   return compared({ maxInFlight: Object.fromEntries(await Promise.all(seen)) }, { expected })
 }
 
-/** The tools of the recordings; `dup` is registered twice. */
-const recordedTools = meanings.tools["recordedBatch"] as ReadonlyArray<Dispatch.DispatchTool>
-
 /** The text of a generated error is ours; only the tool's name is compared. */
 const madeUp = /^tool call '(\w+)' timed out or crashed before returning$/
 
@@ -127,7 +123,7 @@ const inOurWords = (expected: unknown): unknown => {
 
 const runRecorded: Operation = async ({ recorded, expected }) => {
   const calls = listOf(recorded["calls"]).map(recordedCall)
-  const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
+  const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), meanings.tools["recordedBatch"]), calls })
   const { kind, reason, results, state, trace, maxInFlight, given } = seen
   const isCaught = kind === "raised-in-caller" && !isScripted(reason)
   const all: Fields = {
