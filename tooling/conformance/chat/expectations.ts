@@ -96,7 +96,7 @@ const having = (
     )
   )
 
-const tagsOf = ({ events }: StreamOutcome): ReadonlyArray<string> => events.map(([tag]) => tag)
+const tagsOf = ({ events }: Pick<StreamOutcome, "events">): ReadonlyArray<string> => events.map(([tag]) => tag)
 
 const idOf = (payload: unknown): unknown => fieldsOf(payload)["id"] ?? fieldsOf(payload)["tool_call_id"]
 
@@ -141,12 +141,7 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
     const { ids, tags } = fieldsOf(expected)
     return listOf(ids).flatMap((id) => {
       const own = events.filter(([tag, payload]) => listOf(tags).includes(tag) && idOf(payload) === id)
-      return differences(
-        Array.from(own, ([tag]) => tag),
-        tags,
-        scope,
-        textOf(id)
-      )
+      return differences(tagsOf({ events: own }), tags, scope, textOf(id))
     })
   },
   contiguous_groups: ({ events }) => {

@@ -34,7 +34,7 @@ export type Operations = Readonly<Record<string, Operation>>
 export const meanings = tablesIn("words.json", import.meta.url) as Readonly<
   Record<
     | ("elsewhere" | "gates" | "answers" | "hooks" | "emitted" | "models")
-    | ("tools" | "finishes" | "categories" | "usage" | "modes"),
+    | ("tools" | "finishes" | "categories" | "usage" | "modes" | "prints" | "additions" | "lacking"),
     Fields
   >
 >

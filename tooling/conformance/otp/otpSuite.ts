@@ -25,10 +25,10 @@ const vocabulary: Verbs = { ...control, ...processes, ...servers, ...supervisors
 const limit = 30_000
 const defaultSettle = 40
 
-const hostSleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
-
 const pass = (world: World, ms: number): Promise<void> =>
-  isTestClock(world.clock) ? world.clock.advance(ms) : hostSleep(ms)
+  isTestClock(world.clock)
+    ? world.clock.advance(ms)
+    : new Promise((resolve) => void world.clock.setTimeout(resolve, ms))
 
 const isTestClock = (clock: Clock.Clock): clock is Clock.TestClock => "advance" in clock
 

@@ -87,11 +87,8 @@ const calls: Operation = async ({ adapter_opts: options, engines, calls: list },
     const used = fakes[Number(one["with"] ?? 0)] as CaseFake
     each.push(used.failure === undefined ? await call(used, one, seen) : { failure: used.failure })
   }
-  return {
-    each,
-    requests: fakes[0]?.fake?.requests.map(forms.request.to) ?? [],
-    cursorIndex: fakes[0]?.cursor.next
-  }
+  const requests = fakes[0]?.fake?.requests.map(forms.request.to) ?? []
+  return { each, requests, cursorIndex: fakes[0]?.cursor.next }
 }
 
 /** One call of a fake with this script. */

@@ -10,19 +10,7 @@ import type { Request, Response } from "@troupe/chat/models"
 import type { Session } from "@troupe/chat/sessions"
 import { isHandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
-import {
-  camel,
-  construct,
-  neutral,
-  outcomeForm,
-  partForm,
-  partOf,
-  renamed,
-  snake,
-  usageForm,
-  usageOf,
-  words
-} from "./plain.ts"
+import { camel, construct, neutral, outcomeForm, partForm, renamed, snake, usageForm, usageOf, words } from "./plain.ts"
 
 interface Form<A> {
   readonly from: (value: unknown) => A
@@ -68,12 +56,9 @@ const message: Form<Message.Message> = {
     if (!isFields(value)) return value as never
     const { role, content, metadata, name, tool_call_id: toolCallId } = value
     const { tool_calls: calls, ...notes } = fieldsOf(construct(metadata))
-    const parts = Array.isArray(content)
-      ? content.map((part) => (isFields(part) && "$part" in part ? partOf(part) : part))
-      : content
     return {
       role,
-      content: parts,
+      content: construct(content),
       ...present({ name, toolCallId, toolCalls: calls === undefined ? undefined : many(toolCall).from(calls) }),
       ...(Object.keys(notes).length === 0 ? {} : { metadata: notes })
     } as never

@@ -3,7 +3,8 @@ import { Dispatch } from "@troupe/chat/dispatch"
 import type { Permissions } from "@troupe/chat/tools"
 import { Process } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
-import { ScriptedException } from "../../chat/values/plain.ts"
+import { camel, ScriptedException } from "../../chat/values/plain.ts"
+import { meanings } from "../dispatchCases.ts"
 
 /** The state of a case's batch. */
 export interface BatchState extends Dispatch.DispatchState {
@@ -97,36 +98,20 @@ const crashing = (kind: string): never => {
   throw kind === "throw" ? "thrown" : new ScriptedException("RuntimeError", kind)
 }
 
-const edits: Readonly<Record<string, (change: unknown) => Fields>> = {
-  bump: (change) => ({ mistakes: `+${textOf(change)}` }),
-  add_tokens: (change) => ({ tokens: `+${textOf(change)}` }),
-  tool_calls_made: (change) => ({ toolCallsMade: change })
-}
+/** An edit of a recorded run, as that of a written case. */
+const recordedEdit = ([name, change]: [string, unknown]): Fields =>
+  name in meanings.additions ? { [textOf(meanings.additions[name])]: `+${textOf(change)}` } : { [camel(name)]: change }
 
 /** A call of a recorded run, as that of a written case. */
 export const recordedCall = (value: unknown): ScriptedCall => {
   const { key, id, tool, script } = fieldsOf(value)
   const { stateEdits, result, setShared, writeShared = setShared, ...same } = fieldsOf(script)
-  const {
-    raw,
-    readShared: saw,
-    ...rest
-  } = isFields(result) || result === undefined ? fieldsOf(result) : { [textOf(result)]: true }
-  const all = listOf(stateEdits).flatMap((one) => Object.entries(fieldsOf(one)))
-  const edit = all.map(([name, change]) => edits[name]?.(change) ?? { [name]: change })
+  const returns: Fields = typeof result === "string" ? { [result]: true } : fieldsOf(result)
+  const { raw, readShared: saw, ...rest } = returns
+  const edit = listOf(stateEdits).flatMap((one) => Object.entries(fieldsOf(one)).map(recordedEdit))
   const returned = raw === undefined ? {} : { rawResult: rawValues[textOf(raw)] }
   const writes = writeShared === undefined ? undefined : { cell: writeShared }
-  return callOf({
-    key,
-    id,
-    tool,
-    edit,
-    writes,
-    saw,
-    ...same,
-    ...rest,
-    ...returned
-  })
+  return callOf({ key, id, tool, edit, writes, saw, ...same, ...rest, ...returned })
 }
 
 /** Values that are no result of a call, and the recordings' form of those that are kept. */

@@ -105,8 +105,7 @@ const lifecycleOf = async (event: string, list: unknown) => {
   const payload = { prompt: "", sessionId: undefined, messages: [] }
   const result = await Hooks.lifecycle(hooks, event as "UserPromptSubmit", payload, running())
   const { injects, transform = null, halt } = result
-  const shownHalt = halt === undefined ? null : haltText(halt)
-  return { ran, injects: injects.map(({ content }) => content), transform, halt: shownHalt }
+  return { ran, injects: injects.map(({ content }) => content), transform, halt: halt ? haltText(halt) : null }
 }
 
 const recordedRun: Operation = async (one) => {

@@ -12,7 +12,6 @@ import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type DispatchCase, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { answering, callOf, type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
 
-const unread = () => unexaminedCase("what a line for a shell does is not read; a host says it with `readOnly`")
 const escape = () => unexaminedCase("no mode skips the list of refused tools")
 
 /** The verdict on one call of a case, whose callback is given in words, and the questions about it. */
@@ -137,13 +136,11 @@ export const permissionOperations: Operations = {
   checkWith,
   checkShell: async (one) =>
     one.given["phase"] === "plan"
-      ? unread()
+      ? unexaminedCase(textOf(meanings.elsewhere["checkShellEach"]))
       : checking(({ when, given }) => [["bash", { command: textOf(when["checkShell"]) }, given]])(one),
   checkPlanMode,
   checkWithAskReturning,
-  checkShellEach: async () => unread(),
   "golden-gate.permissionMatrix": matrix,
   "golden-gate.phaseClamp": clamp,
-  "golden-gate.permissionExtras": extra,
-  "golden-gate.readOnlyShell": async () => unread()
+  "golden-gate.permissionExtras": extra
 }

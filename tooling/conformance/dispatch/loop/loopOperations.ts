@@ -19,17 +19,10 @@ const endless = modelOf("different calls forever") as Model
 const planned = "a read, and the call that begins a plan"
 
 /** `safe a, safe b`: one turn with these calls, then an answer. */
-const callingOnce =
-  (words: string): Model =>
-  (turn) => {
-    const calls = words.split(", ").map((one) => one.split(" "))
-    return turn > 0
-      ? reply("bye")
-      : reply(
-          "t",
-          Array.from(calls, ([name = "", id = ""]) => ({ id, name }))
-        )
-  }
+const callingOnce = (words: string): Model => {
+  const calls = words.split(", ").map((one) => ({ id: one.split(" ")[1] ?? "", name: one.split(" ")[0] ?? "" }))
+  return (turn) => (turn > 0 ? reply("bye") : reply("t", calls))
+}
 
 /** Runs a case; without a model of its own, one call if there are hooks or questions, then an answer. */
 const run = ({ given }: DispatchCase, prompt: unknown, more: Partial<LoopRun> = {}) => {
@@ -41,11 +34,10 @@ const run = ({ given }: DispatchCase, prompt: unknown, more: Partial<LoopRun> = 
 
 /** The feature of a case that this project does not have. */
 const lacking = ({ given, expected }: DispatchCase): string | undefined => {
-  const { mode, provider, capability, ask, model } = given
-  if (mode !== undefined) return "loops of other kinds"
+  const { provider, ask, model } = given
+  const [feature] = Object.keys({ ...given, ...expected }).filter((name) => name in meanings.lacking)
+  if (feature !== undefined) return textOf(meanings.lacking[feature])
   if (textOf(provider).startsWith("starved")) return "retries of replies that only think"
-  if (expected["requestTail"] !== undefined) return "notes that the loop adds to requests"
-  if (capability !== undefined) return "calls written as text"
   if (textOf(ask).includes("one argument")) return "a callback of another signature"
   return model !== undefined && modelOf(model) === undefined ? textOf(model) : undefined
 }
@@ -92,26 +84,21 @@ const runEach: Operation = async (one) => {
   return compared({ finishes, iterations, answers: outcomes, outcomes, diagnostics: fails.map(() => null) }, one)
 }
 
-const invalid = (content: string): string => (content.includes("invalid_return") ? "invalid tool return: …" : content)
+/** The return values of handlers that cases name. */
+const returned = [error("bad_thing"), "nonsense", { type: "ok" }, ok({ b: 1 }), ok(null)]
 
-/** The return values of handlers that cases name, and how the original prints the result. */
-const returned: ReadonlyArray<readonly [returns: unknown, print: (content: string) => string]> = [
-  [error("bad_thing"), (content) => (content === '{"error":"bad_thing"}' ? "error: :bad_thing" : content)],
-  ["nonsense", invalid],
-  [{ type: "ok" }, invalid],
-  [ok({ b: 1 }), (content) => (content === '{"b":1}' ? "a printed map" : content)],
-  [ok(null), (content) => (content === "null" ? "nil" : content)]
-]
+/** A result as the original prints it. */
+const print = (content: string): unknown =>
+  content.includes("invalid_return") ? "invalid tool return: …" : (meanings.prints[content] ?? content)
 
 const runReturns = async (expected: Fields): Promise<ReadonlyArray<Difference>> => {
-  const runs = returned.map(([value]) =>
+  const runs = returned.map((value) =>
     runLoop({ prompt: "hi", model: callingOnce("odd a"), given: { tools: [{ name: "odd", returns: () => value }] } })
   )
   const results = (await Promise.all(runs)).map((seen) => resultsOf(seen)[0])
   const texts = results.map((message) => (message === undefined ? "" : Message.text(message)))
-  const resultTexts = texts.map((text, index) => returned[index]?.[1](text))
   const isError = results.map((message) => message !== undefined && isBad(message))
-  return compared({ resultTexts, isError }, { expected })
+  return compared({ resultTexts: texts.map(print), isError }, { expected })
 }
 
 /** The recorded runs about questions, hooks and listeners. */

@@ -14,7 +14,7 @@ import { isScripted, settled } from "../../chat/outcome.ts"
 import { ScriptedException } from "../../chat/values/plain.ts"
 import { meanings } from "../dispatchCases.ts"
 import { hookOf } from "../gate/hookOperations.ts"
-import { type Model, type Ran, toolsOf } from "./loopScript.ts"
+import { type Model, toolsOf } from "./loopScript.ts"
 
 /** A run: its prompt, and its inputs. */
 export interface LoopRun {
@@ -31,7 +31,7 @@ export type LoopSeen = Awaited<ReturnType<typeof runLoop>>
 /** Runs the turn. */
 export const runLoop = async ({ prompt, model, given, options }: LoopRun) => {
   const clock = Clock.test()
-  const ran: Ran = { ids: [] }
+  const ran: Array<string> = []
   const events: Array<string> = []
   const watched = hooksOf(fieldsOf(given["hooks"]), (iteration) => events.push(`iteration:${iteration}`))
   const asked = askOf(given["ask"], clock)
@@ -75,7 +75,7 @@ export const runLoop = async ({ prompt, model, given, options }: LoopRun) => {
     events,
     fired: watched.fired,
     payloads: watched.payloads,
-    ran: ran.ids,
+    ran,
     providerCalls: adapter.requests.length,
     ...asked.seen
   }
