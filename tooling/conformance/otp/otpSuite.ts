@@ -8,7 +8,7 @@ import { type Clock, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { fieldsOf, type Json, type JsonObject, list, number, object, optional, sorted, text } from "../runner/json.ts"
 import { facetDifferences } from "../runner/matching.ts"
-import { type Case, type ClockKind, type Finding, type Suite } from "../runner/suite.ts"
+import { type Case, type ClockKind, type Finding, NotRun, type Suite } from "../runner/suite.ts"
 import { Actor, type Verbs, type World } from "./actor.ts"
 import { CaseWorld } from "./caseWorld.ts"
 import { control } from "./verbs/control.ts"
@@ -75,7 +75,8 @@ const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Findin
     await runScript(world, content["when"])
     if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
     const got = observed(world, isUnordered)
-    if (world.problem !== undefined) throw world.problem
+    if (world.problem instanceof NotRun) throw world.problem
+    if (world.problem !== undefined) return [{ path: "script", message: world.problem.message }]
     return facetDifferences(got, required)
   } finally {
     await System.stop(world.system, { timeout: 1 })

@@ -58,7 +58,7 @@ export const runLoop = async ({ prompt, model, given, options }: LoopRun) => {
     const troupe = await Troupe.start({ adapter, tools, retry: false, ...own })
     const turn = (await troupe.chat("a")).send(prompt)
     const reading = (async () => {
-      for await (const event of turn) await listened(event, textOf(listener), clock)
+      for await (const event of turn) await listened(event, textOf(given["listener"]), clock)
     })()
     await reading.catch((error: unknown) => {
       if (!isScripted(error)) throw error
@@ -67,8 +67,9 @@ export const runLoop = async ({ prompt, model, given, options }: LoopRun) => {
     await troupe.stop()
     return result
   }
-  const { listener } = given
-  const { ok: result, failure: thrown } = await clock.run(settled(listener === undefined ? running : listening))
+  const { ok: result, failure: thrown } = await clock.run(
+    settled(given["listener"] === undefined ? running : listening)
+  )
   return {
     result: result as ChatResult | undefined,
     thrown,
