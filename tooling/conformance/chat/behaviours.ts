@@ -5,7 +5,7 @@ import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/json.ts"
 import { forms } from "./values/forms.ts"
 import { construct, neutral, ScriptedException } from "./values/plain.ts"
 
@@ -22,14 +22,9 @@ export class Observations {
   #running = 0
 
   /** Counts a handler as running until it settles. */
-  async during<A>(run: () => Promise<A>): Promise<A> {
-    this.#running++
-    this.peakConcurrency = Math.max(this.peakConcurrency, this.#running)
-    try {
-      return await run()
-    } finally {
-      this.#running--
-    }
+  during<A>(run: () => Promise<A>): Promise<A> {
+    this.peakConcurrency = Math.max(this.peakConcurrency, ++this.#running)
+    return run().finally(() => this.#running--)
   }
 }
 
@@ -61,9 +56,8 @@ const handlerOf =
       tool_call: toolCall === undefined ? null : forms.toolCall.to(toolCall),
       ...("engine" in context ? { engine: context.engine === undefined ? null : engine } : {})
     }
-    seen.calls.push({ tool: name, arguments: neutral(args), opts: neutral(opts) })
-    const logged = seen.calls.at(-1)
-    if (logged !== undefined && "engine" in opts) Object.assign(fieldsOf(logged["opts"]), { engine: opts.engine })
+    const logged = { ...fieldsOf(neutral(opts)), ...("engine" in opts ? { engine: opts.engine } : {}) }
+    seen.calls.push({ tool: name, arguments: neutral(args), opts: logged })
     return seen.during(() => behave(behaviour, { args, opts, signal: context.signal, clock: seen.clock }))
   }
 
@@ -155,15 +149,12 @@ export const encoderOf = (value: unknown): ToolResultEncoder.ToolResultEncoder =
 export const policyOf = (value: unknown, seen: Observations): ChatOptions["onToolError"] => {
   if (!isFields(value) || !("fn" in value)) return value as never
   const { fn, arity } = value
-  const policy = (
-    toolCall: ToolCall.ToolCall,
-    failure: unknown
-  ): ReturnType<Exclude<ChatOptions["onToolError"], string | undefined>> => {
+  const policy = (toolCall: ToolCall.ToolCall, failure: unknown) => {
     seen.policyCalls.push({ tool_call: forms.toolCall.to(toolCall), error: neutral(failure) })
     if (fn === "halt") return "halt"
     const { raise, return: returned, ...decision } = fieldsOf(fn)
     if (raise !== undefined) throw new ScriptedException("RuntimeError", textOf(raise))
-    return construct(returned ?? decision) as never
+    return construct(returned ?? decision) as { readonly continue: unknown }
   }
   const wide = (call: ToolCall.ToolCall, failure: unknown, more: unknown) => policy(call, failure ?? more)
   return Number(arity ?? 2) > 2 ? (wide as never) : policy

@@ -1,41 +1,32 @@
 /** Folds a case's events, and returns a collector's state under the names of the cases. */
 import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf, present } from "../runner/fields.ts"
-import type { Operation, Outcome } from "./outcome.ts"
+import { type Fields, fieldsOf, listOf, present } from "../runner/json.ts"
+import { type Operation, type Outcome, settled } from "./outcome.ts"
 import { forms } from "./values/forms.ts"
 import { construct, neutral } from "./values/plain.ts"
 
 /** `collect`: the state, and every requested projection. */
-export const collect: Operation = ({ thread, events, initial, project }) => {
-  try {
-    const collector = new StreamCollector(
-      thread === null || thread === undefined ? undefined : forms.thread.from(thread)
-    )
+export const collect: Operation = async ({ thread, events, initial, project }) => {
+  const { ok, failure } = await settled(async (): Promise<Outcome> => {
+    const collector = new StreamCollector((thread ?? null) === null ? undefined : forms.thread.from(thread))
     for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
     const before = JSON.stringify(stateForm(collector))
     for (const event of listOf(events)) collector.apply(forms.event.from(event))
     const after = stateForm(collector)
-    if (project === "step_result") return { stepResult: forms.stepResult.to(collector.toStepResult()) }
-    if (project === "chat_result") return { chatResult: forms.chatResult.to(collector.toChatResult()) }
+    const stepResult = () => forms.stepResult.to(collector.toStepResult())
+    const chatResult = () => forms.chatResult.to(collector.toChatResult())
+    if (project === "step_result") return { stepResult: stepResult() }
+    if (project === "chat_result") return { chatResult: chatResult() }
     return {
       state: after,
       unchanged: JSON.stringify(after) === before,
       response: forms.response.to(collector.toResponse()),
-      ...(thread === null || thread === undefined ? {} : { stepResult: forms.stepResult.to(collector.toStepResult()) }),
-      ...projected("chatResult", () => forms.chatResult.to(collector.toChatResult()))
+      stepResult: (thread ?? null) === null ? undefined : stepResult(),
+      chatResult: (await settled(chatResult)).ok
     }
-  } catch (failure) {
-    return { failure }
-  }
-}
-
-const projected = (facet: string, project: () => Fields): Outcome => {
-  try {
-    return { [facet]: project() }
-  } catch {
-    return {}
-  }
+  })
+  return failure === undefined ? (ok as Outcome) : { failure }
 }
 
 /** The events that bring a collector into the initial state of a case. */

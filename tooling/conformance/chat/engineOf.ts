@@ -4,7 +4,7 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import { AdapterError, StreamError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/json.ts"
 import { retryOf } from "./operations/retryOperations.ts"
 import { camel, construct, renamed, snake, usageOf } from "./values/plain.ts"
 
@@ -16,12 +16,7 @@ export interface CaseEngine {
 
 const others: Readonly<Record<string, Adapter.Adapter>> = {
   non_stream: { name: "non_stream" } as Adapter.Adapter,
-  recording: {
-    name: "recording",
-    stream: async function* () {
-      yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
-    }
-  }
+  recording: Fake.make({ script: [{ finish: "stop" }] })
 }
 
 /** The engine of a case. */
@@ -156,20 +151,9 @@ const wholeResponse = ({
   { finish: (reason ?? "stop") as never }
 ]
 
-/** Options that are the same under our names. */
-const plain: ReadonlySet<string> = new Set(
-  (
-    "mode model max_turns max_concurrency context session_id request_id response_format structured_finalize " +
-    "structured_finalize_nudge emit_text_deltas emit_tool_deltas include_raw_chunks tool_choice max_tokens temperature"
-  ).split(" ")
-)
-
-/** The provider's parameters, which our options have in a field of their own. */
-const providers: ReadonlySet<string> = new Set(["top_p", "reasoning_effort", "reasoning_summary", "verbosity"])
-
 type Translation = (option: unknown, seen: Observations) => readonly [name: string, value: unknown]
 
-/** Options under another name, or of another type. */
+/** Options under another name, or of another type; any other is the same under our name. */
 const translations: Readonly<Record<string, Translation>> = {
   halt_when: (option) => ["haltWhen", predicateOf(option)],
   on_tool_error: (option, seen) => ["onToolError", policyOf(option, seen)],
@@ -184,21 +168,18 @@ const translations: Readonly<Record<string, Translation>> = {
 
 /** The options of a case; an unknown one is passed on and refused. */
 export const optionsOf = (value: unknown, seen: Observations): ChatOptions => {
-  // The key belongs to the adapter, as in the reference.
-  const { api_key: apiKey, ...given } = fieldsOf(value)
-  const named = Object.entries(given).filter(([key]) => !providers.has(key))
+  // The key belongs to the adapter, as in the reference; the provider's parameters have a field of their own.
+  const { api_key: apiKey, top_p, reasoning_effort, reasoning_summary, verbosity, ...given } = fieldsOf(value)
+  const body = present({ top_p, reasoning_effort, reasoning_summary, verbosity })
   const options = Object.fromEntries(
-    named.map(([key, option]) =>
-      plain.has(key)
-        ? [camel(key), option ?? undefined]
-        : (translations[key]?.(option, seen) ?? [camel(key), construct(option)])
+    Object.entries(given).map(
+      ([key, option]) => translations[key]?.(option, seen) ?? [camel(key), construct(option) ?? undefined]
     )
   )
-  const body = Object.entries(given).filter(([key]) => providers.has(key))
   return {
     system: seen.system,
     ...options,
     ...(apiKey === undefined ? {} : { adapterOptions: { ...fieldsOf(options["adapterOptions"]), apiKey } }),
-    ...(body.length === 0 ? {} : { providerOptions: Object.fromEntries(body) })
+    ...(Object.keys(body).length === 0 ? {} : { providerOptions: body })
   }
 }

@@ -1,9 +1,9 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
 import { isEvent } from "../../../packages/chat/src/events/Event.ts"
-import { type Fields, fieldsOf, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../runner/json.ts"
 import { at, type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
-import { camel, neutral } from "./values/plain.ts"
+import { neutral, words } from "./values/plain.ts"
 
 type Found = ReadonlyArray<Difference>
 
@@ -21,11 +21,13 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): Found => {
       const ofStream = streamFacets[facet]
       if (ofStream !== undefined && stream !== undefined) return below(facet, ofStream(stream, expected, scope))
       if (ofStream !== undefined) return fails(ending.length === 0, "there is no stream", facet)
-      if (trueFacets.has(facet))
-        return fails(outcome[camel(facet)] !== expected, `is ${textOf(outcome[camel(facet)])}`, facet)
-      return equalFacets.has(facet)
-        ? below(facet, differences(outcome[renames[facet] ?? camel(facet)], expected, scope))
-        : [unexamined(facet)]
+      const flag = words.flags[facet]
+      if (flag !== undefined)
+        return fails(outcome[textOf(flag)] !== expected, `is ${textOf(outcome[textOf(flag)])}`, facet)
+      const same = words.facets[facet]
+      return same === undefined
+        ? [unexamined(facet)]
+        : below(facet, differences(outcome[textOf(same)], expected, scope))
     })
   ]
 }
@@ -42,21 +44,6 @@ const saying = (failure: unknown): string =>
   failure instanceof Error ? `${failure.name}: ${failure.message}` : textOf(failure)
 
 type Facet<O = Outcome> = (outcome: O, expected: unknown, scope: Scope) => Found
-
-/** Facets that are compared as they are, under their own names. */
-const equalFacets: ReadonlySet<string> = new Set(
-  (
-    "adapter_opts_seen recorded calls policy_calls peak_concurrency requests cleanup_runs elapsed_ms cursor_index state response step_result " +
-    "chat_result result session reducer attempts notices retry_notices json"
-  ).split(" ")
-)
-
-const renames: Readonly<Record<string, string>> = { adapter_opts_seen: "adapterOptions", recorded: "requests" }
-
-/** Facets that hold or not. */
-const trueFacets: ReadonlySet<string> = new Set(
-  "reducer_unchanged reducer_session_unchanged finalize_equal equals_singles equal unchanged deterministic".split(" ")
-)
 
 /** A raise is a rejection. The message of a case's own exception is compared; our own errors have other messages. */
 const raisedBy = (failure: unknown, expected: unknown): Found => {
@@ -109,7 +96,7 @@ const having = (
     )
   )
 
-const tagsOf = ({ events }: StreamOutcome): ReadonlyArray<string> => events.map(([tag]) => tag)
+const tagsOf = ({ events }: Pick<StreamOutcome, "events">): ReadonlyArray<string> => events.map(([tag]) => tag)
 
 const idOf = (payload: unknown): unknown => fieldsOf(payload)["id"] ?? fieldsOf(payload)["tool_call_id"]
 
@@ -154,12 +141,7 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
     const { ids, tags } = fieldsOf(expected)
     return listOf(ids).flatMap((id) => {
       const own = events.filter(([tag, payload]) => listOf(tags).includes(tag) && idOf(payload) === id)
-      return differences(
-        Array.from(own, ([tag]) => tag),
-        tags,
-        scope,
-        textOf(id)
-      )
+      return differences(tagsOf({ events: own }), tags, scope, textOf(id))
     })
   },
   contiguous_groups: ({ events }) => {

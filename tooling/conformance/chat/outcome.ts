@@ -1,7 +1,8 @@
 /** The outcome of a case's call, in the case's own form. */
 import { AdapterError, EngineError, SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import { type Fields, fieldsOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf } from "../runner/json.ts"
+import { NotRun } from "../runner/suite.ts"
 import type { Observations } from "./behaviours.ts"
 import { forms } from "./values/forms.ts"
 import { errorForm, ScriptedException } from "./values/plain.ts"
@@ -35,6 +36,7 @@ export const settled = async (call: () => unknown): Promise<Outcome> => {
   try {
     return { ok: await call() }
   } catch (failure) {
+    if (failure instanceof NotRun) throw failure
     return { failure }
   }
 }

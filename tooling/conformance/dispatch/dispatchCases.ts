@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, tablesIn, textOf } from "../runner/json.ts"
 import { type Difference, facetDifferences } from "../runner/matching.ts"
 import type { Finding } from "../runner/suite.ts"
 
@@ -32,8 +31,12 @@ export type Operation = (one: DispatchCase) => Promise<Finding>
 export type Operations = Readonly<Record<string, Operation>>
 
 /** The words of cases and the titles of recorded runs, with what they mean. */
-export const meanings = JSON.parse(readFileSync(new URL("words.json", import.meta.url), "utf8")) as Readonly<
-  Record<"elsewhere" | "gates" | "answers" | "hooks" | "emitted" | "models", Fields>
+export const meanings = tablesIn("words.json", import.meta.url) as Readonly<
+  Record<
+    | ("elsewhere" | "gates" | "answers" | "hooks" | "emitted" | "models")
+    | ("tools" | "finishes" | "categories" | "usage" | "modes" | "prints" | "additions" | "lacking"),
+    Fields
+  >
 >
 
 /** The differences of a run that the operation examined from what its case expects. */

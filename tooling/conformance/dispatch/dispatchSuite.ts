@@ -1,5 +1,5 @@
 /** The suite of dispatch cases. */
-import { fieldsOf, textOf } from "../runner/fields.ts"
+import { fieldsOf, textOf } from "../runner/json.ts"
 import { type Finding, type Suite, unexaminedCase } from "../runner/suite.ts"
 import { budgetOperations } from "./batch/budgetOperations.ts"
 import { parallelOperations } from "./batch/parallelOperations.ts"
@@ -20,7 +20,6 @@ const operations: Operations = {
 
 /** Some cases measure time, so they run one after another. */
 export const dispatchSuite: Suite = {
-  concurrency: 1,
   casesOf: (content, file) =>
     dispatchCasesOf(content, file).map((one) => {
       const { id, operation, given, when, recorded, expected } = one

@@ -13,7 +13,8 @@ import { type GenServer, type Name, type Pid, Process, type Task } from "@troupe
 import * as Effect from "effect/Effect"
 import * as Read from "../runner/json.ts"
 import type { Json } from "../runner/json.ts"
-import { type CaseWorld, NotSupported } from "./caseWorld.ts"
+import { NotRun } from "../runner/suite.ts"
+import type { CaseWorld } from "./caseWorld.ts"
 import { decodeReason } from "./terms.ts"
 
 /** The implementation of a verb; its result is the value of the step. */
@@ -71,19 +72,12 @@ export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
 
 const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 
+/** The result of a call as a step; the rejection of a promise ends the step. */
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
   if (isStep(result)) return result
-  return result instanceof Promise ? wait(result) : Effect.succeed(result)
+  if (!(result instanceof Promise)) return Effect.succeed(result)
+  return Effect.tryPromise({ try: (): Promise<unknown> => result, catch: (error) => error })
 }
-
-/** A promise as a part of a step; its rejection ends the step. */
-const wait = (promise: Promise<unknown>): Effect.Effect<unknown, unknown> =>
-  Effect.callback((resume) => {
-    promise.then(
-      (value) => resume(Effect.succeed(value)),
-      (error: unknown) => resume(Effect.fail(error))
-    )
-  })
 
 /** The value a task's script returns. */
 export class Returned {
@@ -161,7 +155,7 @@ export class Actor {
   }
 
   #refuse(name: string): Effect.Effect<never> {
-    this.world.problem ??= new NotSupported(name)
+    this.world.problem ??= new NotRun(`the step ${name}`)
     return Effect.never
   }
 }

@@ -9,13 +9,7 @@ import { Clock, Process, System } from "@troupe/otp"
 import type { GenServer, Pid, Task } from "@troupe/otp"
 import type { Json, JsonObject } from "../runner/json.ts"
 import type { ClockKind } from "../runner/suite.ts"
-import { StreamLog } from "./streamLog.ts"
 import { decode, encode } from "./terms.ts"
-
-/** A step whose verb is not in the vocabulary. */
-export class NotSupported extends Error {
-  override readonly name = "NotSupported"
-}
 
 const keyOf = <K>(map: ReadonlyMap<K, unknown>, value: unknown): K | undefined =>
   [...map].find(([, found]) => found === value)?.[0]
@@ -43,7 +37,8 @@ export class CaseWorld<V> {
   /** The number of starts of each server. */
   readonly starts = new Map<string, number>()
   readonly dictionaries = new WeakMap<Pid, Map<string, Json>>()
-  readonly stream = new StreamLog()
+  /** What happened to the tasks of streams, in order. */
+  readonly stream: Array<readonly [mark: "pulled" | "started" | "ended" | "completed" | "consumed", value: Json]> = []
   problem: Error | undefined = undefined
   readonly #labels = new Map<unknown, string>()
   readonly #incarnations = new Map<string, Array<Pid<unknown>>>()

@@ -4,15 +4,15 @@
  * @module
  */
 import { type DynamicSupervisor, GenServer, type Pid, Supervisor } from "@troupe/otp"
-import { fieldsOf, present } from "../runner/fields.ts"
-import { isObject, type Json, type JsonObject, list, number, object, optional, text } from "../runner/json.ts"
+import { fieldsOf, type Json, list, number, object, optional, present, text } from "../runner/json.ts"
 import type { World } from "./actor.ts"
 import { definitionOf, startOptionsOf } from "./serverDefinition.ts"
 
-const camel = (words: Json): string => text(words).replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+const camel = (words: unknown): string =>
+  text(words).replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
 
 /** The time that a child or a task has to end. */
-export const shutdownOf = (shutdown: Json): Supervisor.Shutdown =>
+export const shutdownOf = (shutdown: unknown): Supervisor.Shutdown =>
   typeof shutdown === "number" ? shutdown : (camel(shutdown) as "brutalKill" | "infinity")
 
 /** Starts a server of the case. */
@@ -38,8 +38,7 @@ export const childSpecOf = (world: World, child: Json | undefined): Supervisor.C
 
 /** The options of a dynamic supervisor, of tasks or of servers. */
 export const dynamicOptionsOf = (world: World, kind: "sups" | "tasksups", label: string): DynamicSupervisor.Options => {
-  const sups = world.given[kind]
-  const given: JsonObject = isObject(sups) ? object(sups[label] ?? {}) : {}
+  const given = fieldsOf(fieldsOf(world.given[kind])[label])
   const limits = {
     maxRestarts: optional(number, given["max_restarts"]),
     maxSeconds: optional(number, given["max_seconds"]),

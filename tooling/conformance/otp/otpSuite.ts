@@ -6,12 +6,11 @@
  */
 import { type Clock, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { fieldsOf } from "../runner/fields.ts"
-import { isList, type Json, type JsonObject, list, number, object, optional, sorted, text } from "../runner/json.ts"
+import { fieldsOf, type Json, type JsonObject, list, number, object, optional, sorted, text } from "../runner/json.ts"
 import { facetDifferences } from "../runner/matching.ts"
-import { type Case, type ClockKind, type Finding, type Suite, unexaminedCase } from "../runner/suite.ts"
+import { type Case, type ClockKind, type Finding, NotRun, type Suite } from "../runner/suite.ts"
 import { Actor, type Verbs, type World } from "./actor.ts"
-import { CaseWorld, NotSupported } from "./caseWorld.ts"
+import { CaseWorld } from "./caseWorld.ts"
 import { control } from "./verbs/control.ts"
 import { processes } from "./verbs/processes.ts"
 import { registries } from "./verbs/registries.ts"
@@ -26,10 +25,10 @@ const vocabulary: Verbs = { ...control, ...processes, ...servers, ...supervisors
 const limit = 30_000
 const defaultSettle = 40
 
-const hostSleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
-
 const pass = (world: World, ms: number): Promise<void> =>
-  isTestClock(world.clock) ? world.clock.advance(ms) : hostSleep(ms)
+  isTestClock(world.clock)
+    ? world.clock.advance(ms)
+    : new Promise((resolve) => void world.clock.setTimeout(resolve, ms))
 
 const isTestClock = (clock: Clock.Clock): clock is Clock.TestClock => "advance" in clock
 
@@ -76,7 +75,7 @@ const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Findin
     await runScript(world, content["when"])
     if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
     const got = observed(world, isUnordered)
-    if (world.problem instanceof NotSupported) return unexaminedCase(`the step ${world.problem.message}`)
+    if (world.problem instanceof NotRun) throw world.problem
     if (world.problem !== undefined) return [{ path: "script", message: world.problem.message }]
     return facetDifferences(got, required)
   } finally {
@@ -87,10 +86,10 @@ const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Findin
 /** The suite of OTP cases: one case a file, or a list of them. */
 export const otpSuite: Suite = {
   concurrency: 32,
-  casesOf: (content) => (isList(content as Json) ? (content as ReadonlyArray<Json>) : [content as Json]).map(caseOf)
+  casesOf: (content) => [content].flat().map(caseOf)
 }
 
-const caseOf = (value: Json): Case => {
+const caseOf = (value: unknown): Case => {
   const content = object(value)
   return {
     id: text(content["id"]),

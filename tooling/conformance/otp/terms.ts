@@ -9,7 +9,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
 import type { Name, Pid } from "@troupe/otp"
-import { isList, isObject, type Json, type JsonObject, text } from "../runner/json.ts"
+import { isList, isObject, type Json, type JsonObject, tablesIn, text } from "../runner/json.ts"
 
 /** An exception raised by a step. */
 export class RuntimeError extends Error {
@@ -46,23 +46,10 @@ export const decodeReason = (names: Names, value: Json | undefined): ExitReason.
   return isShutdown ? ExitReason.shutdown(decoded[1]) : decoded
 }
 
-/** The names of calls that differ from Elixir's. */
-const places: Readonly<Record<string, string>> = {
-  "Supervisor.stop": "GenServer.stop",
-  "DynamicSupervisor.stop": "GenServer.stop",
-  "Task.awaitMany": "Task.await_many",
-  "Task.asyncStream": "Task.Supervised.stream"
-}
-
-const badCombination = (one: Json, other: Json): Json => ["bad_combination", [one, other]]
-
-const refusals: Readonly<Record<string, Json>> = {
-  alreadyPresent: "already_present",
-  notFound: "not_found",
-  maxChildren: "max_children",
-  significantUnheeded: badCombination(["auto_shutdown", "never"], ["significant", true]),
-  significantPermanent: badCombination(["restart", "permanent"], ["significant", true])
-}
+/** The names of calls that differ from Elixir's, and Elixir's reasons of refusals. */
+const { places, refusals } = tablesIn("words.json", import.meta.url) as Readonly<
+  Record<"places" | "refusals", JsonObject>
+>
 
 /** The refusal of a request to a supervisor; as an exit reason, that of a start with a bad spec. */
 export const refusal = (names: Names, { reason, id, pid }: OtpError.ChildRefused): Json => {

@@ -1,5 +1,5 @@
 /** Reads the requests of every dialect in one way. */
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/json.ts"
 
 /** One message or item of a request: its texts, the ids of its calls, and its results. */
 export interface Item {

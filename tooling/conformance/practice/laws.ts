@@ -8,7 +8,7 @@
  * @module
  */
 import type { Difference } from "../runner/matching.ts"
-import { textOf } from "../runner/fields.ts"
+import { textOf } from "../runner/json.ts"
 import { type Item, itemsOf, nodesIn } from "./bodies.ts"
 import type { World } from "./world.ts"
 

@@ -1,7 +1,7 @@
 /** A machine in words, such as `a --after 100 ms--> b, not hosted`, on a clock of its own. */
 import { Clock, Process, StateMachine, System } from "@troupe/otp"
 import { setup } from "xstate"
-import { type Fields, listOf, textOf } from "../runner/fields.ts"
+import { type Fields, listOf, textOf } from "../runner/json.ts"
 import type { Finding } from "../runner/suite.ts"
 import { countOf, UnknownWords } from "./words.ts"
 

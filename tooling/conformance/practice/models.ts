@@ -16,7 +16,7 @@ import { closing, closingText } from "../../wire/closing.ts"
 import { modelFor } from "../../wire/models.ts"
 import type { Dialect } from "../../wire/recording.ts"
 import { framed, serveBy } from "../../wire/server.ts"
-import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { fieldsOf, isFields, listOf, textOf } from "../runner/json.ts"
 
 /** A model, the body of each request as it was sent, and its end: the number of streams or connections left open. */
 export interface Model {

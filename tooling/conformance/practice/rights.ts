@@ -7,7 +7,7 @@
  * @module
  */
 import { Message } from "@troupe/chat/messages"
-import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { fieldsOf, isFields, listOf, textOf } from "../runner/json.ts"
 import { type Difference, unexamined } from "../runner/matching.ts"
 import { itemsOf, nodesIn, valuesAt } from "./bodies.ts"
 import { halfPairsIn, shortened } from "./laws.ts"
@@ -192,7 +192,7 @@ const joints = [/;\s+or\s+/, /;\s+/, /,\s+or\s+/, /,\s+and\s+/, /:\s+/, /,\s+/]
 /** The differences from a right value. A phrase with a `;` is several phrases. */
 export const differencesFrom = async (right: string, world: World): Promise<ReadonlyArray<Difference>> => {
   try {
-    if (splitAt(right, /;/).length > 1) throw new UnknownWords()
+    if (splitAt(right, /;/).length > 1) throw new UnknownWords("a list")
     return (await meaningOf(phrases, right, world)) ? [] : [{ path: right, message: seenOf(world) }]
   } catch (error) {
     if (!(error instanceof UnknownWords)) throw error

@@ -1,7 +1,7 @@
 /** Reads the words of a scene's script, tools, thread, hooks and permissions. */
 import { askUser, tool, type TroupeOptions } from "@troupe/chat"
 import { Message, type ToolCall } from "@troupe/chat/messages"
-import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { fieldsOf, isFields, listOf, textOf } from "../runner/json.ts"
 import { finishPart } from "./models.ts"
 import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
 

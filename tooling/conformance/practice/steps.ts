@@ -1,7 +1,7 @@
 /** The steps of an input, in words. */
 import { setTimeout as after } from "node:timers/promises"
 import type { Decision } from "@troupe/chat/tools"
-import { listOf, textOf } from "../runner/fields.ts"
+import { listOf, textOf } from "../runner/json.ts"
 import { countOf, meaningOf, splitAt, type Table } from "./words.ts"
 import type { World } from "./world.ts"
 

@@ -1,7 +1,9 @@
 /** Reads the words of an input: tables of phrases, quoted texts and numbers. */
 
+import { NotRun } from "../runner/suite.ts"
+
 /** Words that the runner does not know. The input is not examined. */
-export class UnknownWords extends Error {}
+export class UnknownWords extends NotRun {}
 
 /**
  * Phrases and their meanings; the first that matches counts. A key is a pattern with holes: `{n}` is a number, `{t}` a text in

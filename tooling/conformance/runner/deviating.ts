@@ -2,12 +2,11 @@
  * Deviations: the decisions that explain differences from the cases.
  *
  * DEV1. A deviation excuses only a difference at one of its paths with the values of that path, in its cases.
- * DEV2. A case deviates when deviations excuse each of its differences.
+ * DEV2. A case deviates when deviations excuse each of its differences, and each element that one list has more.
  *
  * @module
  */
-import { readFileSync } from "node:fs"
-import { escaped, type Fields } from "./fields.ts"
+import { escaped, type Fields, tablesIn, textOf } from "./json.ts"
 import { type Difference, matches } from "./matching.ts"
 import type { CaseFacts } from "./suite.ts"
 
@@ -22,14 +21,12 @@ export interface Deviation {
   readonly of?: Fields
   /** The difference that this one comes with, or after, in a list of operations. */
   readonly since?: { readonly path: string; readonly message: string }
-  /** What the difference matches, by its path: `*` is one step, `**` any number of steps. */
+  /** What the difference matches, by its path: `*` is one step, `**` any number of steps, `more` an element that one list has more. */
   readonly at: Readonly<Record<string, Fields>>
 }
 
 /** All intended differences from the cases. Deviations describe differences, not single cases. */
-export const deviations = JSON.parse(
-  readFileSync(new URL("../deviations.json", import.meta.url), "utf8")
-) as ReadonlyArray<Deviation>
+export const deviations = tablesIn("../deviations.json", import.meta.url) as ReadonlyArray<Deviation>
 
 const pattern = (path: string): RegExp => {
   const steps: Readonly<Record<string, string>> = { "**": String.raw`(?:[^.]+\.)*`, "*": String.raw`[^.]+\.` }
@@ -41,6 +38,27 @@ const pattern = (path: string): RegExp => {
 export const isAt = (path: string, of: string): boolean => pattern(of).test(`${path}.`)
 
 const operationIn = (path: string): number => Number(/\.(\d+)\./.exec(path)?.[1])
+
+/** A difference of two lists, of which one has all elements of the other and more, as one difference for each more. */
+const byElement = (difference: Difference): ReadonlyArray<Difference> => {
+  const { ours, theirs, path, message } = difference
+  if (!Array.isArray(ours) || !Array.isArray(theirs)) return [difference]
+  const [longer, base, side] = ours.length > theirs.length ? [ours, theirs, "ours"] : [theirs, ours, "theirs"]
+  let found = 0
+  const more = longer.filter((element) => {
+    const isBase = found < base.length && isSame(element, base[found])
+    if (isBase) found++
+    return !isBase
+  })
+  const isBased = found === base.length && more.length > 0
+  return isBased ? more.map((element) => ({ path: `${path}.more`, message, [side]: element })) : [difference]
+}
+
+/** Whether two elements are the same; cases write more after a role: `assistant:t (unanswered)`. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  textOf(one) === textOf(other) ||
+  textOf(one).startsWith(`${textOf(other)} (`) ||
+  textOf(other).startsWith(`${textOf(one)} (`)
 
 /** The reason why a case differs, when deviations of this list excuse each of its differences. */
 export const reasonOf = (
@@ -55,7 +73,7 @@ export const reasonOf = (
         new RegExp(since.message).test(other.message) &&
         operationIn(other.path) <= operationIn(path)
     )
-  const decisions = found.map((difference) => {
+  const decisions = found.flatMap(byElement).map((difference) => {
     const field = { [difference.path.slice(difference.path.lastIndexOf(".") + 1)]: difference.theirs }
     const facts = { ...one, ...difference, field }
     const scope = { outcome: facts, given: one.given }

@@ -1,8 +1,37 @@
 /**
- * Reads the values of case files: a missing value, or one of another type, is a mistake of the file.
+ * Reads the values of case files. `text`, `number`, `list` and `object` refuse a missing value, or one of another type, as a
+ * mistake of the file; `textOf`, `listOf` and `fieldsOf` read it as an empty one.
  *
  * @module
  */
+import { readFileSync } from "node:fs"
+
+/** A JSON object. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The tables of a JSON file beside a module. */
+export const tablesIn = (file: string, module: string): unknown =>
+  JSON.parse(readFileSync(new URL(file, module), "utf8"))
+
+/** Whether a value is an object with keys. */
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The object, or one without keys. */
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** The list, or an empty one. */
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** A value as text: a string as it is, anything else as JSON. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+
+/** The fields that are neither `undefined` nor `null`. */
+export const present = <A extends object>(fields: A): { -readonly [K in keyof A]?: Exclude<A[K], undefined | null> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as never
+
+/** A text as a part of a pattern that matches only this text. */
+export const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
 
 /** A value of a case file. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -17,14 +46,13 @@ class BadCase extends Error {
   override readonly name = "BadCase"
 }
 
-export const isList = (value: Json | undefined): value is ReadonlyArray<Json> => Array.isArray(value)
+export const isList = (value: unknown): value is ReadonlyArray<Json> => Array.isArray(value)
 
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !isList(value)
+export const isObject = (value: unknown): value is JsonObject => isFields(value)
 
 const reader =
-  <A extends Json>(required: string, is: (value: Json | undefined) => value is A) =>
-  (value: Json | undefined): A => {
+  <A extends Json>(required: string, is: (value: unknown) => value is A) =>
+  (value: unknown): A => {
     if (is(value)) return value
     throw new BadCase(`${JSON.stringify(value) ?? "nothing"} should be ${required}`)
   }
@@ -35,7 +63,7 @@ export const list = reader("an array", isList)
 export const object = reader("an object", isObject)
 
 /** A value, or `undefined` when the key or the argument is missing. */
-export const optional = <A>(read: (value: Json) => A, value: Json | undefined): A | undefined =>
+export const optional = <A>(read: (value: unknown) => A, value: unknown): A | undefined =>
   value === undefined || value === null ? undefined : read(value)
 
 /** Values in the order of their texts. */

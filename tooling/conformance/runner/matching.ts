@@ -2,7 +2,7 @@
  * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
  * key begins with `$` by that matcher. `null` matches a missing value.
  */
-import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+import { escaped, type Fields, fieldsOf, isFields, listOf, textOf } from "./json.ts"
 
 /** One difference: its path, and its description. */
 export interface Difference {
@@ -113,13 +113,6 @@ const tests: Readonly<Record<string, readonly [words: string, Matcher<boolean>]>
       const [found, size] = new RegExp(`${before}${escaped(value)}${after}`).exec(textOf(given)) ?? []
       return found !== undefined && (bound === undefined || Number(size) > Number(at(outcome, bound)))
     }
-  ],
-  $adds: ["the other list with more", (actual, kind, scope, path) => isMore(listOf(actual), kind, scope, path)],
-  $extends: [
-    "the other list, then more",
-    (actual, kind, scope, path) =>
-      listOf(scope.outcome["theirs"]).every((element, index) => isWritten(listOf(actual)[index], element)) &&
-      isMore(listOf(actual), kind, scope, path)
   ]
 }
 
@@ -157,24 +150,6 @@ const matchers: Readonly<Record<string, Matcher<Found>>> = {
   $unencodable: constructed("$unencodable"),
   $part: constructed("$part")
 }
-
-/** Whether a list is that of the other side, with more elements of this kind. */
-const isMore = (longer: ReadonlyArray<unknown>, kind: unknown, { outcome, given }: Scope, path: string): boolean => {
-  const isOurs = path === "ours"
-  const base = listOf(outcome[isOurs ? "theirs" : "ours"])
-  let found = 0
-  const added = longer.filter((element) => {
-    const [ours, theirs] = isOurs ? [element, base[found]] : [base[found], element]
-    const isBase = found < base.length && isWritten(ours, theirs)
-    if (isBase) found++
-    return !isBase
-  })
-  return found === base.length && added.length > 0 && added.every((one) => matches(one, kind, { outcome, given }))
-}
-
-/** Whether two values are the same; cases write more after a role: `assistant:t (unanswered)`. */
-const isWritten = (ours: unknown, theirs: unknown): boolean =>
-  textOf(ours) === textOf(theirs) || textOf(theirs).startsWith(`${textOf(ours)} (`)
 
 const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {

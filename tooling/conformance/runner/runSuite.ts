@@ -11,8 +11,8 @@
  */
 import { Clock } from "@troupe/otp"
 import { type Deviation, reasonOf } from "./deviating.ts"
-import { textOf } from "./fields.ts"
-import type { Case, ClockKind, Finding } from "./suite.ts"
+import { textOf } from "./json.ts"
+import { type Case, type ClockKind, type Finding, NotRun } from "./suite.ts"
 
 /** The result of a case; `detail` is the difference, the reason of the deviation, or the reason why it was not run. */
 export interface CaseResult {
@@ -79,8 +79,8 @@ export const reportOf = (results: ReadonlyArray<CaseResult>, isApart = false): R
   }
 }
 
-const judged = (one: Case, finding: Finding, deviations: ReadonlyArray<Deviation>): CaseResult => {
-  if ("notRun" in finding) return { id: one.id, status: finding.notRun, detail: finding.because, unexamined: [] }
+const judged = (one: Case, finding: Finding | NotRun, deviations: ReadonlyArray<Deviation>): CaseResult => {
+  if (finding instanceof NotRun) return { id: one.id, status: finding.status, detail: finding.message, unexamined: [] }
   const found = finding.filter(({ isUnexamined }) => isUnexamined !== true)
   const unexamined = finding.filter((difference) => !found.includes(difference)).map(({ path }) => path)
   if (found.length > 0) {
@@ -95,14 +95,16 @@ const judged = (one: Case, finding: Finding, deviations: ReadonlyArray<Deviation
 }
 
 /** The finding of a case; a case that throws, or exceeds its time, differs in its runner. */
-const inTime = (one: Case, clock: ClockKind, ms: number): Promise<Finding> =>
+const inTime = (one: Case, clock: ClockKind, ms: number): Promise<Finding | NotRun> =>
   new Promise((resolve) => {
     const fail = (message: string): void => resolve([{ path: "runner", message }])
     const timer = Clock.live.setTimeout(() => fail(`took longer than ${ms} ms`), ms)
+    const failed = (thrown: unknown): void => {
+      if (thrown instanceof NotRun) resolve(thrown)
+      else fail(thrown instanceof Error ? (thrown.stack ?? thrown.message) : textOf(thrown))
+    }
     one
       .run(clock)
-      .then(resolve, (thrown: unknown) =>
-        fail(thrown instanceof Error ? (thrown.stack ?? thrown.message) : textOf(thrown))
-      )
+      .then(resolve, failed)
       .finally(() => Clock.live.clearTimeout(timer))
   })

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
-import type { Fields } from "./fields.ts"
+import type { Fields } from "./json.ts"
 import type { Difference } from "./matching.ts"
 
 /** The clock of the cases: a virtual one that jumps from timer to timer, or the host's. */
@@ -24,32 +24,37 @@ export interface CaseFacts {
  * Why a case is not run: it needs a feature that this project does not have (`unexamined`), or another language
  * (`skipped`).
  */
-export interface NotRun {
-  readonly notRun: "unexamined" | "skipped"
-  readonly because: string
+export class NotRun extends Error {
+  readonly status: "unexamined" | "skipped"
+  constructor(because: string, status: NotRun["status"] = "unexamined") {
+    super(because)
+    this.status = status
+  }
 }
 
 /** The differences of a case from its expectation; an empty list when there are none. */
-export type Finding = ReadonlyArray<Difference> | NotRun
+export type Finding = ReadonlyArray<Difference>
 
 /** One case of a suite. */
 export interface Case {
   readonly id: string
   readonly facts: CaseFacts
-  /** Runs the case. */
+  /** Runs the case; rejects with a `NotRun` when it cannot run. */
   run(clock: ClockKind): Promise<Finding>
 }
 
 /** Reads the cases of a file. */
 export interface Suite {
-  /** The number of cases that may run at a time on the host's clock. */
-  readonly concurrency: number
+  /** The number of cases that may run at a time on the host's clock. Default 1. */
+  readonly concurrency?: number
   /** The cases of a file's JSON value; `file` is its name without `.json`. */
   casesOf(content: unknown, file: string): ReadonlyArray<Case>
 }
 
-/** A case that needs a feature that this project does not have. */
-export const unexaminedCase = (because: string): NotRun => ({ notRun: "unexamined", because })
+/** Ends a case that needs a feature that this project does not have. */
+export const unexaminedCase = (because: string): never => {
+  throw new NotRun(because)
+}
 
 /** The cases of a file, or of every JSON file below a folder, in the order of the files' names. */
 export const readCases = (suite: Suite, path: string): ReadonlyArray<Case> => {

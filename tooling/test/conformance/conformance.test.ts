@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { type Deviation, deviations, isAt, reasonOf } from "../../conformance/runner/deviating.ts"
-import { type Fields, fieldsOf, listOf } from "../../conformance/runner/fields.ts"
+import { type Fields, fieldsOf, listOf } from "../../conformance/runner/json.ts"
 import { differences, type Difference, unexamined } from "../../conformance/runner/matching.ts"
 import { reportOf, runCases } from "../../conformance/runner/runSuite.ts"
-import { type Case, type CaseFacts, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
+import { type Case, type CaseFacts, NotRun, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
 import { suites } from "../../conformance/suites.ts"
 
 const folder = join(import.meta.dirname, "cases")
@@ -23,19 +23,11 @@ const files = [...suites.keys()]
   .flatMap((suite) => readdirSync(join(folder, suite)).map((file) => ({ suite, file })))
   .map((place) => ({ ...place, content: read(join(place.suite, place.file)) }))
 
-/** The results of a file's cases by id; the cases of a file run once. */
-const resultsOf = (file: (typeof files)[number]) => {
-  const results = known.get(file) ?? runsOf(file)
-  known.set(file, results)
-  return results
-}
-
-const runsOf = async ({ suite, file, content }: (typeof files)[number]) => {
+/** The results of a file's cases, by id. */
+const resultsOf = async ({ suite, file, content }: (typeof files)[number]) => {
   const cases = suites.get(suite)?.casesOf(content, file.replace(".json", "")) ?? []
   return Object.fromEntries((await runCases(cases, deviations)).map((result) => [result.id, result]))
 }
-
-const known = new Map<(typeof files)[number], ReturnType<typeof runsOf>>()
 
 /** Cases that have one of their `wrong` expectations in place of the right one. */
 const spoiled = (content: unknown): unknown => {
@@ -94,7 +86,7 @@ test("CASE3 when the run ends, the report lists the cases that did not pass, and
       caseOf("d", () => new Promise(() => {})),
       caseOf("e", async () => unexaminedCase("the step fly")),
       caseOf("f", async () => [unexamined("heat")], { obs: {}, heat: 7 }),
-      caseOf("g", async () => ({ notRun: "skipped", because: "optional" }))
+      caseOf("g", () => Promise.reject(new NotRun("optional", "skipped")))
     ],
     [],
     { timeoutMs: 50 }

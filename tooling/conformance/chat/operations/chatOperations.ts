@@ -3,80 +3,73 @@ import { Chat, type Engine } from "@troupe/chat"
 import { StreamCollector } from "@troupe/chat/events"
 import { runToolCalls, streamToolCalls, ToolExecutor } from "@troupe/chat/tools"
 import { executorOf, type Observations, toolOf } from "../behaviours.ts"
-import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
 import { type Operation, type Outcome, read, settled } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
 import { outcomeForm } from "../values/plain.ts"
 
 /** The input of a step or a chat: a thread, messages, a request's messages, or something invalid. */
-const inputOf = ({ thread, messages, request, input }: Fields): never => {
+export const inputOf = ({ thread, messages, request, input }: Fields): never => {
   const given = thread ?? messages ?? fieldsOf(request)["messages"]
   if (given === undefined) return input as never
   if (Array.isArray(given)) return given.map(forms.message.from) as never
   return { messages: listOf(fieldsOf(given)["messages"]).map(forms.message.from) } as never
 }
 
-/** Adds the fake's observations to the outcome. */
-const witnessed = ({ fake }: CaseEngine, outcome: Outcome): Outcome => ({
-  ...outcome,
-  ...(fake === undefined ? {} : { requests: fake.requests.map(forms.request.to), cleanupRuns: fake.released })
-})
-
 type Call<A> = (engine: Engine.Engine, input: never, options: never) => Promise<A>
 
-const collecting =
-  <A>(call: Call<A>, form: (result: A) => unknown): Operation =>
+/** Calls the engine of a case, and adds the observations of its fake to the outcome. */
+const calling =
+  <A>(call: Call<A>, outcomeOf: (result: A, given: Fields) => Outcome | Promise<Outcome>): Operation =>
   async (given, seen) => {
     const made = await settled(() => engineOf(given["engine"], seen))
     if (made.failure !== undefined) return made
-    const engine = made.ok as CaseEngine
-    const outcome = await settled(async () =>
-      form(await call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never))
-    )
-    return witnessed(engine, outcome)
-  }
-
-const streaming =
-  (call: Call<Chat.EventStream>): Operation =>
-  async (given, seen) => {
-    const engine = engineOf(given["engine"], seen)
-    const opened = await settled(() => call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never))
-    if (opened.failure !== undefined) return witnessed(engine, opened)
-    const events = opened.ok as Chat.EventStream
-    return witnessed(engine, { stream: await read(events, given["consume"]) })
-  }
-
-/** Calls with an engine of its own. */
-export const fresh = async (
-  given: Fields,
-  seen: Observations,
-  call: (engine: Engine.Engine) => Promise<unknown>
-): Promise<unknown> => call(engineOf(given["engine"], seen).engine)
-
-/** Both paths on engines of their own. */
-const both =
-  (
-    collect: Call<unknown>,
-    stream: Call<Chat.EventStream>,
-    form: (result: never) => Fields,
-    project: (collector: StreamCollector) => unknown
-  ): Operation =>
-  async (given, seen) => {
+    const { engine, fake } = made.ok as CaseEngine
     const options = () => optionsOf(given["opts"], seen) as never
-    return settled(async () => {
-      const left = await fresh(given, seen, (engine) => collect(engine, inputOf(given), options()))
-      const right = await fresh(given, seen, async (engine) => {
-        const collector = new StreamCollector({ messages: [] })
-        for await (const event of await stream(engine, inputOf(given), options())) collector.apply(event)
-        return project(collector)
-      })
-      return [left, right].map((side) => comparable(form(side as never)))
-    }).then(({ ok, failure }) => (failure === undefined ? { sides: ok, ok: listOf(ok)[0] } : { failure }))
+    const { ok, failure } = await settled(async () => outcomeOf(await call(engine, inputOf(given), options()), given))
+    const seenByFake = fake && { requests: fake.requests.map(forms.request.to), cleanupRuns: fake.released }
+    return { ...(failure === undefined ? (ok as Outcome) : { failure }), ...seenByFake }
   }
+
+const collecting = <A>(call: Call<A>, form: (result: A) => unknown): Operation =>
+  calling(call, (result) => ({ ok: form(result) }))
+
+const streaming = (call: Call<Chat.EventStream>): Operation =>
+  calling(call, async (events, { consume }) => ({ stream: await read(events, consume) }))
+
+/** Both paths, on engines of their own, in the form in which cases compare results. */
+export const both =
+  (...paths: ReadonlyArray<Call<Fields>>): Operation =>
+  async (given, seen) => {
+    const sides: Array<unknown> = []
+    const { failure } = await settled(async () => {
+      for (const path of paths) {
+        const { engine } = engineOf(given["engine"], seen)
+        sides.push(comparable(await path(engine, inputOf(given), optionsOf(given["opts"], seen) as never)))
+      }
+    })
+    return failure === undefined ? { sides, ok: sides[0] } : { failure }
+  }
+
+/** A call and its stream, whose events are folded. */
+const withStream = <A>(
+  collect: Call<A>,
+  stream: Call<Chat.EventStream>,
+  form: (result: A) => Fields,
+  project: (collector: StreamCollector) => A | undefined
+): Operation =>
+  both(
+    async (...call) => form(await collect(...call)),
+    async (...call) => {
+      const collector = new StreamCollector({ messages: [] })
+      for await (const event of await stream(...call)) collector.apply(event)
+      return form(project(collector) as A)
+    }
+  )
 
 /** A result in the form in which cases compare results: tool messages in the order of their ids, no request id. */
-export const comparable = (value: unknown): unknown => {
+const comparable = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(comparable)
   if (typeof value !== "object" || value === null) return value
   const { request_id: _, ...fields } = value as Record<string, unknown>
@@ -140,8 +133,8 @@ const streamStep = streaming(Chat.streamStep)
 const run = collecting(Chat.run, forms.chatResult.to)
 const stream = streaming(Chat.stream)
 
-const lastStep = (collector: StreamCollector) => collector.steps.at(-1)
-const wholeChat = (collector: StreamCollector) => collector.toChatResult()
+const steps = withStream(Chat.step, Chat.streamStep, forms.stepResult.to, ({ steps: made }) => made.at(-1))
+const runs = withStream(Chat.run, Chat.stream, forms.chatResult.to, (collector) => collector.toChatResult())
 
 /** The calls of this kind, by `when`. */
 export const chatOperations: Readonly<Record<string, Operation>> = {
@@ -158,10 +151,10 @@ export const chatOperations: Readonly<Record<string, Operation>> = {
   "facade.stream": stream,
   generate: collecting(Chat.generate, forms.response.to),
   stream_generate: streaming(Chat.streamGenerate),
-  step_vs_stream_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
-  facade_vs_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
-  facade_vs_stream_step: both(Chat.step, Chat.streamStep, forms.stepResult.to, lastStep),
-  facade_vs_stream: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat),
-  run_vs_stream: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat),
-  facade_vs_run: both(Chat.run, Chat.stream, forms.chatResult.to, wholeChat)
+  step_vs_stream_step: steps,
+  facade_vs_step: steps,
+  facade_vs_stream_step: steps,
+  facade_vs_stream: runs,
+  run_vs_stream: runs,
+  facade_vs_run: runs
 }

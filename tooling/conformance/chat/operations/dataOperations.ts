@@ -6,37 +6,20 @@ import { reservedHaltReasons } from "../../../../packages/chat/src/values/Handle
 import { Engine } from "@troupe/chat"
 import { Message, Thread, Usage } from "@troupe/chat/messages"
 import { ToolResultEncoder } from "@troupe/chat/tools"
-import { fieldsOf, listOf, present, textOf } from "../../runner/fields.ts"
+import { fieldsOf, listOf, present, textOf } from "../../runner/json.ts"
 import { toolOf } from "../behaviours.ts"
 import { collect } from "../collecting.ts"
 import { optionsOf } from "../engineOf.ts"
 import { type Operation, valued } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
-import { construct, usageOf } from "../values/plain.ts"
+import { construct, usageOf, words } from "../values/plain.ts"
 
-/** The names of a payload, in the order of the constructor's parameters. */
-const payloads: Readonly<Record<string, string>> = {
-  message_started: "message",
-  text_delta: "id delta",
-  text_completed: "id text",
-  tool_call_started: "id name",
-  tool_call_delta: "id arguments_delta",
-  tool_call_completed: "id name arguments raw_arguments",
-  tool_execution_started: "id name arguments",
-  tool_execution_completed: "id name result",
-  tool_result_encoded: "id content",
-  ask_user_requested: "tool_call_id tool_name question opts",
-  tool_halt: "tool_call_id reason result content",
-  message_completed: "message finish_reason metadata",
-  step_completed: "response thread mode manual_tool_calls",
-  chat_completed: "result"
-}
-
+/** An event from the arguments of a constructor, which are the fields of its payload in order. */
 const build: Operation = ({ constructor: tag, args }) => {
-  const names = payloads[textOf(tag)]?.split(" ")
+  const names = words.payloads[textOf(tag)]
   const values = listOf(args)
-  const payload =
-    names === undefined ? values[0] : Object.fromEntries(values.map((value, index) => [names[index] ?? index, value]))
+  const named = values.map((value, index) => [listOf(names)[index] ?? index, value])
+  const payload: unknown = names === undefined ? values[0] : Object.fromEntries(named)
   return valued(() => forms.event.to(forms.event.from([tag, payload])))
 }
 

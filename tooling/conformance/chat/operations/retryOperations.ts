@@ -1,9 +1,9 @@
 /** The calls on retry policies: each attempt of a case is a request that is refused with the case's error. */
-import { Chat, Engine, user } from "@troupe/chat"
+import { Chat, Engine, Fake, user } from "@troupe/chat"
 import { AdapterError } from "@troupe/chat/errors"
-import { type Adapter, Retry } from "@troupe/chat/models"
+import { Retry } from "@troupe/chat/models"
 import { make, matches, type RetryNotice, type RetryPolicy } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import type { Observations } from "../behaviours.ts"
 import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
 import { camel, construct, renamed, ScriptedException, snake } from "../values/plain.ts"
@@ -14,8 +14,6 @@ export const retryOf = (value: unknown): Retry.RetryOptions | false => {
   return isFields(value) ? renamed(fieldsOf(construct(value)), camel) : {}
 }
 
-const policyForm = (policy: RetryPolicy): Fields => renamed({ ...policy }, snake)
-
 /** A case's reason: one of ours, a status, or an unknown word. */
 const reasonOf = (said: unknown): AdapterError["reason"] => {
   if (AdapterError.isReason(said)) return said
@@ -23,53 +21,33 @@ const reasonOf = (said: unknown): AdapterError["reason"] => {
   return typeof said === "number" && said >= 500 ? "provider_unavailable" : "unknown"
 }
 
-const errorOf = (said: unknown, retryAfterMs?: number): AdapterError =>
-  new AdapterError(reasonOf(said), {
-    cause: said,
-    retryAfterMs,
-    ...(typeof said === "number" ? { status: said } : {})
-  })
+const errorOf = (cause: unknown, retryAfterMs?: number): AdapterError =>
+  new AdapterError(reasonOf(cause), { cause, retryAfterMs, ...(typeof cause === "number" ? { status: cause } : {}) })
 
-const final = (cause: unknown): AdapterError => new AdapterError("invalid_request", { cause })
-
-/** An adapter that is refused as the attempts describe; the last one repeats. */
-const attempting = (attempts: ReadonlyArray<unknown>) => {
-  let made = 0
-  const adapter: Adapter.Adapter = {
-    name: "attempts",
-    stream: async function* () {
-      yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
-    }
-  }
-  return {
-    attempts: () => made,
-    last: () => fieldsOf(attempts[Math.min(made, attempts.length) - 1]),
-    adapter: {
-      ...adapter,
-      stream: (...args: Parameters<Adapter.Adapter["stream"]>) => {
-        const { retry, error, raise } = fieldsOf(attempts[Math.min(made++, attempts.length - 1)])
-        if (raise !== undefined) throw new ScriptedException("RuntimeError", textOf(raise))
-        if (error !== undefined) throw final(construct(error))
-        const [delay, reason] = listOf(retry)
-        if (retry !== undefined) throw errorOf(construct(reason), Number(delay))
-        return adapter.stream(...args)
-      }
-    }
-  }
+/** The script of an attempt, which may refuse it. */
+const scriptOf = ({ retry, error, raise }: Fields): Fake.Script => {
+  if (raise !== undefined) throw new ScriptedException("RuntimeError", textOf(raise))
+  if (error !== undefined) throw new AdapterError("invalid_request", { cause: construct(error) })
+  const [delay, reason] = listOf(retry)
+  if (retry !== undefined) throw errorOf(construct(reason), Number(delay))
+  return [{ finish: "stop" }]
 }
 
+/** Makes one request; the last attempt repeats. */
 const runOnce = async ({ policy, attempts, metadata }: Fields, { system }: Observations): Promise<Outcome> => {
-  const { adapter, ...made } = attempting(listOf(attempts))
+  const attempt = (made: number) => fieldsOf(listOf(attempts)[Math.min(made, listOf(attempts).length) - 1])
+  const adapter = Fake.make({ respond: (_, made) => scriptOf(attempt(made + 1)) })
   const notices: Array<Fields> = []
   const { failure } = await settled(() =>
-    Chat.generate(Engine.make({ adapter }), [user("hi")], {
+    Chat.generate(Engine.make({ adapter: { name: "attempts", stream: adapter.stream } }), [user("hi")], {
       system,
       retry: retryOf(policy),
       onRetry: (notice) => notices.push({ ...fieldsOf(metadata), ...noticeForm(notice) })
     })
   )
-  const seen = { attempts: made.attempts(), notices }
-  if (failure === undefined) return { ...seen, value: { ok: made.last()["ok"] } }
+  const made = adapter.requests.length
+  const seen = { attempts: made, notices }
+  if (failure === undefined) return { ...seen, value: { ok: attempt(made)["ok"] } }
   const { cause } = failure as Error
   return cause instanceof ScriptedException ? { ...seen, failure: cause } : { ...seen, value: { error: cause ?? null } }
 }
@@ -91,8 +69,8 @@ const run: Operation = async (given, seen) => {
 
 /** The calls of this kind, by `when`. */
 export const retryOperations: Readonly<Record<string, Operation>> = {
-  "retry.default_policy": () => ({ value: policyForm(Retry.defaults) }),
-  "retry.materialize": ({ policy }) => valued(() => policyForm(make(retryOf(policy)))),
+  "retry.default_policy": () => ({ value: renamed({ ...Retry.defaults }, snake) }),
+  "retry.materialize": ({ policy }) => valued(() => renamed({ ...make(retryOf(policy)) }, snake)),
   "retry.error_matches": ({ error, retry_on: retryOn }) => {
     const said = isFields(error) ? error["reason"] : error
     return { value: matches(errorOf(said), { retryOn: listOf(retryOn) as RetryPolicy["retryOn"] }) }

@@ -4,8 +4,8 @@ import { Message } from "@troupe/chat/messages"
 import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
 import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/sessionOutcome.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { comparable, fresh } from "./chatOperations.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
+import { both, inputOf } from "./chatOperations.ts"
 import { stateForm } from "../collecting.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
 import { type Operation, type Outcome, read, settled } from "../outcome.ts"
@@ -25,7 +25,7 @@ interface Done {
   readonly outcome?: Outcome
 }
 
-type Step = (place: Place, op: Fields) => Promise<Done> | Done
+type Step = (place: Place, op: Fields) => Promise<Done | SessionTurn<AnyResult>> | Done
 
 type AnyResult = ResultOf["step"]
 
@@ -37,19 +37,10 @@ const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
   outcome: { result: resultForm(result) }
 })
 
-const inputOf = ({ input }: Fields, { session }: Place): Parameters<typeof Session.start>[1] => {
-  const { session: current, messages, thread, raw_list: list, invalid } = fieldsOf(input)
-  if (current === true) return session
-  if (Array.isArray(messages)) return messages.map(forms.message.from)
-  if (isFields(thread)) return { messages: listOf(thread["messages"]).map(forms.message.from) }
-  if (Array.isArray(thread)) return thread.map(forms.message.from)
-  return (list ?? construct(invalid)) as never
+const startOf = ({ input }: Fields, { session }: Place): Parameters<typeof Session.start>[1] => {
+  const { session: current, raw_list: list, invalid, ...rest } = fieldsOf(input)
+  return current === true ? session : inputOf({ ...rest, input: list ?? construct(invalid) })
 }
-
-const turning =
-  (call: (place: Place, op: Fields) => Promise<SessionTurn<AnyResult>>): Step =>
-  async (place, op) =>
-    turned(await call(place, op))
 
 const messageIn = ({ message }: Fields) => ((message ?? null) === null ? null : forms.message.from(message))
 
@@ -109,10 +100,10 @@ const submitMany: Step = ({ session }, { results, compare_with_singles: compared
 
 const steps: Readonly<Record<string, Step>> = {
   new: (_, { fields }) => ({ session: Session.make(forms.session.from(fields)) }),
-  start: turning((place, op) => Session.start(place.engine, inputOf(op, place), place.options)),
-  reply: turning(({ engine, session, options }, { text }) => Session.reply(engine, session, text as string, options)),
-  continue: turning(({ engine, session, options }, op) => Session.continue(engine, session, messageIn(op), options)),
-  step: turning(({ engine, session, options }) => Session.step(engine, session, options)),
+  start: (place, op) => Session.start(place.engine, startOf(op, place), place.options),
+  reply: ({ engine, session, options }, { text }) => Session.reply(engine, session, text as string, options),
+  continue: ({ engine, session, options }, op) => Session.continue(engine, session, messageIn(op), options),
+  step: ({ engine, session, options }) => Session.step(engine, session, options),
   submit_tool_result: ({ session }, { id, value }) => ({
     session: Session.submitToolResult(session, textOf(id), construct(value))
   }),
@@ -131,7 +122,7 @@ const steps: Readonly<Record<string, Step>> = {
     const { response, thread, mode, manualToolCalls, halt } = forms.stepResult.from(result)
     return projected(place.session, "step", [{ type: "step_completed", response, thread, mode, manualToolCalls, halt }])
   },
-  stream_start: streamed("chat", (place, op) => Session.streamStart(place.engine, inputOf(op, place), place.options)),
+  stream_start: streamed("chat", (place, op) => Session.streamStart(place.engine, startOf(op, place), place.options)),
   stream_reply: streamed("chat", ({ engine, session, options }, { text }) =>
     Session.streamReply(engine, session, text as string, options)
   ),
@@ -144,7 +135,10 @@ const steps: Readonly<Record<string, Step>> = {
 const performed = async (place: Place, op: Fields): Promise<Done> => {
   const step = steps[textOf(op["op"])]
   if (step === undefined) throw new Error(`no operation ${textOf(op["op"])} on sessions`)
-  const { ok, failure } = await settled(() => step(place, op))
+  const { ok, failure } = await settled(async () => {
+    const done = await step(place, op)
+    return "result" in done ? turned(done) : done
+  })
   return failure === undefined ? (ok as Done) : { session: place.session, outcome: { failure } }
 }
 
@@ -171,25 +165,22 @@ const session: Operation = async ({ engine: given, ops }, seen) => {
   return { each, ...(fake === undefined ? {} : { requests: fake.requests.map(forms.request.to) }) }
 }
 
-const startVsStreamStart: Operation = (given, seen) => {
-  const messages = listOf(given["messages"] ?? fieldsOf(given["thread"])["messages"]).map(forms.message.from)
-  const options = () => optionsOf(given["opts"], seen)
-  return settled(async () => {
-    const collected = await fresh(given, seen, (engine) => Session.start(engine, messages, options()))
-    const folded = await fresh(given, seen, async (engine) => {
-      const events = await Session.streamStart(engine, messages, options())
-      for await (const _ of events) {
-        // The stream follows the events that are read.
-      }
-      return { session: events.session(), result: events.result() }
-    })
-    return [collected, folded].map((turn) => {
-      const { session: after, result } = turn as SessionTurn
-      const { id: _, context: __, ...form } = forms.session.to(after)
-      return comparable({ session: form, result: resultForm(result) })
-    })
-  }).then(({ ok, failure }) => (failure === undefined ? { sides: ok, ok: listOf(ok)[0] } : { failure }))
+/** A session without its id and its context, which cases do not compare, and the result. */
+const turnForm = ({ session: after, result }: SessionTurn): Fields => {
+  const { id: _, context: __, ...form } = forms.session.to(after)
+  return { session: form, result: resultForm(result) }
 }
+
+const startVsStreamStart = both(
+  async (...call) => turnForm(await Session.start(...call)),
+  async (...call) => {
+    const events = await Session.streamStart(...call)
+    for await (const _ of events) {
+      // The stream follows the events that are read.
+    }
+    return turnForm({ session: events.session(), result: events.result() })
+  }
+)
 
 /** The calls of this kind, by `when`. */
 export const sessionOperations: Readonly<Record<string, Operation>> = {

@@ -9,7 +9,8 @@ import { Request } from "@troupe/chat/models"
 import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
 import { Tool } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
+import { unexaminedCase } from "../../runner/suite.ts"
 import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
 import * as Plain from "../values/plain.ts"
@@ -18,32 +19,28 @@ type TypeName = (typeof Codec.types)[number]
 
 /** One type of the cases. */
 interface Type {
-  /** The name of its JSON form; types without one cannot be stored. */
-  readonly name: string
+  /** The name of its JSON form, if it differs. */
+  readonly name?: string
   readonly from: (fields: Fields) => unknown
   readonly to: (value: never) => unknown
   /** The data in its JSON form, if they are not the value. */
   readonly data?: (fields: Fields) => unknown
   /** Checks a value. */
-  readonly parse?: (value: never) => unknown
+  readonly schema?: { parse(value: unknown): unknown }
   /** The fields that a case's form always has. */
   readonly fields?: string
 }
 
-const errorType = (name: string): readonly [string, Type] => [
-  name,
-  {
-    name,
-    from: (fields) => Plain.libraryError({ ...fields, type: name }),
-    to: (error) => Plain.errorForm(error)["$error"],
-    data: ({ message = "", errors: found = [], ...fields }) => ({
-      type: name,
-      message,
-      ...(name === "ValidationError" ? { errors: Plain.findings(found) } : {}),
-      ...Plain.renamed(present(fields), Plain.camel)
-    })
-  }
-]
+const errorType = (type: string): Type => ({
+  from: (fields) => Plain.libraryError({ ...fields, type }),
+  to: (error) => Plain.errorForm(error)["$error"],
+  data: ({ message = "", errors: found = [], ...fields }) => ({
+    type,
+    message,
+    ...(type === "ValidationError" ? { errors: Plain.findings(found) } : {}),
+    ...Plain.renamed(present(fields), Plain.camel)
+  })
+})
 
 const part = (type: string): Type => ({
   name: "ContentPart",
@@ -52,29 +49,18 @@ const part = (type: string): Type => ({
 })
 
 const types: Readonly<Record<string, Type>> = {
-  Message: {
-    ...forms.message,
-    name: "Message",
-    parse: (value) => Message.Message.parse(value),
-    fields: "role content name tool_call_id metadata"
-  },
-  ToolCall: {
-    ...forms.toolCall,
-    name: "ToolCall",
-    parse: (value) => ToolCall.ToolCall.parse(value),
-    fields: "id name arguments raw_arguments metadata"
-  },
-  Thread: { ...forms.thread, name: "Thread", parse: (value) => Thread.Thread.parse(value) },
-  Request: { ...forms.request, name: "Request", parse: (value) => Request.parse(value) },
-  Usage: { from: Plain.usageOf, to: Plain.usageForm, name: "Usage", parse: (value) => Usage.Usage.parse(value) },
-  Response: { ...forms.response, name: "Response", parse: (value) => ResponseModel.Response.parse(value) },
-  StepResult: { ...forms.stepResult, name: "StepResult" },
-  ChatResult: { ...forms.chatResult, name: "ChatResult" },
-  Session: { name: "Session", from: (fields) => Session.make(forms.session.from(fields)), to: forms.session.to },
+  Message: { ...forms.message, schema: Message.Message, fields: "role content name tool_call_id metadata" },
+  ToolCall: { ...forms.toolCall, schema: ToolCall.ToolCall, fields: "id name arguments raw_arguments metadata" },
+  Thread: { ...forms.thread, schema: Thread.Thread },
+  Request: { ...forms.request, schema: Request },
+  Usage: { from: Plain.usageOf, to: Plain.usageForm, schema: Usage.Usage },
+  Response: { ...forms.response, schema: ResponseModel.Response },
+  StepResult: forms.stepResult,
+  ChatResult: forms.chatResult,
+  Session: { from: (fields) => Session.make(forms.session.from(fields)), to: forms.session.to },
   TextPart: part("text"),
   ImagePart: part("image"),
   Tool: {
-    name: "Tool",
     from: ({ schema, ...fields }) => Tool.make({ ...present(fields), jsonSchema: schema } as never),
     to: ({ name, description, schema, manual, metadata }: Tool.Tool) => ({
       name,
@@ -86,28 +72,15 @@ const types: Readonly<Record<string, Type>> = {
     data: present
   },
   Engine: {
-    name: "Engine",
     from: (fields) => Engine.make(Plain.renamed(fieldsOf(Plain.construct(fields)), Plain.camel)),
     to: ({ adapter, tools, ...rest }: Engine.Engine) =>
       Plain.renamed({ ...rest, adapter: adapter?.name, tools: tools.map(({ name }) => ({ name })) }, Plain.snake)
   },
-  ...Object.fromEntries(Object.keys(Plain.errorTypes).map(errorType))
+  ...Object.fromEntries(Object.keys(Plain.errorTypes).map((name) => [name, errorType(name)]))
 }
 
-/** Whether we have a JSON form for a type of the cases. */
-const hasForm = (type: string): boolean => Codec.types.includes(types[type]?.name as TypeName)
-
-/** The first type that a case serializes and that has no JSON form. */
-export const typeWithoutForm = (value: unknown): string | undefined => {
-  const { $type: type, fields } = fieldsOf(value)
-  if (type !== undefined && fields !== undefined && !hasForm(textOf(type))) return textOf(type)
-  const inner = typeof value === "object" && value !== null ? Object.values(value) : []
-  return inner.map(typeWithoutForm).find((found) => found !== undefined)
-}
-
-/** Values that are only described are not made: no case constructs them. */
-export const isMade = (type: unknown): boolean =>
-  textOf(type) in types && !["Session", "TextPart", "ImagePart", "SessionError"].includes(textOf(type))
+/** The name of a type's JSON form. */
+const formName = (type: string): TypeName => (types[type]?.name ?? type) as TypeName
 
 const make: Operation = ({ type: name, fields }) =>
   valued(() => {
@@ -115,14 +88,10 @@ const make: Operation = ({ type: name, fields }) =>
     if (name === "Tool") return Tool.make(given as never)
     const type = typeOf(name)
     const made = name === "ToolCall" && !("arguments" in given) ? given : type.from(given)
-    return type.to((type.parse?.(made as never) ?? made) as never)
+    return type.to((type.schema?.parse(made) ?? made) as never)
   })
 
-const typeOf = (name: unknown): Type => {
-  const type = types[textOf(name)]
-  if (type === undefined) throw new Error(`there is no type ${textOf(name)}`)
-  return type
-}
+const typeOf = (name: unknown): Type => types[textOf(name)] ?? unexaminedCase(`${textOf(name)} values`)
 
 /** The fields of typed values, without their type tags. */
 const unmarked = (value: unknown): unknown => {
@@ -137,16 +106,18 @@ const unmarked = (value: unknown): unknown => {
 /** The name in a type tag. */
 const nameIn = (tag: string): string => tag.replace(/^ALLM\./, "")
 
-const typed = (value: unknown): { readonly type: Type; readonly made: never; readonly text: string } => {
-  const { $type: name, fields } = fieldsOf(value)
-  const type = typeOf(name)
+const typed = (value: unknown) => {
+  const { $type, fields } = fieldsOf(value)
+  const type = typeOf($type)
+  const name = formName(textOf($type))
+  if (!Codec.types.includes(name)) unexaminedCase(`${name} values`)
   const made = type.from(fieldsOf(unmarked(fields))) as never
-  return { type, made, text: Codec.encode(type.name as TypeName, made) }
+  return { type, name, made, text: Codec.encode(name, made) }
 }
 
 const survives = (value: unknown): boolean => {
-  const { type, made, text } = typed(value)
-  const back: object = Codec.decode(type.name as TypeName, text)
+  const { type, name, made, text } = typed(value)
+  const back: object = Codec.decode(name, text)
   return (
     isDeepStrictEqual(type.to(back as never), type.to(made)) &&
     Object.getPrototypeOf(back) === Object.getPrototypeOf(made)
@@ -154,31 +125,31 @@ const survives = (value: unknown): boolean => {
 }
 
 const written = (value: unknown): unknown => {
-  const { type, text } = typed(value)
+  const { type, name, text } = typed(value)
   const blank = Object.fromEntries((type.fields?.split(" ") ?? []).map((field) => [field, null]))
   const data = { ...blank, ...fieldsOf(type.to(Codec.decodeAny(text).value as never)) }
-  return { __type__: `ALLM.${type.name}`, data }
+  return { __type__: `ALLM.${name}`, data }
 }
 
 const dataIn = (type: Type | undefined, data: unknown): unknown =>
   type !== undefined && isFields(data) ? (type.data ?? type.from)(fieldsOf(unmarked(data))) : data
 
 const formOf = ({ type, value }: { readonly type: string; readonly value: unknown }): Fields => {
-  const found = Object.values(types).find(({ name }) => name === type)
-  return { $type: type, ...fieldsOf(found?.to(value as never)) }
+  const name = Object.keys(types).find((key) => formName(key) === type) ?? ""
+  return { $type: type, ...fieldsOf(types[name]?.to(value as never)) }
 }
 
 const readJson = (json: unknown, as: unknown): unknown => {
   const { __type__: tag, ...rest } = fieldsOf(json)
   const named = typeof tag === "string" ? nameIn(tag) : textOf(as)
   const type = types[named]
-  const name = type?.name ?? named
+  const name = formName(named)
   if (typeof tag === "string") {
     const data = "data" in rest ? { data: dataIn(type, rest["data"]) } : {}
     return formOf(Codec.decodeAny(JSON.stringify({ type: name, version: 1, ...data })))
   }
   if (as === undefined || !isFields(json)) return formOf(Codec.decodeAny(JSON.stringify(json)))
-  return formOf({ type: name, value: Codec.fromJson(name as TypeName, dataIn(type, json)) })
+  return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) })
 }
 
 /** A finding in the case's form. */
@@ -190,9 +161,8 @@ const neutralFinding = ({ field, reason }: ValidationError["errors"][number]) =>
 }
 
 const reading = async (call: () => unknown): Promise<Outcome> => {
-  const outcome = await settled(call)
-  const { failure } = outcome
-  if (!(failure instanceof ValidationError)) return outcome
+  const { ok, failure } = await settled(call)
+  if (!(failure instanceof ValidationError)) return { ok, failure }
   return { failure: new ValidationError("invalid_request", failure.errors.map(neutralFinding)) }
 }
 

@@ -8,19 +8,9 @@ import type { Event } from "@troupe/chat/events"
 import { type Message, type Thread, type ToolCall, Usage } from "@troupe/chat/messages"
 import type { Request, Response } from "@troupe/chat/models"
 import type { Session } from "@troupe/chat/sessions"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
-import {
-  camel,
-  construct,
-  neutral,
-  outcomeForm,
-  partForm,
-  partOf,
-  renamed,
-  snake,
-  usageForm,
-  usageOf
-} from "./plain.ts"
+import { isHandlerResult } from "@troupe/chat/results"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
+import { camel, construct, neutral, outcomeForm, partForm, renamed, snake, usageForm, usageOf, words } from "./plain.ts"
 
 interface Form<A> {
   readonly from: (value: unknown) => A
@@ -66,12 +56,9 @@ const message: Form<Message.Message> = {
     if (!isFields(value)) return value as never
     const { role, content, metadata, name, tool_call_id: toolCallId } = value
     const { tool_calls: calls, ...notes } = fieldsOf(construct(metadata))
-    const parts = Array.isArray(content)
-      ? content.map((part) => (isFields(part) && "$part" in part ? partOf(part) : part))
-      : content
     return {
       role,
-      content: parts,
+      content: construct(content),
       ...present({ name, toolCallId, toolCalls: calls === undefined ? undefined : many(toolCall).from(calls) }),
       ...(Object.keys(notes).length === 0 ? {} : { metadata: notes })
     } as never
@@ -124,13 +111,6 @@ const haltOf = ({ halted_reason: reason, halt_tool_call_id: id, ...notes }: Fiel
   return { type: "question", ...questionOf(question, asking, options) }
 }
 
-const haltNames: Readonly<Record<string, string>> = {
-  question: "pending_question",
-  options: "ask_user_opts",
-  policyFault: "on_tool_error_exception",
-  result: "halt_result"
-}
-
 /** A halt as the metadata of the step it ended. */
 const haltForm = (halt: Halt): Fields => {
   const { type, reason, toolCallId, error: _, ...notes } = fieldsOf(halt)
@@ -138,7 +118,7 @@ const haltForm = (halt: Halt): Fields => {
   return {
     halted_reason: isQuestion ? "ask_user" : (reason ?? type),
     ...(type === "cancelled" ? {} : { [isQuestion ? "pending_tool_call_id" : "halt_tool_call_id"]: toolCallId }),
-    ...fieldsOf(neutral(renamed(notes, (name) => haltNames[name] ?? name)))
+    ...fieldsOf(neutral(renamed(notes, (name) => textOf(words.halts[name] ?? name))))
   }
 }
 
@@ -171,21 +151,14 @@ const stepResult: Form<StepResult> = {
 /** A chat result; parts that a case omits are empty, and the calls that it waits for are in its metadata too. */
 const chatResult: Form<ChatResult> = {
   from: (value) => {
-    const {
-      thread: messages,
-      final_response: last,
-      steps,
-      halted_reason: reason,
-      metadata,
-      ...pending
-    } = fieldsOf(value)
+    const { thread: own, final_response: last, steps, halted_reason: reason, metadata, ...pending } = fieldsOf(value)
     const { manual_tool_calls: manual, ask_user_opts: options, ...rest } = fieldsOf(construct(metadata))
     const finalResponse = isMissing(last) ? undefined : response.from(last)
     const calls = many(toolCall).from(manual)
     const isManual = reason === "manual_tool_calls" && calls.length === 0
     const { pending_question: question, pending_tool_call_id: id } = { ...rest, ...present(pending) }
     return {
-      thread: thread.from(messages),
+      thread: thread.from(own),
       finalResponse,
       steps: many(stepResult).from(steps),
       haltedReason: textOf(reason),
@@ -251,6 +224,14 @@ const fields: Readonly<
   steps: many(stepResult),
   tool_results: many(message),
   usage: { from: usageOf, to: usageForm },
+  // The result of a call, of a chat, or the value of a halt.
+  result: {
+    from: (result) => (isFields(result) && "halted_reason" in result ? chatResult.from(result) : construct(result)),
+    to: (result: unknown) => {
+      if (isHandlerResult(result)) return outcomeForm(result)
+      return isFields(result) && "haltedReason" in result ? chatResult.to(result as never) : neutral(result)
+    }
+  },
   tool_calls: many(toolCall),
   manual_tool_calls: many(toolCall),
   pending_tool_calls: many(toolCall),
@@ -266,45 +247,16 @@ const event = {
     if (type === "raw_chunk") return { type, chunk: construct(payload) }
     if (type === "error") return { type, error: construct(payload) }
     if (!isFields(payload)) return payload as never
-    const { result, opts, metadata, ...rest } = payload
+    const { metadata, opts: options, ...rest } = payload
     const { usage, ...notes } = fieldsOf(metadata)
-    const ended = isFields(result) && "halted_reason" in result ? chatResult.from(result) : construct(result)
-    return {
-      type,
-      ...readFields(rest),
-      ...(result === undefined ? {} : { result: ended }),
-      ...(opts === undefined ? {} : { options: construct(opts) }),
-      ...(usage === undefined ? {} : { usage: usageOf(usage) }),
-      ...(metadata === undefined ? {} : { metadata: construct(notes) })
-    } as never
+    const read = readFields({ ...rest, options, usage })
+    return { type, ...read, ...(metadata === undefined ? {} : { metadata: construct(notes) }) } as never
   },
-  to: (said: Event): readonly [string, unknown] => {
-    const { type, ...payload } = said
-    switch (said.type) {
-      case "raw_chunk":
-        return [type, neutral(said.chunk)]
-      case "error":
-        return [type, neutral(said.error)]
-      case "message_completed": {
-        const notes = { ...said.metadata, ...(said.usage === undefined ? {} : { usage: usageForm(said.usage) }) }
-        const metadata = Object.keys(notes).length === 0 ? {} : { metadata: notes }
-        return [type, { message: message.to(said.message), finish_reason: said.finishReason, ...metadata }]
-      }
-      case "tool_execution_completed":
-        return [type, { id: said.id, name: said.name, result: outcomeForm(said.result) }]
-      case "ask_user_requested": {
-        const { options, ...asked } = fieldsOf(payload)
-        return [type, { ...writeFields(asked), opts: neutral(options) }]
-      }
-      case "step_completed": {
-        const { response: made, thread: messages, mode, manualToolCalls } = said
-        return [type, writeFields({ response: made, thread: messages, mode, manualToolCalls })]
-      }
-      case "chat_completed":
-        return [type, { result: chatResult.to(said.result) }]
-      default:
-        return [type, writeFields(payload)]
-    }
+  to: ({ type, ...payload }: Event): readonly [string, unknown] => {
+    const { usage, metadata, options: opts, ...rest } = writeFields(payload)
+    if (type === "raw_chunk" || type === "error") return [type, Object.values(rest)[0]]
+    const notes = { ...fieldsOf(metadata), ...present({ usage }) }
+    return [type, renamed({ ...rest, opts, metadata: Object.keys(notes).length === 0 ? undefined : notes }, snake)]
   }
 }
 

@@ -7,7 +7,12 @@ import { error, ok } from "@troupe/chat"
 import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "@troupe/chat/errors"
 import type { ContentPart, Usage } from "@troupe/chat/messages"
 import { type HandlerResult, isHandlerResult } from "@troupe/chat/results"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, tablesIn, textOf } from "../../runner/json.ts"
+
+/** The names of the cases with what they mean. */
+export const words = tablesIn("../words.json", import.meta.url) as Readonly<
+  Record<"payloads" | "lacking" | "foreign" | "options" | "halts" | "facets" | "flags", Fields>
+>
 
 /** The exception of a case's `raise`, distinct from all of our errors. */
 export class ScriptedException extends Error {

@@ -2,8 +2,9 @@
 import { Dispatch } from "@troupe/chat/dispatch"
 import type { Permissions } from "@troupe/chat/tools"
 import { Process } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { ScriptedException } from "../../chat/values/plain.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
+import { camel, ScriptedException } from "../../chat/values/plain.ts"
+import { meanings } from "../dispatchCases.ts"
 
 /** The state of a case's batch. */
 export interface BatchState extends Dispatch.DispatchState {
@@ -14,12 +15,12 @@ export interface BatchState extends Dispatch.DispatchState {
   readonly messages: number
 }
 
-/** The initial state of a batch; `given` uses the cases' names for its fields. */
-export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => {
+/** The initial state of a batch; `given` uses the cases' names for its fields, `tools` their declarations. */
+export const stateOf = (given: Fields, tools: unknown): BatchState => {
   const { phase = "default", mistakes, tokens, toolCallsMade } = given
   const limits = Object.entries(given).filter(([name]) => name === "maxConcurrency" || name === "toolTimeoutMs")
   return {
-    tools,
+    tools: listOf(tools).map((tool) => toolOf(fieldsOf(tool))),
     phase: phase as Permissions.Mode,
     messages: 0,
     budget: { tokens: Number(tokens ?? 0) },
@@ -36,11 +37,8 @@ export const fieldsOfState = (state: BatchState | undefined): Fields | undefined
   return { phase, mistakes, tokens: budget?.tokens ?? null, budget, toolCallsMade, messages }
 }
 
-/** Tools from a case's declarations. */
-export const toolsOf = (tools: unknown): ReadonlyArray<Dispatch.DispatchTool> =>
-  listOf(tools)
-    .map(fieldsOf)
-    .map(({ name, parallelSafe }) => ({ name: textOf(name), effect: parallelSafe === true ? "read" : "write" }))
+const toolOf = ({ name, parallelSafe, effect = parallelSafe === true ? "read" : "write" }: Fields) =>
+  ({ name, effect }) as Dispatch.DispatchTool
 
 /** One call, and the script of its runner. */
 export type ScriptedCall = ReturnType<typeof callOf>
@@ -100,36 +98,20 @@ const crashing = (kind: string): never => {
   throw kind === "throw" ? "thrown" : new ScriptedException("RuntimeError", kind)
 }
 
-const edits: Readonly<Record<string, (change: unknown) => Fields>> = {
-  bump: (change) => ({ mistakes: `+${textOf(change)}` }),
-  add_tokens: (change) => ({ tokens: `+${textOf(change)}` }),
-  tool_calls_made: (change) => ({ toolCallsMade: change })
-}
+/** An edit of a recorded run, as that of a written case. */
+const recordedEdit = ([name, change]: [string, unknown]): Fields =>
+  name in meanings.additions ? { [textOf(meanings.additions[name])]: `+${textOf(change)}` } : { [camel(name)]: change }
 
 /** A call of a recorded run, as that of a written case. */
 export const recordedCall = (value: unknown): ScriptedCall => {
   const { key, id, tool, script } = fieldsOf(value)
   const { stateEdits, result, setShared, writeShared = setShared, ...same } = fieldsOf(script)
-  const {
-    raw,
-    readShared: saw,
-    ...rest
-  } = isFields(result) || result === undefined ? fieldsOf(result) : { [textOf(result)]: true }
-  const all = listOf(stateEdits).flatMap((one) => Object.entries(fieldsOf(one)))
-  const edit = all.map(([name, change]) => edits[name]?.(change) ?? { [name]: change })
+  const returns: Fields = typeof result === "string" ? { [result]: true } : fieldsOf(result)
+  const { raw, readShared: saw, ...rest } = returns
+  const edit = listOf(stateEdits).flatMap((one) => Object.entries(fieldsOf(one)).map(recordedEdit))
   const returned = raw === undefined ? {} : { rawResult: rawValues[textOf(raw)] }
   const writes = writeShared === undefined ? undefined : { cell: writeShared }
-  return callOf({
-    key,
-    id,
-    tool,
-    edit,
-    writes,
-    saw,
-    ...same,
-    ...rest,
-    ...returned
-  })
+  return callOf({ key, id, tool, edit, writes, saw, ...same, ...rest, ...returned })
 }
 
 /** Values that are no result of a call, and the recordings' form of those that are kept. */

@@ -5,18 +5,12 @@
  */
 import { Usage } from "@troupe/chat/messages"
 import { renamed } from "../../chat/values/plain.ts"
-import { type Fields, fieldsOf, listOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf } from "../../runner/json.ts"
 import { finishOf, runLoop } from "../loop/loopRun.ts"
 import { type Model, reply } from "../loop/loopScript.ts"
-import { compared, type Operation, type Operations } from "../dispatchCases.ts"
+import { compared, meanings, type Operation, type Operations } from "../dispatchCases.ts"
 
-const names: Readonly<Record<string, keyof Usage.Usage>> = {
-  in: "inputTokens",
-  out: "outputTokens",
-  total: "totalTokens",
-  reasoning: "reasoningTokens",
-  cost: "totalCost"
-}
+const names = meanings.usage as Readonly<Record<string, keyof Usage.Usage>>
 
 const usageOf = (fields: Fields): Usage.Usage => renamed(fields, (name) => names[name] ?? name)
 

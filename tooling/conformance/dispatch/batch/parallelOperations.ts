@@ -1,7 +1,7 @@
 /** Runs batches of calls, and notifies listeners of results. */
 import { Dispatch } from "@troupe/chat/dispatch"
 import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { isScripted } from "../../chat/outcome.ts"
 import { type BatchSeen, runBatch } from "./batch.ts"
 import {
@@ -11,14 +11,13 @@ import {
   printed,
   recordedCall,
   type ScriptedCall,
-  stateOf,
-  toolsOf
+  stateOf
 } from "./batchScript.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
   runBatch({
-    state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])),
+    state: stateOf(fieldsOf(given["state"]), given["tools"]),
     calls,
     cell: given["sharedCell"],
     options: fieldsOf(given["options"])
@@ -113,15 +112,6 @@ const runWithConcurrency: Operation = async ({ given, when, expected }) => {
   return compared({ maxInFlight: Object.fromEntries(await Promise.all(seen)) }, { expected })
 }
 
-/** The tools of the recordings; `dup` is registered twice. */
-const recordedTools: ReadonlyArray<Dispatch.DispatchTool> = [
-  { name: "r", effect: "read" },
-  { name: "w", effect: "write" },
-  { name: "p" },
-  { name: "dup", effect: "read" },
-  { name: "dup", effect: "write" }
-]
-
 /** The text of a generated error is ours; only the tool's name is compared. */
 const madeUp = /^tool call '(\w+)' timed out or crashed before returning$/
 
@@ -133,7 +123,7 @@ const inOurWords = (expected: unknown): unknown => {
 
 const runRecorded: Operation = async ({ recorded, expected }) => {
   const calls = listOf(recorded["calls"]).map(recordedCall)
-  const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
+  const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), meanings.tools["recordedBatch"]), calls })
   const { kind, reason, results, state, trace, maxInFlight, given } = seen
   const isCaught = kind === "raised-in-caller" && !isScripted(reason)
   const all: Fields = {

@@ -5,7 +5,7 @@
  */
 import type { ToolCall } from "@troupe/chat/messages"
 import type { Hooks, Permissions } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { hookOf, hooksOf, plain, printed } from "./hookOperations.ts"

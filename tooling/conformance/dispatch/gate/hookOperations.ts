@@ -6,7 +6,7 @@
 import * as Hooks from "../../../../packages/chat/src/gate/Hooks.ts"
 import { user } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { callOf } from "./permissionSetup.ts"
@@ -80,28 +80,22 @@ const judged = async (event: "PreToolUse" | "PostToolUse", list: unknown, name: 
   return { result: shown(verdict), ran }
 }
 
-/** One call under the hooks of the case, and under each of its alternatives. */
-const runOne =
-  (when: string, event: "PreToolUse" | "PostToolUse"): Operation =>
-  async (one) => {
-    const { [event]: list, [`${event}Each`]: each, [`${event}Returns`]: returns } = one.given
-    const lists = returns === undefined ? listOf(each) : listOf(returns).map((answer) => [answer])
-    const all = await Promise.all(lists.map((other) => judged(event, other, one.when[when])))
-    const results = all.map(({ result }) => result)
-    return compared({ ...(await judged(event, list, one.when[when])), results, outcomes: results }, one)
-  }
-
-/** Several calls under the same hooks. */
-const runEach =
-  (when: string, event: "PreToolUse" | "PostToolUse"): Operation =>
-  async (one) => {
-    const each = await Promise.all(listOf(one.when[when]).map((name) => judged(event, one.given[event], name)))
-    const verdict = (result: unknown) => (result === "allow" ? "ok" : result)
-    const word = (result: unknown) => (isFields(result) && event === "PreToolUse" ? Object.keys(result)[0] : result)
-    return compared(
-      { results: each.map(({ result }) => word(verdict(result))), fired: each.map(({ ran }) => ran) },
-      one
-    )
+/** One call, or each of several, under the hooks of the case, or under each of its alternatives. */
+const run =
+  (event: "PreToolUse" | "PostToolUse"): Operation =>
+  async ({ given, when, expected }) => {
+    const { [event]: own, [`${event}Each`]: lists = [own], [`${event}Returns`]: returns } = given
+    const [named] = Object.values(when)
+    const variants = returns === undefined ? listOf(lists) : listOf(returns).map((answer) => [answer])
+    const calls = variants.flatMap((list) => [named].flat().map((name) => judged(event, list, name)))
+    const all = await Promise.all(calls)
+    // Of several calls a case has only the words of their verdicts.
+    const word = (result: unknown) => {
+      if (!Array.isArray(named)) return result
+      return isFields(result) && event === "PreToolUse" ? Object.keys(result)[0] : result === "allow" ? "ok" : result
+    }
+    const results = all.map(({ result }) => word(result))
+    return compared({ ...all[0], results, outcomes: results, fired: all.map(({ ran }) => ran) }, { expected })
   }
 
 /** Runs the hooks of a lifecycle event. */
@@ -111,8 +105,7 @@ const lifecycleOf = async (event: string, list: unknown) => {
   const payload = { prompt: "", sessionId: undefined, messages: [] }
   const result = await Hooks.lifecycle(hooks, event as "UserPromptSubmit", payload, running())
   const { injects, transform = null, halt } = result
-  const shownHalt = halt === undefined ? null : haltText(halt)
-  return { ran, injects: injects.map(({ content }) => content), transform, halt: shownHalt }
+  return { ran, injects: injects.map(({ content }) => content), transform, halt: halt ? haltText(halt) : null }
 }
 
 const recordedRun: Operation = async (one) => {
@@ -143,10 +136,10 @@ export const plain = (term: string): string => {
 
 /** The operations that run only hooks, by the case's name. */
 export const hookOperations: Operations = {
-  preTool: runOne("preTool", "PreToolUse"),
-  preToolEach: runEach("preToolEach", "PreToolUse"),
-  postTool: runOne("postTool", "PostToolUse"),
-  postToolEach: runEach("postToolEach", "PostToolUse"),
+  preTool: run("PreToolUse"),
+  preToolEach: run("PreToolUse"),
+  postTool: run("PostToolUse"),
+  postToolEach: run("PostToolUse"),
   lifecycle: async (one) => {
     const event = textOf(one.when["lifecycle"])
     return compared(await lifecycleOf(event, one.given[event]), one)

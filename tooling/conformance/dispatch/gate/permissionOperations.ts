@@ -7,13 +7,12 @@ import { tool as functionTool } from "@troupe/chat"
 import { ToolError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
 import { Permissions, runToolCalls } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type DispatchCase, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { answering, callOf, type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
 
-const unread = unexaminedCase("what a line for a shell does is not read; a host says it with `readOnly`")
-const escape = unexaminedCase("no mode skips the list of refused tools")
+const escape = () => unexaminedCase("no mode skips the list of refused tools")
 
 /** The verdict on one call of a case, whose callback is given in words, and the questions about it. */
 const single = async (name: unknown, args: Fields, given: Fields) => {
@@ -57,7 +56,7 @@ const checking =
 const checkWith: Operation = async (one) => {
   const variants = listOf(one.when["checkWith"]).map((variant): Fields => ({ ...one.given, ...fieldsOf(variant) }))
   const skips = (given: Fields) => given["respectDenyList"] === false && given["phase"] === "trusted" && "deny" in given
-  return variants.some(skips) ? escape : checking(() => variants.map((given) => [given["tool"], {}, given]))(one)
+  return variants.some(skips) ? escape() : checking(() => variants.map((given) => [given["tool"], {}, given]))(one)
 }
 
 const checkPlanMode: Operation = async (one) => {
@@ -117,7 +116,7 @@ const clamp: Operation = async ({ recorded: { a, b, result } }) =>
 /** The title of a recorded check describes its input. */
 const extra: Operation = async ({ recorded: { title: words, tool, phase }, expected }) => {
   const title = textOf(words)
-  if (title.includes("respect_denylist false") && title.includes("trusted")) return escape
+  if (title.includes("respect_denylist false") && title.includes("trusted")) return escape()
   const named = {
     ...(title.includes("denylist") ? { deny: [tool] } : {}),
     ...(title.includes("allowlist") ? { allow: title.includes("miss") ? ["read"] : [] } : {}),
@@ -137,13 +136,11 @@ export const permissionOperations: Operations = {
   checkWith,
   checkShell: async (one) =>
     one.given["phase"] === "plan"
-      ? unread
+      ? unexaminedCase(textOf(meanings.elsewhere["checkShellEach"]))
       : checking(({ when, given }) => [["bash", { command: textOf(when["checkShell"]) }, given]])(one),
   checkPlanMode,
   checkWithAskReturning,
-  checkShellEach: async () => unread,
   "golden-gate.permissionMatrix": matrix,
   "golden-gate.phaseClamp": clamp,
-  "golden-gate.permissionExtras": extra,
-  "golden-gate.readOnlyShell": async () => unread
+  "golden-gate.permissionExtras": extra
 }

@@ -10,35 +10,26 @@ import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { type Hooks, Permissions, streamToolCalls } from "@troupe/chat/tools"
 import { snake, renamed } from "../../chat/values/plain.ts"
-import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import { meanings } from "../dispatchCases.ts"
-
-/** The tools that the original allows in plan mode. */
-const planning =
-  "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent lsp todo_write ask_user finish".split(" ")
-
-/** The tools that the original allows without a question when edits are accepted. */
-const edits = "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent write edit todo_write".split(" ")
 
 /** A case with a shell read needs only one list: the host decides which tools read. */
 const readsShell = ({ name, arguments: args }: ToolCall.ToolCall): boolean =>
   name === "bash" && args?.["command"] === "ls -la"
 
-const modes: Readonly<Record<string, string>> = { accept_edits: "acceptEdits", bypass_permissions: "bypass" }
-
 /** A mode by its original name; an unknown name is returned unchanged. */
 export const modeOf = (phase: unknown): Permissions.Mode => {
   const name = textOf(phase ?? "default")
-  return (modes[name] ?? name) as Permissions.Mode
+  return (meanings.modes[name] ?? name) as Permissions.Mode
 }
 
-/** Permissions, from a case's words. */
+/** Permissions, from a case's words, with the tools that the original allows in plan mode, and when edits are accepted. */
 export const permissionsOf = (given: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
   const { readonlyOptIn, phase, allow, deny } = given
-  const names = [...planning, ...namesOf(readonlyOptIn)]
+  const names = namesOf([...listOf(meanings.tools["plan"]), ...listOf(readonlyOptIn)])
   const readOnly = (call: ToolCall.ToolCall) => names.includes(call.name) || readsShell(call)
   const lists = { ...("allow" in given && { allow: namesOf(allow) }), ...("deny" in given && { deny: namesOf(deny) }) }
-  return { mode: modeOf(phase), ...lists, readOnly, edits, ask }
+  return { mode: modeOf(phase), ...lists, readOnly, edits: namesOf(meanings.tools["edits"]), ask }
 }
 
 /** A call of a case. */

@@ -5,9 +5,9 @@
  */
 import { lastText } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import type { Difference } from "../../runner/matching.ts"
-import { compared } from "../dispatchCases.ts"
+import { compared, meanings } from "../dispatchCases.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"
 
 const stepsOf = ({ result }: LoopSeen) => result?.steps ?? []
@@ -38,7 +38,7 @@ export const facets = (seen: LoopSeen): Fields => {
     finish,
     halted: finish === "error_halted" ? result?.haltedReason : undefined,
     deliverable: result?.metadata["haltResult"],
-    category: finish.startsWith("error_") ? (categories[finish] ?? "capacity") : "success",
+    category: meanings.categories[finish] ?? "capacity",
     outcome: outcomeOf(seen),
     text: result === undefined ? undefined : lastText(result),
     iterations: counted.length,
@@ -68,13 +68,6 @@ export const facets = (seen: LoopSeen): Fields => {
     toolDenied: { tool_name: toolName, denialCode: fieldsOf(denial)["code"] },
     maxOpenQuestions: seen.maxOpenQuestions
   }
-}
-
-const categories: Fields = {
-  error_during_execution: "retryable",
-  error_schema_validation: "retryable",
-  error_halted: "fatal",
-  error_provider_auth: "fatal"
 }
 
 export const outcomeOf = (seen: LoopSeen): string => {

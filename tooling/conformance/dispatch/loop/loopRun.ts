@@ -9,10 +9,12 @@ import { AdapterError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Hooks, Permissions } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../../runner/json.ts"
 import { isScripted, settled } from "../../chat/outcome.ts"
+import { ScriptedException } from "../../chat/values/plain.ts"
+import { meanings } from "../dispatchCases.ts"
 import { hookOf } from "../gate/hookOperations.ts"
-import { type Model, type Ran, toolsOf } from "./loopScript.ts"
+import { type Model, toolsOf } from "./loopScript.ts"
 
 /** A run: its prompt, and its inputs. */
 export interface LoopRun {
@@ -21,17 +23,15 @@ export interface LoopRun {
   readonly given: Fields
   /** Overrides the case's own options. */
   readonly options?: Fields | undefined
-  /** Receives the events like a reader of a live chat: its exceptions and its time do not affect the run. */
-  readonly listener?: ((event: Event, clock: Clock.Clock) => void | Promise<void>) | undefined
 }
 
 /** The observations of a run. */
 export type LoopSeen = Awaited<ReturnType<typeof runLoop>>
 
 /** Runs the turn. */
-export const runLoop = async ({ prompt, model, given, options, listener }: LoopRun) => {
+export const runLoop = async ({ prompt, model, given, options }: LoopRun) => {
   const clock = Clock.test()
-  const ran: Ran = { ids: [] }
+  const ran: Array<string> = []
   const events: Array<string> = []
   const watched = hooksOf(fieldsOf(given["hooks"]), (iteration) => events.push(`iteration:${iteration}`))
   const asked = askOf(given["ask"], clock)
@@ -48,19 +48,17 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
   } as const
   const running = async (): Promise<ChatResult> => {
     const engine = Engine.make({ adapter, tools, retry: false })
-    let result: ChatResult | undefined
     for await (const event of await Chat.stream(engine, [user(prompt)], own)) {
       events.push(...written(event))
-      if (event.type === "chat_completed") ({ result } = event)
+      if (event.type === "chat_completed") return event.result
     }
-    if (result === undefined) throw new Error("the run gave no result")
-    return result
+    throw new Error("the run gave no result")
   }
-  const listening = async (listen: NonNullable<LoopRun["listener"]>): Promise<ChatResult> => {
+  const listening = async (): Promise<ChatResult> => {
     const troupe = await Troupe.start({ adapter, tools, retry: false, ...own })
     const turn = (await troupe.chat("a")).send(prompt)
     const reading = (async () => {
-      for await (const event of turn) await listen(event, clock)
+      for await (const event of turn) await listened(event, textOf(given["listener"]), clock)
     })()
     await reading.catch((error: unknown) => {
       if (!isScripted(error)) throw error
@@ -70,7 +68,7 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     return result
   }
   const { ok: result, failure: thrown } = await clock.run(
-    settled(() => (listener === undefined ? running() : listening(listener)))
+    settled(given["listener"] === undefined ? running : listening)
   )
   return {
     result: result as ChatResult | undefined,
@@ -78,10 +76,23 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     events,
     fired: watched.fired,
     payloads: watched.payloads,
-    ran: ran.ids,
+    ran,
     providerCalls: adapter.requests.length,
     ...asked.seen
   }
+}
+
+/** Receives an event like a reader of a live chat, whose exceptions and time do not affect the run. */
+const listened = async ({ type }: Event, words: string, clock: Clock.Clock): Promise<void> => {
+  if (type !== "tool_execution_completed") return
+  if (words.startsWith("raises")) throw new ScriptedException("Boom", "the listener raised")
+  await wait(words, clock)
+}
+
+/** Waits the milliseconds that the words have, if any. */
+const wait = async (words: string, clock: Clock.Clock): Promise<void> => {
+  const [, ms] = /(\d+) ms/.exec(words) ?? []
+  if (ms !== undefined) await new Promise<void>((over) => void clock.setTimeout(over, Number(ms)))
 }
 
 /** Events in the cases' form; a hook records a run's iterations. */
@@ -125,8 +136,7 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
     seen.maxOpenQuestions = Math.max(seen.maxOpenQuestions, ++open)
     const words = isFields(given) ? textOf(given[id] ?? "allow") : textOf(given)
     if (words === "raises") throw new Error("the callback raised")
-    const [, ms = "0"] = /(\d+) ms/.exec(words) ?? []
-    await new Promise<void>((over) => void clock.setTimeout(over, Number(ms)))
+    await wait(words, clock)
     open--
     seen.log.push(`answered:${id}`)
     const [, halt] = /halt (\w+)/.exec(words) ?? []
@@ -157,19 +167,9 @@ const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
 /** The original's word for how a run ended. */
 export const finishOf = ({ result, thrown }: LoopSeen): string => {
   const reason = result?.haltedReason ?? "error"
-  if (reason !== "error") return finishes[reason] ?? "error_halted"
+  if (reason !== "error") return textOf(meanings.finishes[reason] ?? "error_halted")
   const error = result === undefined ? thrown : result.metadata["error"]
   return error instanceof AdapterError && error.reason === "authentication_failed"
     ? "error_provider_auth"
     : "error_during_execution"
-}
-
-const finishes: Readonly<Record<string, string>> = {
-  completed: "stop",
-  submitted: "submitted",
-  max_turns: "error_max_turns",
-  budget_cost: "error_max_budget_usd",
-  consecutive_mistakes: "error_consecutive_mistakes",
-  no_progress: "error_no_progress",
-  tool_error: "error_halted"
 }

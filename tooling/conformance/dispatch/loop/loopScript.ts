@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { error as failed, type Fake, halt as halted, ok, tool as functionTool } from "@troupe/chat"
+import { error as failed, type Fake, halt as halted, ok } from "@troupe/chat"
 import type { AdapterError } from "@troupe/chat/errors"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/json.ts"
 import { ScriptedException } from "../../chat/values/plain.ts"
 import { meanings } from "../dispatchCases.ts"
 
@@ -62,12 +62,8 @@ export const modelOf = (given: unknown): Model | undefined => {
 const replyOf = (given: unknown): Model => {
   if (typeof given === "string") return described(given) ?? (() => reply(given))
   const { text = "", calls = given } = fieldsOf(given)
-  const all = listOf(calls)
-  return (turn) =>
-    reply(
-      textOf(text),
-      Array.from(all, (one) => callOf(one, turn))
-    )
+  const callsAt = (turn: number) => listOf(calls).map((one) => callOf(one, turn))
+  return (turn) => reply(textOf(text), callsAt(turn))
 }
 
 /** A call by its fields, or by a name followed by words. */
@@ -81,58 +77,34 @@ const callOf = (given: unknown, turn: number): ScriptedCall => {
   return { id: textOf(id), name: textOf(name), args: fieldsOf(args) }
 }
 
-/** The actions of a case's tools, in the order of their starts. */
-export interface Ran {
-  readonly ids: Array<string>
-}
-
-/** The tools of a case, and those that cases assume. */
-export const toolsOf = (given: Fields, ran: Ran): ReadonlyArray<Tool.Tool> => {
+/** The tools of a case, and those that cases assume. `ran` gets the ids of their calls, in the order of their starts. */
+export const toolsOf = (given: Fields, ran: Array<string>): ReadonlyArray<Tool.Tool> => {
   const own = listOf(given["tools"])
     .filter(isFields)
     .map((fields) => toolOf(fields, ran))
   return [...own, ...granted(ran).filter(({ name }) => !own.some((tool) => tool.name === name))]
 }
 
-const toolOf = ({ name, parallelSafe, error, halt, returns, raises }: Fields, ran: Ran): Tool.Tool =>
+/** A tool; its halt has the argument `deliverable`, and its mode is the one that it changes to. */
+const toolOf = ({ name, parallelSafe, error, halt, mode, returns, raises }: Fields, ran: Array<string>): Tool.Tool =>
   Tool.make({
     name: textOf(name),
     effect: parallelSafe === true ? "read" : "write",
-    handler: (_, { toolCall }) => {
-      ran.ids.push(toolCall.id)
+    handler: (args, { toolCall, setPermissionMode }) => {
+      ran.push(toolCall.id)
       if (raises !== undefined) throw new ScriptedException("Boom", textOf(raises))
       if (error !== undefined) return failed(error)
-      if (halt !== undefined) return halted(textOf(halt))
+      if (halt !== undefined) return halted(textOf(halt), args["deliverable"])
       if (typeof returns === "function") return returns() as HandlerResult
-      return ok(returns ?? `${textOf(name)}-out`)
+      const result = ok(returns ?? `${textOf(name)}-out`)
+      return mode === undefined ? result : setPermissionMode(mode as "plan").then(() => result)
     }
   })
 
-const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
+const granted = (ran: Array<string>): ReadonlyArray<Tool.Tool> => {
   let count = 0
-  const finish = Tool.make({
-    name: "finish",
-    handler: (args, { toolCall }) => {
-      ran.ids.push(toolCall.id)
-      return halted("submitted", args["deliverable"])
-    }
-  })
-  const plan = functionTool({
-    name: "plan_mode",
-    execute: async (_, { toolCall, setPermissionMode }) => {
-      ran.ids.push(toolCall.id)
-      await setPermissionMode("plan")
-      return "entered plan mode"
-    }
-  })
-  const reads = ["read", "glob", "grep", "ok_safe", "safe"].map((name) => ({ name, parallelSafe: true }))
-  const others = [
-    ...["ok_w", "echo", "mutating"].map((name) => ({ name })),
-    { name: "counts", returns: () => ok(++count) },
-    { name: "raising_w", raises: "boom" },
-    { name: "raising_safe", parallelSafe: true, raises: "boom" }
-  ]
-  return [...[...reads, ...others].map((fields) => toolOf(fields, ran)), finish, plan]
+  const counts = { name: "counts", returns: () => ok(++count) }
+  return [...listOf(meanings.tools["loop"]), counts].map((tool) => toolOf(fieldsOf(tool), ran))
 }
 
 /** The failure of a provider, by the case's name. */

@@ -6,18 +6,9 @@
 import { OtpError, Process, type Target, Timer } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { list } from "../../runner/json.ts"
-import type { Json } from "../../runner/json.ts"
+import { type Json, list } from "../../runner/json.ts"
 import { type Actor, arg, Returned, act, verb, type Verb, type Verbs } from "../actor.ts"
 import { fits, RuntimeError } from "../terms.ts"
-
-const thrownOf = (cause: Cause.Cause<unknown>): { readonly thrown: unknown } | undefined => {
-  for (const reason of cause.reasons) {
-    if (Cause.isFailReason(reason)) return { thrown: reason.error }
-    if (Cause.isDieReason(reason)) return { thrown: reason.defect }
-  }
-  return undefined
-}
 
 const classify = (thrown: unknown): ReadonlyArray<unknown> => {
   if (Process.isSelfExit(thrown)) return ["exit", thrown.reason]
@@ -38,9 +29,9 @@ const caught: Verb = (actor, [step]) =>
     Effect.matchCauseEffect({
       onSuccess: (value) => Effect.sync(() => actor.observe("ok", worth(actor, value))),
       onFailure: (cause) => {
-        const failure = thrownOf(cause)
-        if (failure === undefined || failure.thrown instanceof Returned) return Effect.failCause(cause)
-        return Effect.sync(() => actor.observe("caught", ...classify(failure.thrown)))
+        const thrown = Cause.squash(cause)
+        if (Cause.hasInterruptsOnly(cause) || thrown instanceof Returned) return Effect.failCause(cause)
+        return Effect.sync(() => actor.observe("caught", ...classify(thrown)))
       }
     })
   )

@@ -17,13 +17,8 @@ export const bodyOf =
       world.adopt(name, self)
       const { trap_exit: traps, script } = object(object(world.given["procs"])[name])
       if (traps === true) Process.trapExit(self, true)
-      return new Actor(world, self).script(script).pipe(
-        Effect.catchCause((cause) => {
-          const [reason] = cause.reasons
-          const error = reason?._tag === "Fail" ? reason.error : undefined
-          return error instanceof Returned ? Effect.succeed(error.value) : Effect.failCause(cause)
-        })
-      )
+      const value = (error: unknown) => (error instanceof Returned ? Effect.succeed(error.value) : Effect.fail(error))
+      return new Actor(world, self).script(script).pipe(Effect.catch(value))
     })
 
 const labels = (world: World, pids: ReadonlyArray<Pid> = []): ReadonlyArray<string> =>
@@ -62,11 +57,10 @@ export const processes: Verbs = {
   unlink: verb("unlink", [arg.pid], ({ self }, pid) => Process.unlink(self, pid)),
   monitor: monitor(arg.pid),
   monitor_name: monitor(arg.name),
-  demonitor: (actor, [name, ...options]) =>
-    verb("demonitor", [arg.text], ({ world }, ref) => {
-      const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
-      return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)
-    })(actor, [name ?? null]),
+  demonitor: verb("demonitor", [arg.text, arg.raw, arg.raw], ({ world }, ref, ...options) => {
+    const chosen = { flush: options.flat().includes("flush"), info: options.flat().includes("info") }
+    return Process.demonitor(world.ref(ref) as SystemMessage.MonitorRef, chosen)
+  }),
   exit_signal: act([arg.pid, arg.reason], (actor, pid, reason) => {
     actor.signal(pid, reason)
     return Process.isAlive(actor.self) ? Effect.sync(() => actor.observe("exit_signal", true)) : Effect.never

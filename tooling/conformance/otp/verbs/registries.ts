@@ -4,7 +4,7 @@
  * @module
  */
 import { GenServer, Process, Registry } from "@troupe/otp"
-import { type Json, number, sorted } from "../../runner/json.ts"
+import { number, sorted } from "../../runner/json.ts"
 import { arg, act, verb, type Verbs } from "../actor.ts"
 import { call } from "./servers.ts"
 
@@ -39,7 +39,7 @@ export const registries: Verbs = {
   ),
   // The new value is the given one, or, if the step has none, the next number.
   reg_update: verb("reg_update", [arg.pid, arg.term, arg.raw], ({ self }, registry, key, value) => {
-    const change = (before: unknown) => (value === undefined ? number(before as Json) + 1 : value)
+    const change = (before: unknown) => (value === undefined ? number(before) + 1 : value)
     const found = Registry.update(registry, key, self, change)
     return found === undefined ? "error" : [found.value, found.before]
   }),

@@ -5,7 +5,7 @@
  */
 import { Agent, GenServer, type Name, OtpError, type Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, number } from "../../runner/json.ts"
+import { isList, number, present } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { RuntimeError } from "../terms.ts"
@@ -28,10 +28,7 @@ const start = (isLinked: boolean) =>
   verb("start 0", [arg.text, arg.time], ({ world, self }, name, timeout) =>
     started(async () => {
       const definition = definitionOf(world, name)
-      const options = {
-        ...startOptionsOf(world, name),
-        ...(timeout === undefined ? {} : { timeout: Number(timeout) })
-      }
+      const options = { ...startOptionsOf(world, name), ...present({ timeout: timeout && Number(timeout) }) }
       return world.born(name, () =>
         isLinked
           ? GenServer.startLink(self, definition, undefined, options)
@@ -42,10 +39,7 @@ const start = (isLinked: boolean) =>
 
 /** Calls a server. */
 export const call = ({ self }: Actor, target: Pid | Name, request: unknown, timeout: number | "infinity" | undefined) =>
-  GenServer.callEffect<unknown, unknown>(target, request, {
-    from: self,
-    ...(timeout === undefined ? {} : { timeout })
-  })
+  GenServer.callEffect<unknown, unknown>(target, request, { from: self, ...present({ timeout }) })
 
 const cast = (_: Actor, target: Pid | Name, message: unknown): "ok" => {
   GenServer.cast<unknown>(target, message)

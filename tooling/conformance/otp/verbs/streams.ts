@@ -5,8 +5,7 @@
  */
 import { type Pid, Process, Task, TaskSupervisor } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { present } from "../../runner/fields.ts"
-import { isList, type Json, type JsonObject, list, number, object, optional, text } from "../../runner/json.ts"
+import { isList, type Json, type JsonObject, list, number, object, optional, present, text } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs, type World } from "../actor.ts"
 import { decodeReason, RuntimeError } from "../terms.ts"
 
@@ -14,7 +13,7 @@ type Result = Task.StreamResult<JsonObject, unknown, boolean>
 
 function* pulled(world: World, inputs: ReadonlyArray<Json>): Generator<JsonObject> {
   for (const input of inputs) {
-    world.stream.pull(object(input)["id"] ?? null)
+    world.stream.push(["pulled", object(input)["id"] ?? null])
     yield object(input)
   }
 }
@@ -28,12 +27,12 @@ const workOf =
     Effect.gen(function* () {
       world.adopt(`task_${JSON.stringify(id)}`, self)
       if (traps === true) Process.trapExit(self, true)
-      world.stream.start(id)
-      Process.onExit(self, () => world.stream.end())
+      world.stream.push(["started", id])
+      Process.onExit(self, () => world.stream.push(["ended", id]))
       if (sleep !== undefined) yield* Effect.sleep(number(sleep))
       if (exit !== undefined) return yield* Effect.die(Process.exitWith(decodeReason(world, exit)))
       if (raise !== undefined) return yield* Effect.die(new RuntimeError(text(raise)))
-      world.stream.completed.push(id)
+      world.stream.push(["completed", id])
       return id
     })
 
@@ -66,7 +65,7 @@ const consume = async (actor: Actor, given: JsonObject): Promise<ReadonlyArray<u
   for await (const result of stream) {
     const consumed = shown(result)
     seen.push(consumed)
-    actor.world.stream.interleaved.push(["consumed", actor.world.encode(consumed)])
+    actor.world.stream.push(["consumed", actor.world.encode(consumed)])
     if (how === "take" && seen.length >= number(amount)) break
     if (how === "raise_after" && seen.length >= number(amount)) throw new RuntimeError("consumer")
     if (how === "each_sleep") await Process.receive(actor.self, { match: () => false, timeout: number(amount) })
@@ -74,18 +73,30 @@ const consume = async (actor: Actor, given: JsonObject): Promise<ReadonlyArray<u
   return seen
 }
 
-const inOrder = (ids: ReadonlyArray<Json>): ReadonlyArray<Json> =>
-  ids.toSorted((one, other) => Number(one) - Number(other))
+/** The values of a mark. */
+const marked = ({ stream }: World, mark: string): ReadonlyArray<Json> =>
+  stream.flatMap(([found, value]) => (found === mark ? [value] : []))
+
+const startedOf = (world: World): ReadonlyArray<Json> =>
+  marked(world, "started").toSorted((one, other) => Number(one) - Number(other))
+
+/** The largest number of tasks that ran at a time. */
+const peakOf = ({ stream }: World): number => {
+  const changes: Readonly<Record<string, number>> = { started: 1, ended: -1 }
+  let running = 0
+  return Math.max(0, ...stream.map(([mark]) => (running += changes[mark] ?? 0)))
+}
 
 export const streams: Verbs = {
   async_stream: verb("stream", [arg.raw], (actor, given) => consume(actor, object(given))),
   stream_stats: act([], (actor) => {
-    const { pulled: ids, started, completed, peak } = actor.world.stream
-    actor.observe("pulled", ids)
-    actor.observe("started", inOrder(started))
-    actor.observe("completed", completed)
-    actor.observe("peak", peak)
+    actor.observe("pulled", marked(actor.world, "pulled"))
+    actor.observe("started", startedOf(actor.world))
+    actor.observe("completed", marked(actor.world, "completed"))
+    actor.observe("peak", peakOf(actor.world))
   }),
-  stream_started_sorted: verb("started", [], ({ world }) => inOrder(world.stream.started)),
-  stream_interleave: verb("interleave", [], ({ world }) => world.stream.interleaved)
+  stream_started_sorted: verb("started", [], ({ world }) => startedOf(world)),
+  stream_interleave: verb("interleave", [], ({ world: { stream } }) =>
+    stream.filter(([mark]) => mark === "pulled" || mark === "consumed")
+  )
 }

@@ -4,8 +4,7 @@
  * @module
  */
 import { type Pid, Task, TaskSupervisor } from "@troupe/otp"
-import { fieldsOf, present } from "../../runner/fields.ts"
-import { optional } from "../../runner/json.ts"
+import { fieldsOf, optional, present } from "../../runner/json.ts"
 import { type Actor, arg, act, verb, type Verbs } from "../actor.ts"
 import { dynamicOptionsOf, shutdownOf } from "../childSpecs.ts"
 import { bodyOf } from "./processes.ts"
