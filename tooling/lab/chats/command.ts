@@ -5,7 +5,7 @@
  * @module
  */
 import { parseArgs } from "node:util"
-import { fitOf, heapLine, type HeapSample } from "./heap.ts"
+import { heapOf } from "./heap.ts"
 import { soakOf } from "./soak.ts"
 
 const { values } = parseArgs({
@@ -26,7 +26,7 @@ process.on("unhandledRejection", (reason) => {
 })
 
 const begun = performance.now()
-const heap: Array<HeapSample> = []
+const sizes: Array<number> = []
 console.log(`soak of ${minutes} minutes, seed ${seed}, ${chats} chats at a time`)
 const soak = soakOf({ seed, chats })
 const { counts } = soak
@@ -36,7 +36,7 @@ while (performance.now() - begun < minutes * 60_000) {
   collect?.()
   collect?.()
   const { heapUsed: bytes } = process.memoryUsage()
-  heap.push({ atMs: performance.now() - begun, bytes })
+  sizes.push(bytes)
   if (performance.now() - reported < 30_000) continue
   reported = performance.now()
   console.log(
@@ -47,10 +47,15 @@ await soak.stop()
 await new Promise<void>((resolve) => void setImmediate(resolve))
 
 const wrong = soak.wrong(rejections)
-const fit = fitOf(heap)
+const heap = heapOf(sizes)
 for (const [name, count] of counts.all) console.log(`${String(count).padStart(9)}  ${name}`)
 console.log()
 for (const what of wrong.slice(0, 50)) console.log(`✗ ${what}`)
 if (wrong.length === 0) console.log("✓ every call has one outcome, what was begun is over, and nothing is left")
-console.log(fit === undefined ? "heap: too few samples to say" : heapLine(fit))
-process.exitCode = wrong.length === 0 && fit?.flat !== false ? 0 : 1
+const mega = (size: number): string => `${(size / 2 ** 20).toFixed(2)} MB`
+console.log(
+  heap === undefined
+    ? "heap: too few samples to say"
+    : `heap ${heap.isFlat ? "flat" : "GROWS"}: from ${mega(heap.earlier)} to ${mega(heap.later)}, over ${heap.samples} samples after collection`
+)
+process.exitCode = wrong.length === 0 && heap?.isFlat !== false ? 0 : 1

@@ -2,11 +2,10 @@
  * Random chats under a seed, and the checks of what they leave.
  *
  * Works in eras: random acts run concurrently for some time; then all hanging calls are released, all turns are awaited, and open
- * resources are counted. Sometimes the Troupe is stopped and another is started on the same store.
+ * resources are counted. Sometimes the Troupe is stopped and another is started on the same store. A finished chat is checked and
+ * forgotten.
  *
- * LAB20. Every handler that outlives its call has been aborted, and is listed as a zombie until it comes late.
  * LAB21. Everything that was awaited comes, no rejection is unhandled, and a call has one outcome in a turn.
- * LAB22. All acts are drawn from the seed; on a test clock they repeat exactly. A finished chat is checked and forgotten.
  */
 import { Chat, type LocalChatRef, Engine, type RunningTroupe, Troupe, user } from "@troupe/chat"
 import { Zombies } from "@troupe/chat/observe"
@@ -16,7 +15,7 @@ import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { chanceOf, pick } from "../chance.ts"
 import { callsOf, pendingOf, wrongRecord } from "../check/conversations.ts"
-import { Counts, wrongLeft } from "../check/counts.ts"
+import { Counts, wrongLate, wrongLeft, wrongZombies } from "../check/counts.ts"
 import { actsOf } from "./acts.ts"
 import { modelOf } from "./model.ts"
 import { placesOpen, Runs, toolNames, toolsElsewhere, toolsOf } from "./tools.ts"
@@ -254,8 +253,7 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
     const { running: open, aborted } = runs.open
     const { listed } = Zombies.counts(system)
     counts.add("handlers that outlived their calls", open)
-    if (open !== listed || open !== aborted)
-      found.push(`LAB20: of ${open} handlers that outlived their calls ${listed} are listed and ${aborted} aborted`)
+    found.push(...wrongZombies(open, listed, aborted))
     faults.release()
     runs.release()
     await pass(100)
@@ -298,9 +296,7 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
         ...found,
         ...counts.wrong,
         ...wrongLeft(left),
-        ...(zombies.late + zombies.listed === late + open
-          ? []
-          : [`LAB20: ${zombies.late} zombies came late and ${zombies.listed} are listed, not ${late} and ${open}`]),
+        ...wrongLate(zombies.late, zombies.listed, late + open),
         ...Object.entries(none).flatMap(([name, count]) => (count === 0 ? [] : [`LAB21: ${name}: ${count}`]))
       ]
     }

@@ -10,6 +10,7 @@ import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { chanceOf } from "../chance.ts"
 import { wrongLeft } from "../check/counts.ts"
+import { idsOf } from "../check/kept.ts"
 import { shot, type Shot } from "./bodies.ts"
 
 /** What was found: how often each route gave each status and code, and what is wrong. */
@@ -88,6 +89,14 @@ export const faultOf = (route: string, response: Response, text: string): string
   return parsed(text) === undefined ? "is not JSON" : undefined
 }
 
+/** LAB25: what a protocol answers to a plain request. */
+export const wrongAnswer = (path: string, answer: string): ReadonlyArray<string> =>
+  /^200 [^]*Hel/u.test(answer) ? [] : [`LAB25: ${path} answers ${answer}`]
+
+/** LAB25: the messages of the conversation that no request names. */
+export const wrongMessages = (before: string, after: string): ReadonlyArray<string> =>
+  before === after ? [] : [`LAB25: the conversation that no request names has changed to ${after.slice(0, 300)}`]
+
 /** Sends so many requests from a seed, and checks the answers and the server. */
 export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
   const chance = chanceOf(seed)
@@ -123,7 +132,7 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
   const check = async (when: string): Promise<void> => {
     for (const [path, made] of Object.entries(plain)) {
       const answer = await post(path, made(`${when}${path.replaceAll("/", "-")}`))
-      if (!answer.startsWith("200") || !/Hel/u.test(answer)) wrong.push(`LAB25: ${when}, ${path} answers ${answer}`)
+      wrong.push(...wrongAnswer(`${when}, ${path}`, answer))
     }
   }
 
@@ -163,7 +172,7 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
 
   isCalm = true
   await check("after")
-  if ((await messages()) !== before) wrong.push("LAB25: the conversation that no request names has changed")
+  wrong.push(...wrongMessages(before, await messages()))
   await deleteAll(troupe)
   const left = (): Readonly<Record<string, number>> => ({
     "model requests": adapter.open,
@@ -181,13 +190,8 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
 
 /** Cancels and deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
 const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
-  let after: string | undefined
-  do {
-    const { chats, next } = await troupe.list({ limit: 1_000, after })
-    for (const { id } of chats) {
-      await (await troupe.chat(id)).cancel()
-      await troupe.delete(id)
-    }
-    after = next
-  } while (after !== undefined)
+  for await (const id of idsOf((after) => troupe.list({ limit: 1_000, after }))) {
+    await (await troupe.chat(id)).cancel()
+    await troupe.delete(id)
+  }
 }

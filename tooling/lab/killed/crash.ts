@@ -6,14 +6,14 @@
  *
  * LAB17. After each life the database itself finds no damage in its file.
  */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
 import { queries } from "../../../packages/store/test/double/queries.ts"
 import { type Chance, chanceOf } from "../chance.ts"
+import { launch } from "../child.ts"
+import { settlesWithin } from "../delays.ts"
 import { checked } from "../check/checker.ts"
-import { type Line, linesIn, ofType } from "../check/history.ts"
+import { type Line, ofType } from "../check/history.ts"
 import { type Kept, keptOf, nothing, openStore } from "../check/kept.ts"
 import { wrongRevivals } from "../check/trees.ts"
 
@@ -35,7 +35,7 @@ export interface Crashed {
   readonly wrong: ReadonlyArray<string>
 }
 
-const program = new URL("program.ts", import.meta.url).pathname
+const program = new URL("program.ts", import.meta.url)
 
 /** Kills the program in each of its lives, and checks the store each time. */
 export const crash = async (options: CrashOptions): Promise<Crashed> => {
@@ -47,7 +47,7 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
   let early = 0
   for (let life = 1; life <= lives + Number(areTrees) && wrong.length === 0; life++) {
     const isOver = life > lives
-    const argv = [program, database, String(seed), String(life), areTrees ? "trees" : "chats"]
+    const argv = [database, String(seed), String(life), areTrees ? "trees" : "chats"]
     const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance))
     lines.push(...added)
     early += ofType(added, "ready").length === 0 ? 1 : 0
@@ -73,19 +73,17 @@ const longestMs = 120_000
  * `chance` it is the last one, which ends by itself.
  */
 const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<ReadonlyArray<Line>> => {
-  const child = spawn(process.execPath, argv, {
-    stdio: ["ignore", "pipe", "inherit"],
-    ...(chance === undefined ? { timeout: longestMs } : {})
-  })
-  const closed = once(child, "close")
   const [begun, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let [output, length] = ["", Infinity]
-  child.stdout.on("data", (chunk: Buffer) => {
-    output += chunk.toString()
+  const lines: Array<Line> = []
+  let length = Infinity
+  const { child, closed } = launch(program, argv, (line) => {
+    lines.push(JSON.parse(line) as Line)
     begun.resolve()
-    if (linesIn(output).length >= length) enough.resolve()
+    if (lines.length >= length) enough.resolve()
   })
-  if (chance !== undefined) {
+  if (chance === undefined) {
+    if (!(await settlesWithin(longestMs, closed))) child.kill("SIGTERM")
+  } else {
     const [isEarly, jitter] = [chance() < 0.1, chance()]
     length = Math.ceil(chance() * 40)
     const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
@@ -94,10 +92,10 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<Rea
     await setTimeout(jitter * (isEarly ? 800 : 20))
     child.kill("SIGKILL")
   }
-  await closed
-  const end = child.exitCode ?? child.signalCode
-  if (end === (chance === undefined ? 0 : "SIGKILL")) return linesIn(output)
-  return [...linesIn(output), { type: "wrong", at: Date.now(), what: `the program ended with ${end}` }]
+  const end = await closed
+  if (end !== (chance === undefined ? "0" : "SIGKILL"))
+    lines.push({ type: "wrong", at: Date.now(), what: `the program ended with ${end}` })
+  return lines
 }
 
 /** Waits until a server has finished the commands of a killed program, such as a commit. The check starts after that. */

@@ -1,40 +1,40 @@
-/** The process of a server under load: runs the methods that its parent calls. */
+/** `node child.ts <kind> <rate> <words>`: the process of a server under load, which obeys its input and answers each line with a report. */
+import { createInterface } from "node:readline"
 import { Pace } from "./pace.ts"
-import { type Kind, type Served, serve } from "./served.ts"
+import { type Kind, serve } from "./served.ts"
 
 /** The memory and counts of a server: `open` streams of the model, and how many were ever `begun`. */
-export type Report = Readonly<Record<"cpuMs" | "heap" | "rss" | "open" | "begun" | "sockets" | "chats", number>>
+export type Report = Readonly<
+  Record<"port" | "cpuMs" | "heap" | "rss" | "open" | "begun" | "sockets" | "chats", number>
+>
 
-let pace: Pace | undefined
-let served: Served | undefined
+/** Reports, after a garbage collection; ends all replies; or closes the server. */
+export type Verb = "report" | "collect" | "end" | "close"
 
-const methods = {
-  serve: async (what: Kind, wordsPerSecond: number, words: number) => {
-    pace = new Pace(wordsPerSecond)
-    served = await serve[what](pace, words)
-    return { port: served.port, path: served.path(0), body: served.body }
-  },
-  /** Reports, after a garbage collection if it `collects`. */
-  report: async (collects: boolean): Promise<Report> => {
-    if (collects) (globalThis as { readonly gc?: () => void }).gc?.()
-    const { user, system } = process.cpuUsage()
-    const { heapUsed: heap, rss } = process.memoryUsage()
-    const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
-    const [open, begun, chats] = [pace?.open ?? 0, pace?.begun ?? 0, served?.chats() ?? 0]
-    return { cpuMs: (user + system) / 1_000, heap, rss, open, begun, sockets, chats }
-  },
-  /** Ends all replies. */
-  end: async () => pace?.end(),
-  close: async () => served?.close()
+const [kind = "bare", rate, words] = process.argv.slice(2)
+const pace = new Pace(Number(rate))
+const { port, chats, close } = await serve[kind as Kind](pace, Number(words))
+
+const verbs: Readonly<Record<Verb, () => unknown>> = {
+  report: () => {},
+  collect: () => (globalThis as { readonly gc?: () => void }).gc?.(),
+  end: () => pace.end(),
+  close
 }
 
-export type Methods = typeof methods
+const report = (): void => {
+  const { user, system } = process.cpuUsage()
+  const { heapUsed: heap, rss } = process.memoryUsage()
+  const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
+  const { open, begun } = pace
+  const said: Report = { port, cpuMs: (user + system) / 1_000, heap, rss, open, begun, sockets, chats: chats() }
+  console.log(JSON.stringify(said))
+}
 
-// The server exits when its parent has disconnected.
-process.on("disconnect", () => process.exit())
-
-process.on("message", async ([name, ...args]: [keyof Methods, ...Array<never>]) => {
-  const method: (...given: Array<never>) => Promise<unknown> = methods[name]
-  process.send?.({ value: await method(...args) })
-  if (name === "close") process.disconnect()
-})
+report()
+// The server exits when its parent has closed the input.
+for await (const verb of createInterface({ input: process.stdin })) {
+  await verbs[verb as Verb]()
+  report()
+}
+process.exit()

@@ -1,4 +1,4 @@
-/** Many clients of one server, each with its own socket, which posts once and reads the stream. */
+/** Many clients of one server, each with its own socket, which posts once to a chat of its own and reads the stream. */
 import { connect, type Socket } from "node:net"
 import { nowMicros } from "./pace.ts"
 
@@ -9,83 +9,64 @@ export interface Reader {
   /** The longest wait for a word after the first one, in milliseconds. */
   longestMs: number
   over: boolean
-  /** When the client joined, and when its first word arrived. */
-  readonly cameAt: number
+  /** When its first word arrived. */
   receivedAt: number | undefined
 }
 
-const at = "@".charCodeAt(0)
+const body = JSON.stringify({ input: "Tell me a story" })
 
 /** The clients, and the delays of their words. */
 export class Crowd {
+  readonly #port: number
+  /** Called when a reply is over. */
+  readonly #over: () => void
+  #joined = 0
   readonly readers = new Set<Reader>()
-  /** Called with a client whose reply is over. */
-  readonly #over: (reader: Reader) => void
   /** The delays of the words since `clear`, in microseconds. */
   delays: Array<number> = []
   /** The time from joining to the first word, in milliseconds, of all clients. */
   readonly openings: Array<number> = []
 
-  constructor(over: (reader: Reader) => void = () => {}) {
+  constructor(port: number, over: () => void = () => {}) {
+    this.#port = port
     this.#over = over
   }
 
-  #left(reader: Reader): void {
-    this.readers.delete(reader)
-    this.#over(reader)
-  }
-
   /** Adds a client; resolves when it is connected. */
-  async join(port: number, path: string, body: string): Promise<Reader> {
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true })
-    const reader: Reader = {
-      socket,
-      words: 0,
-      longestMs: 0,
-      over: false,
-      cameAt: performance.now(),
-      receivedAt: undefined
-    }
+  async join(): Promise<Reader> {
+    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true })
+    const reader: Reader = { socket, words: 0, longestMs: 0, over: false, receivedAt: undefined }
+    const cameAt = performance.now()
     this.readers.add(reader)
-    let rest: Buffer = Buffer.alloc(0)
-    let last = 0
-    let next = 0
+    let [rest, last, next] = ["", 0, 0]
     socket.on("error", () => {})
     socket.on("close", () => (reader.over = true))
-    socket.on("data", (chunk: Buffer) => {
+    socket.setEncoding("latin1").on("data", (chunk: string) => {
       const now = nowMicros()
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      let from = 0
-      for (let open = bytes.indexOf(at); open !== -1; open = bytes.indexOf(at, from)) {
-        const close = bytes.indexOf(at, open + 1)
-        if (close === -1) break
-        from = close + 1
-        const [place, saidAt] = bytes
-          .toString("latin1", open + 1, close)
-          .split(":")
-          .map(Number)
+      const text = `${rest}${chunk}`
+      let end = 0
+      for (const { index, 0: word, 1: place, 2: saidAt } of text.matchAll(/@(\d+):(\d+)@/gu)) {
+        end = index + word.length
         // The events at the end of a reply repeat all of its words.
-        if (place !== next || saidAt === undefined) continue
+        if (Number(place) !== next) continue
         next += 1
-        this.delays.push(now - saidAt)
+        this.delays.push(now - Number(saidAt))
         if (reader.words > 0) reader.longestMs = Math.max(reader.longestMs, (now - last) / 1_000)
         last = now
         reader.words += 1
-        if (reader.receivedAt === undefined) {
-          reader.receivedAt = performance.now()
-          this.openings.push(reader.receivedAt - reader.cameAt)
-        }
+        if (reader.receivedAt !== undefined) continue
+        reader.receivedAt = performance.now()
+        this.openings.push(reader.receivedAt - cameAt)
       }
-      rest = bytes.subarray(Math.max(from, bytes.length - 32))
-      if (rest.indexOf(at) === -1) rest = Buffer.alloc(0)
-      if (chunk.includes("0\r\n\r\n")) {
-        socket.end()
-        this.#left(reader)
-      }
+      rest = text.slice(Math.max(end, text.length - 32))
+      if (!chunk.includes("0\r\n\r\n")) return
+      socket.end()
+      this.readers.delete(reader)
+      this.#over()
     })
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject))
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: text/event-stream\r\n` +
+      `POST /chats/c${this.#joined++}/messages HTTP/1.1\r\nhost: 127.0.0.1:${this.#port}\r\naccept: text/event-stream\r\n` +
         `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     )
     return reader
@@ -94,10 +75,7 @@ export class Crowd {
   /** Restarts the measurement. */
   clear(): void {
     this.delays = []
-    for (const reader of this.readers) {
-      reader.words = 0
-      reader.longestMs = 0
-    }
+    for (const reader of this.readers) Object.assign(reader, { words: 0, longestMs: 0 })
   }
 
   /** Disconnects all clients at once, in the middle of their streams. */

@@ -12,9 +12,6 @@ import type { Pace } from "./pace.ts"
 /** A server under load. */
 export interface Served {
   readonly port: number
-  /** The path to which a client posts for its own stream. */
-  readonly path: (index: number) => string
-  readonly body: string
   /** The number of live chat processes. */
   readonly chats: () => number
   readonly close: () => Promise<void>
@@ -45,8 +42,6 @@ export const serveTroupe = async (pace: Pace, words: number, restMs = 1_000): Pr
   const listening = await listen(server, { connections: unbounded, graceMs: 100, stallMs: 600_000 })
   return {
     port: listening.port,
-    path: (index) => `/chats/c${index}/messages`,
-    body: JSON.stringify({ input: "Tell me a story" }),
     chats: () => [...System.processes(troupe.system)].filter((pid) => pid.label.startsWith("Chat ")).length,
     close: async () => {
       await listening.close()
@@ -77,8 +72,6 @@ export const serveBare = async (pace: Pace, words: number): Promise<Served> => {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
   return {
     port: (http.address() as AddressInfo).port,
-    path: (index) => `/${index}`,
-    body: "{}",
     chats: () => 0,
     close: () =>
       new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { type Chance, pick } from "../chance.ts"
 import { isAcknowledged } from "../check/conversations.ts"
 import type { History } from "../check/history.ts"
 import { answersIn, works } from "../workload.ts"
-import type { Delays } from "./delays.ts"
+import type { Delays } from "../delays.ts"
 import type { Fleet } from "./fleet.ts"
 
 /** How long a client waits for one answer of a node, and between two tries, in milliseconds. */

@@ -3,11 +3,10 @@
  *
  * Owns: the processes, and the network between them. A node keeps its name, its ports and its proxies over restarts.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { freePort, type PostgresServer } from "../../../packages/store/test/double/postgresServer.ts"
+import { launch, type Launched } from "../child.ts"
+import { settlesWithin } from "../delays.ts"
 import { argumentsOf, type Build } from "./builds.ts"
 import type { History, Line, NodeEvent, NodeFact } from "../check/history.ts"
 import { database } from "../check/nodes.ts"
@@ -39,12 +38,12 @@ export interface FleetNode {
   readonly options: NodeOptions
   readonly links: Links
   build: Build
-  child: ChildProcess | undefined
+  launched: Launched | undefined
   /** Whether a fault of this node is under way. */
   isBusy: boolean
 }
 
-const program = new URL("node.ts", import.meta.url).pathname
+const program = new URL("node.ts", import.meta.url)
 
 /** How long a start and a stop may take, and the pause before a node that was refused starts again, in milliseconds. */
 const patienceMs = 60_000
@@ -67,7 +66,7 @@ export class Fleet {
 
   /** The nodes that have a process, which may be frozen. */
   get running(): ReadonlyArray<FleetNode> {
-    return this.nodes.filter(({ child }) => child !== undefined)
+    return this.nodes.filter(({ launched }) => launched !== undefined)
   }
 
   /** Whether PostgreSQL can be restarted. */
@@ -104,7 +103,7 @@ export class Fleet {
 
   /** Stops a node, whose process is to end by itself. */
   async term(node: FleetNode): Promise<void> {
-    if (node.child === undefined) return
+    if (node.launched === undefined) return
     const begun = performance.now()
     await this.#end(node, "term", "SIGTERM")
     this.#note(node, "left", { detail: String(Math.round(performance.now() - begun)) })
@@ -112,12 +111,12 @@ export class Fleet {
 
   freeze(node: FleetNode): void {
     this.#note(node, "stop")
-    node.child?.kill("SIGSTOP")
+    node.launched?.child.kill("SIGSTOP")
   }
 
   wake(node: FleetNode): void {
     this.#note(node, "cont")
-    node.child?.kill("SIGCONT")
+    node.launched?.child.kill("SIGCONT")
   }
 
   /** Cuts a node from another one, or from PostgreSQL, for a time. */
@@ -140,7 +139,7 @@ export class Fleet {
 
   /** Ends everything that still runs. */
   close(): void {
-    for (const { child } of this.running) child?.kill("SIGKILL")
+    for (const { launched } of this.running) launched?.child.kill("SIGKILL")
     this.network.close()
   }
 
@@ -161,31 +160,29 @@ export class Fleet {
       secret: "the secret of the storm"
     }
     const base = `http://127.0.0.1:${port}`
-    return { name, role, base, options, links, build, child: undefined, isBusy: true }
+    return { name, role, base, options, links, build, launched: undefined, isBusy: true }
   }
 
   /** Starts its process once; resolves with why it was refused, if it was. */
   async #started(node: FleetNode): Promise<string | undefined> {
     this.#note(node, "started", { detail: node.build })
-    const child = spawn(process.execPath, [...argumentsOf(node.build), program, JSON.stringify(node.options)], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    node.child = child
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     let refused: string | undefined
-    createInterface({ input: child.stdout }).on("line", (text) => {
+    const onLine = (text: string): void => {
       const line = JSON.parse(text) as Line | Opened
       if (line.type === "opened") return this.network.opened(node.name, line.port)
       this.#history.add(line)
       if (line.type !== "node") return
       if (line.event === "refused") refused = line.detail
       if (line.event === "ready") resolve(undefined)
-    })
-    child.once("close", (code, signal) => {
-      if (node.child === child) {
-        node.child = undefined
+    }
+    const launched = launch(program, [JSON.stringify(node.options)], onLine, argumentsOf(node.build))
+    node.launched = launched
+    void launched.closed.then((end) => {
+      if (node.launched === launched) {
+        node.launched = undefined
         node.links.inner.close()
-        if (refused === undefined) this.#note(node, "ended", { detail: String(code ?? signal) })
+        if (refused === undefined) this.#note(node, "ended", { detail: end })
       }
       resolve(refused)
     })
@@ -193,14 +190,13 @@ export class Fleet {
   }
 
   async #end(node: FleetNode, event: NodeEvent, signal: NodeJS.Signals): Promise<void> {
-    const { child } = node
-    if (child === undefined) return
+    const { launched } = node
+    if (launched === undefined) return
+    const { child, closed } = launched
     this.#note(node, event)
-    node.child = undefined
-    const closed = once(child, "close")
+    node.launched = undefined
     child.kill(signal)
-    const isClosed = await Promise.race([closed.then(() => true), setTimeout(patienceMs, false, { ref: false })])
-    if (!isClosed) {
+    if (!(await settlesWithin(patienceMs, closed))) {
       this.#note(node, "ended", { detail: "it did not end by itself" })
       child.kill("SIGKILL")
       await closed

@@ -7,8 +7,8 @@ import { chanceOf } from "../chance.ts"
 import { checked } from "../check/checker.ts"
 import { History, type Line } from "../check/history.ts"
 import { type Kept, recordsOf } from "../check/kept.ts"
+import { Delays } from "../delays.ts"
 import { clientOf } from "./clients.ts"
-import { Delays } from "./delays.ts"
 import { storm } from "./faults.ts"
 import { Fleet } from "./fleet.ts"
 import { keepLedger, ledgerOf, tablesOf } from "./ledger.ts"
@@ -37,7 +37,7 @@ export const runStorm = async (options: StormOptions): Promise<Stormed> => {
   const { url } = server
   const history = new History(join(folder, "history.jsonl"))
   const fleet = new Fleet(history, server, leaseMs)
-  const delays = new Delays(history)
+  const delays = new Delays((ms) => history.add({ type: "delay", ms }))
   const undo = [() => fleet.close(), () => delays.stop()]
   try {
     await keepLedger(url)

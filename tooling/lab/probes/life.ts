@@ -6,37 +6,31 @@
  */
 import { appendFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { endOf } from "./accident.ts"
 import type { Framework } from "./framework.ts"
-import { gives, says, uses } from "./model.ts"
-import { endOf } from "./probe.ts"
-import { charge } from "./toolbox.ts"
+import { charge, gives, uses } from "./model.ts"
 
 const [module = "", folder = "", when = "between", life = "1"] = process.argv.slice(2)
 const { framework } = (await import(module)) as { readonly framework: Framework }
 
+/** The program that starts this one kills it at that time. */
 const now = (): Promise<void> => {
   writeSync(1, "now\n")
   return new Promise(() => {})
 }
 
-/** The program that starts this one kills it at that time. */
-const longestMs = 60_000
-
 const isFirst = life === "1"
 const model = uses("c1", "charge", () => {
-  if (!isFirst) return says("found")
-  void now()
-  return [{ type: "hang" }]
+  if (isFirst) void now()
+  return [isFirst ? "hang" : "found"]
 })
 // The ledger is a file outside of what is killed.
 const effect = (): void => appendFileSync(join(folder, "ledger"), "charge\n")
 const tools = [charge(effect, isFirst && when === "during" ? now : undefined)]
 const boss = { model: gives({ c0: "research" }), agents: ["research"] }
 
-// Without a timer a program whose promises never settle ends by itself.
-const awake = setInterval(() => {}, 1_000)
 const company = await framework.start({ roles: { boss, research: { model, tools } } }, folder)
-const ended = await endOf(isFirst ? company.send("go") : company.retry?.(), longestMs)
-if (!isFirst) writeSync(1, `${JSON.stringify({ ...ended, waiting: await company.waiting?.() })}\n`)
+const ended = await endOf(isFirst ? company.send("go") : company.retry?.(), Infinity)
+if (!isFirst) writeSync(1, `${JSON.stringify({ ...ended, waiting: (await company.waiting?.()) ?? [] })}\n`)
 await company.close()
-clearInterval(awake)
+process.exit()

@@ -1,19 +1,16 @@
-/** The scripted model of one agent, which counts its requests and the pieces that are taken from it. */
+/** The toolbox of the probes: the scripted model of one agent, which counts its requests, and tools. */
 import { setTimeout as sleep } from "node:timers/promises"
+import type { ProbeTool } from "./framework.ts"
 
-/** A piece of a reply. */
-export type Chunk =
-  | { readonly type: "text"; readonly text: string }
-  /** A call, with its arguments as the model's text. */
-  | { readonly type: "call"; readonly id: string; readonly name: string; readonly json: string }
-  | { readonly type: "finish"; readonly reason: "stop" | "tool_calls" | "length" }
+/** A call of a tool, with its arguments as the model's text. */
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly json: string
+}
 
 /** A piece of a reply, or something that happens between two pieces: a pause, a hang, or the end of the connection. */
-export type Part =
-  | Chunk
-  | { readonly type: "wait"; readonly ms: number }
-  | { readonly type: "hang" }
-  | { readonly type: "break" }
+export type Part = string | Call | { readonly waitMs: number } | "hang" | "break"
 
 /** The last input of a thread, and the results of the calls after it. */
 export interface Asked {
@@ -38,66 +35,87 @@ export class Model {
   requests = 0
   released = 0
   words = 0
-  pulled = 0
 
   constructor(respond: Respond) {
     this.#respond = respond
   }
 
-  /** Opens one reply. It ends early when the signal is aborted. */
-  async *reply(asked: Asked = { input: "", results: [] }, signal?: AbortSignal): AsyncGenerator<Chunk, void> {
+  /** Opens one reply: its texts and calls. It ends early when the signal is aborted. */
+  async *reply(asked: Asked, signal?: AbortSignal): AsyncGenerator<string | Call, void> {
     this.requests++
     try {
       for (const part of this.#respond(asked, this.requests)) {
         if (signal?.aborted === true) return
-        if (part.type === "break") throw new Error("the connection is broken")
-        if (part.type === "hang") await untilAborted(signal)
-        else if (part.type === "wait") await Promise.race([sleep(part.ms), untilAborted(signal)])
-        else {
-          this.pulled++
-          if (part.type === "text") this.words++
+        if (part === "break") throw new Error("the connection is broken")
+        if (part === "hang") await untilAborted(signal)
+        else if (typeof part === "string") {
+          this.words++
           yield part
-        }
+        } else if ("waitMs" in part) await Promise.race([sleep(part.waitMs), untilAborted(signal)])
+        else yield part
       }
     } finally {
       this.released++
     }
   }
+
+  /** A whole reply; throws when the signal is aborted meanwhile. */
+  async whole(
+    asked: Asked,
+    signal?: AbortSignal
+  ): Promise<{ readonly text: string; readonly calls: ReadonlyArray<Call> }> {
+    const parts: Array<string | Call> = []
+    for await (const part of this.reply(asked, signal)) parts.push(part)
+    signal?.throwIfAborted()
+    return {
+      text: parts.filter((part) => typeof part === "string").join(""),
+      calls: parts.filter((part) => typeof part !== "string")
+    }
+  }
 }
 
-/** Answers each request with the next reply; the last one repeats. */
-export const replies = (...all: ReadonlyArray<ReadonlyArray<Part>>): Model =>
-  new Model((_, count) => all[Math.min(count, all.length) - 1] ?? [])
-
-export const text = (said: string): Chunk => ({ type: "text", text: said })
-export const call = (id: string, name: string, json = "{}"): Chunk => ({ type: "call", id, name, json })
-
-/** A reply with calls. */
-export const calls = (...made: ReadonlyArray<Chunk>): ReadonlyArray<Chunk> => [
-  ...made,
-  { type: "finish", reason: "tool_calls" }
-]
-export const says = (said: string): ReadonlyArray<Chunk> => [text(said), { type: "finish", reason: "stop" }]
-
-/** A long reply: `count` words. */
-export const words = (count: number): ReadonlyArray<Chunk> => [
-  ...Array.from({ length: count }, () => text("word ")),
-  { type: "finish", reason: "stop" }
-]
+export const call = (id: string, name: string, json = "{}"): Call => ({ id, name, json })
 
 /** Words without end, for the time of a probe. */
 export const endless: ReadonlyArray<Part> = Array.from({ length: 2_000 }, (_, at): Part =>
-  at % 2 === 0 ? text("word ") : { type: "wait", ms: 5 }
+  at % 2 === 0 ? "word " : { waitMs: 5 }
 )
 
 /** Calls other agents with one task each, and answers with their results. */
 export const gives = (tasks: Readonly<Record<string, string>>): Model =>
   new Model(({ results }) =>
     results.length > 0
-      ? says(`all: ${results.join(" and ")}`)
-      : calls(...Object.entries(tasks).map(([id, name]) => call(id, name, JSON.stringify({ input: `${id} dig` }))))
+      ? [`all: ${results.join(" and ")}`]
+      : Object.entries(tasks).map(([id, name]) => call(id, name, JSON.stringify({ input: `${id} dig` })))
   )
 
 /** Calls a tool once, and answers as given. */
-export const uses = (id: string, name: string, answer: Respond = () => says("found")): Model =>
-  new Model((asked, count) => (asked.results.length > 0 ? answer(asked, count) : calls(call(id, name))))
+export const uses = (id: string, name: string, answer: Respond = () => ["found"]): Model =>
+  new Model((asked, count) => (asked.results.length > 0 ? answer(asked, count) : [call(id, name)]))
+
+/** A tool that works until it is released or its signal is aborted, and the counts of what it did. */
+export const held = (name: string) => {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  const counts = { begun: 0, signals: 0, effects: 0 }
+  const run = async (signal: AbortSignal): Promise<string> => {
+    counts.begun++
+    const aborted = untilAborted(signal).then(() => {
+      counts.signals++
+      signal.throwIfAborted()
+    })
+    await Promise.race([promise, aborted])
+    counts.effects++
+    return "done"
+  }
+  return { tool: { name, run }, counts, release }
+}
+
+/** A tool that writes: its effect comes first, and then `after`. */
+export const charge = (effect: () => void, after: () => Promise<void> = async () => {}): ProbeTool => ({
+  name: "charge",
+  run: async () => {
+    effect()
+    await after()
+    return "charged"
+  }
+})

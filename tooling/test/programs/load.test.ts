@@ -25,8 +25,8 @@ const crowded = async (serve: (pace: Pace, words: number, restMs?: number) => Pr
   const before = sockets()
   const served = await serve(pace, words, 50)
   begun.push(served)
-  const crowd = new Crowd()
-  for (let index = 0; index < clients; index++) await crowd.join(served.port, served.path(index), served.body)
+  const crowd = new Crowd(served.port)
+  for (let index = 0; index < clients; index++) await crowd.join()
   const readers = [...crowd.readers]
   return { pace, served, crowd, readers, left: () => sockets() - before }
 }
