@@ -56,7 +56,9 @@ interface Page {
 }
 
 /** The ids of a list of conversations, page after page. */
-export async function* idsOf(list: (after: string | undefined) => Promise<Page>): AsyncGenerator<string, void> {
+export async function* idsOf(
+  list: (after: string | undefined) => Page | PromiseLike<Page>
+): AsyncGenerator<string, void> {
   let after: string | undefined
   do {
     const { chats, next } = await list(after)
