@@ -7,7 +7,7 @@ import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 process.env["TROUPE_SEED"] ??= String(process.pid % 5)
 const { reporter } = await import("./tooling/verify/reporter.ts")
 
-const measured = ["{packages,apps}/*/test/growth/**/*.test.ts", "{packages,apps}/*/test/**/growth.test.ts"]
+const measured = ["{packages/*,apps/*,tooling}/test/growth/**/*.test.ts", "packages/*/test/**/growth.test.ts"]
 
 export default defineConfig({
   test: {

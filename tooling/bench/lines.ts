@@ -37,7 +37,6 @@ const quantity = (contender: ContenderName, measured: Quantity, factor = 1): Mea
   of: (results) => results.median(keyOf(contender, measured)) * factor
 })
 
-const line = (key: string, name: string, ...figures: ReadonlyArray<Figure>): Line => ({ key, name, figures })
 const figure = (name: string, measure: Measure, bound: number, aim: number): Figure => ({
   name,
   measure,
@@ -47,7 +46,7 @@ const figure = (name: string, measure: Measure, bound: number, aim: number): Fig
 const kbAChat = 1_000 / chats
 
 /**
- * All lines, in the order of the table; the last numbers of a figure are its bound and its aim.
+ * The name and the figures of each line, by its key; the last numbers of a figure are its bound and its aim.
  *
  * The limits of by turns, at once, pi, heap, the heap of the crowd, SQLite, allocated, HTTP and import are measured
  * figures: medians of several runs, whose plain program varies by a third. A profile of a living chat has no large part to remove: collection of garbage
@@ -61,82 +60,67 @@ const kbAChat = 1_000 / chats
  * A delta takes 2.6 µs beside some 3 µs of the plain program: one promise for its reader, and the checks of its size. The
  * agents of pi have no process for each call, and no fibers.
  */
-export const lines: ReadonlyArray<Line> = [
-  line(
-    "A",
+const rows: Readonly<Record<string, readonly [name: string, ...ReadonlyArray<Figure>]>> = {
+  A: [
     "A, 1,000 chats, deltas by turns, to plain",
     figure("Chat.stream", ratio("stream by turns", "plain by turns"), 3.7, 2),
     figure("living", ratio("living by turns", "plain by turns"), 7.3, 2.5)
-  ),
-  line(
-    "once",
+  ],
+  once: [
     "A, deltas at once, to plain",
     figure("Chat.stream", ratio("stream at once", "plain at once"), 11.6, 5),
     figure("living", ratio("living at once", "plain at once"), 21, 6)
-  ),
-  line(
-    "pi",
+  ],
+  pi: [
     "A, deltas by turns, to pi-agent-core",
     figure("Chat.stream", ratio("stream by turns", "pi by turns"), 1.2, 0.7),
     figure("living", ratio("living by turns", "pi by turns"), 2.2, 0.9)
-  ),
-  line(
-    "heap",
+  ],
+  heap: [
     "A, peak heap, kB a chat",
     figure("Chat.stream", quantity("stream by turns", "peakMb", kbAChat), 79, 40),
     figure("living", quantity("living by turns", "peakMb", kbAChat), 91, 50)
-  ),
-  line(
-    "crowd",
+  ],
+  crowd: [
     "crowd of 10,000",
     figure("processor time a chat, to 1,000", ratio("crowd of 10,000", "crowd of 1,000", "cpuMs", 0.1), 1.2, 1.1),
     figure("peak heap, MB", quantity("crowd of 10,000", "peakMb"), 890, 300)
-  ),
-  line(
-    "delta",
+  ],
+  delta: [
     "a delta of 50,000, to plain",
     figure("Chat.stream", ratio("stream delta", "plain delta"), 9, 6),
     figure("living, read", ratio("living delta", "plain delta"), 10, 7)
-  ),
-  line(
-    "parts",
-    "a reply of 200 mixed parts, to plain",
-    figure("Chat.stream", ratio("stream parts", "plain parts"), 100, 50)
-  ),
-  line(
-    "subagents",
-    "a sub-agent turn, to two plain chats",
-    figure("living", ratio("subagents", "two chats"), 1.5, 1.2)
-  ),
-  line(
-    "counts",
+  ],
+  parts: ["a reply of 200 mixed parts, to plain", figure("Chat.stream", ratio("stream parts", "plain parts"), 100, 50)],
+  subagents: ["a sub-agent turn, to two plain chats", figure("living", ratio("subagents", "two chats"), 1.5, 1.2)],
+  counts: [
     "counts of a living chat",
     figure("processes", quantity("counts", "processes"), 9, 6),
     figure("XState actors", quantity("counts", "actors"), 0, 0),
     figure("promises", quantity("counts", "promises"), 565, 540)
-  ),
-  line(
-    "sqlite",
+  ],
+  sqlite: [
     "A, living on SQLite, to plain",
     figure("durability: power", ratio("sqlite by turns", "plain by turns"), 14.5, 4)
-  ),
-  line(
-    "allocated",
+  ],
+  allocated: [
     "allocated kB a living chat",
     figure("living", quantity("allocated", "allocatedKb"), 288, 130),
     figure("2,000 idle agents, to none", ratio("allocated with definitions", "allocated", "allocatedKb"), 1.03, 1)
-  ),
-  line(
-    "http",
-    "a turn over HTTP, to bare Node",
-    figure("server-sent events", ratio("http troupe", "http bare"), 2.8, 1.8)
-  ),
-  line(
-    "import",
+  ],
+  http: ["a turn over HTTP, to bare Node", figure("server-sent events", ratio("http troupe", "http bare"), 2.8, 1.8)],
+  import: [
     "import of built chat, to its peers",
     figure("@troupe/chat", ratio("import of chat", "import of peers"), 1.5, 1.2)
-  )
-]
+  ]
+}
+
+/** The lines in the order of the table. */
+export const lines: ReadonlyArray<Line> = Object.entries(rows).map(([key, [name, ...figures]]) => ({
+  key,
+  name,
+  figures
+}))
 
 /** The contenders of some lines, each once. */
 export const contendersOf = (chosen: ReadonlyArray<Line>): ReadonlyArray<ContenderName> => [

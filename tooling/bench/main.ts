@@ -11,7 +11,7 @@
  * code is 1 when a figure exceeds its bound by more than the tolerance (`lines.ts`).
  */
 import { parseArgs } from "node:util"
-import { type Built, unpackBuilt } from "./built.ts"
+import { unpackBuilt } from "./built.ts"
 import { benchCluster } from "./cluster/bench.ts"
 import { groups } from "./cluster/lines.ts"
 import { contenderOf } from "./contenders.ts"
@@ -33,27 +33,18 @@ const refuse = (problem: string): void => {
   process.exitCode = 1
 }
 
-/** The packed packages, if a contender imports them. */
-const builtFor = async (isNeeded: boolean): Promise<Built> => {
-  if (!isNeeded) return { folder: "", remove: () => {} }
-  report("packing the packages")
-  return unpackBuilt()
-}
-
 const benchChats = async (chosen: ReadonlyArray<Line>, rounds: number): Promise<void> => {
   const startedAt = performance.now()
   const names = contendersOf(chosen)
-  const built = await builtFor(names.some((name) => contenderOf(name).isBuilt))
-  try {
-    const results = await runRounds(names, { rounds, built: built.folder, profile: values.profile, report })
-    const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
-    console.log(`\nchats: medians of ${rounds} rounds, ${minutes} minutes; processor time of all threads\n`)
-    for (const row of [...tableOf(chosen, results), "", ...costsOf(names, results)]) console.log(row)
-    console.log(`\nFAILS: beyond the bound by more than ${tolerance * 100} %. An aim is no condition.`)
-    if (!isGood(chosen, results)) process.exitCode = 1
-  } finally {
-    built.remove()
-  }
+  const isBuilt = names.some((name) => contenderOf(name).isBuilt)
+  if (isBuilt) report("packing the packages")
+  using built = isBuilt ? await unpackBuilt() : undefined
+  const results = await runRounds(names, { rounds, built: built?.path, profile: values.profile, report })
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+  console.log(`\nchats: medians of ${rounds} rounds, ${minutes} minutes; processor time of all threads\n`)
+  for (const row of [...tableOf(chosen, results), "", ...costsOf(names, results)]) console.log(row)
+  console.log(`\nFAILS: beyond the bound by more than ${tolerance * 100} %. An aim is no condition.`)
+  if (!isGood(chosen, results)) process.exitCode = 1
 }
 
 const [bench = "chat", ...keys] = positionals

@@ -6,8 +6,8 @@ import type { Costs, Quantity } from "./work/timed.ts"
 /** How contenders run. */
 export interface Running {
   readonly rounds: number
-  /** The folder of the built packages. */
-  readonly built: string
+  /** The folder of the built packages, if a contender imports them. */
+  readonly built?: string | undefined
   /** The folder for a CPU profile of each run. */
   readonly profile?: string | undefined
   /** Takes a line about the progress. */

@@ -15,12 +15,6 @@ import {
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
-/** One drawn chart: the file, and its expected content. */
-export interface Drawing {
-  readonly file: string
-  readonly text: string
-}
-
 const machines = {
   adapterStream: adapterStreamMachine,
   batch: batchMachine,
@@ -30,8 +24,8 @@ const machines = {
   toolCall: toolCallMachine
 } as const
 
-/** Every chart of `@troupe/chat`, drawn. */
-export const drawings = (): ReadonlyArray<Drawing> =>
+/** Every chart of `@troupe/chat`, drawn: the file, and its expected content. */
+export const drawings = () =>
   Object.entries(machines).map(([name, machine]) => ({
     file: join(root, "docs", "charts", `${name}.mmd`),
     text: mermaidOf(machine)

@@ -19,7 +19,7 @@ export const expectName = "__expect"
  * **Errors**: throws when an assertion has no value to its left, or no expression to its right.
  */
 export const rewriteAssertions = (code: string): string => {
-  const statements = [...walk(parse(code))].filter(
+  const statements = [...walk(parse(code).program)].filter(
     (node) => node.type === "ExpressionStatement" || node.type === "VariableDeclaration"
   )
   const edits = [...code.matchAll(/\/\/ =>(.*(?:\n[ \t]*\/\/ {3,}.*)*)/g)].map((comment) => {
@@ -64,7 +64,7 @@ const isConsoleLog = (callee: SyntaxNode): boolean =>
 const isExpression = (text: string): boolean => {
   if (text === "") return false
   try {
-    return children(parse(`(${text})`), "body").length === 1
+    return children(parse(`(${text})`).program, "body").length === 1
   } catch {
     return false
   }

@@ -17,7 +17,7 @@ export interface Example {
 }
 
 /** The info strings that make a fence run. */
-export const marker = "ts import.meta.vitest"
+const marker = "ts import.meta.vitest"
 const pageMarker = "tsx import.meta.vitest"
 
 /** The runnable examples of a file, by its extension. */

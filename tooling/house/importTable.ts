@@ -17,8 +17,6 @@ export interface ImportRow {
   readonly node: "all" | "none" | ReadonlyArray<string>
 }
 
-const everythingOfOurs = ["otp", "chat", "providers", "isolate", "store", "server", "cluster", "react"]
-
 /** The rows of the libraries. */
 export const importTable: Readonly<Record<string, ImportRow>> = {
   otp: { ours: [], foreign: ["effect", "xstate"], node: "none" },
@@ -43,7 +41,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
 export const exactPeers: Readonly<Record<string, ReadonlyArray<string>>> = { cluster: ["effect"] }
 
 /** The row of every app: only apps choose a provider and a store, so they may import any foreign package. */
-export const appRow: Omit<ImportRow, "foreign"> = { ours: everythingOfOurs, node: "all" }
+export const appRow: Omit<ImportRow, "foreign"> = { ours: Object.keys(importTable), node: "all" }
 
 /** The package a bare import names: `@troupe/otp` for `@troupe/otp/clock`. */
 export const packageOf = (specifier: string): string =>

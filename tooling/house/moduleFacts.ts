@@ -6,8 +6,7 @@
  * @module
  */
 import { memoOf } from "./memo.ts"
-import { child, children, parse, textOf, walk } from "./syntax.ts"
-import type { SyntaxNode } from "./syntax.ts"
+import { child, parse, textOf, walk } from "./syntax.ts"
 
 /** One name a module exports. */
 export interface ExportedName {
@@ -38,16 +37,16 @@ const lateTypes = new Set(["ImportExpression", "TSImportType"])
 
 /** The facts about a module with this text. */
 export const factsOf = memoOf((text): ModuleFacts => {
-  const program = parse(text)
   const imports: Array<string> = []
   const loaded: Array<string> = []
   const identifiers = new Set<string>()
   const classes: Array<ModuleFacts["classes"][number]> = []
+  const { program, module } = parse(text)
   for (const node of walk(program)) {
     const { type } = node
     if (type === "Identifier" || type === "PrivateIdentifier") identifiers.add(textOf(node, "name"))
     if (type === "ClassDeclaration")
-      classes.push({ name: nameOf(child(node, "id")), lines: codeLinesOf(text.slice(node.start, node.end)) })
+      classes.push({ name: textOf(child(node, "id"), "name"), lines: codeLinesOf(text.slice(node.start, node.end)) })
     const isLate = lateTypes.has(type)
     if (!isLate && !importTypes.has(type)) continue
     const source = textOf(child(node, "source") ?? child(node, "argument"), "value")
@@ -56,96 +55,56 @@ export const factsOf = memoOf((text): ModuleFacts => {
     const isType = textOf(node, "importKind") === "type" || textOf(node, "exportKind") === "type"
     if (!isLate && !isType) loaded.push(source)
   }
-  return { imports, loaded, exports: exportsIn(program, text), identifiers, classes }
+  return { imports, loaded, exports: exportsIn(module, text), identifiers, classes }
 })
 
-const exportsIn = (program: SyntaxNode, text: string): ReadonlyArray<ExportedName> => {
+const exportsIn = (
+  { staticExports }: ReturnType<typeof parse>["module"],
+  text: string
+): ReadonlyArray<ExportedName> => {
   const names = new Map<string, ExportedName>()
-  for (const statement of children(program, "body")) {
-    for (const found of exportedBy(statement, program, text)) {
-      const key = found.kind === "everything" ? `* ${found.from?.source ?? ""}` : found.name
+  for (const { start, entries } of staticExports) {
+    const isList = /^export\s+(type\s+)?\{/.test(text.slice(start))
+    for (const { start: own, exportName, importName, localName, moduleRequest, isType } of entries) {
+      const source = moduleRequest?.value
+      const isWhole = importName.kind.startsWith("All")
+      const name = exportName.name ?? (isWhole ? "*" : "default")
+      const declared = source === undefined ? docOfLocal(localName.name ?? "", text) : undefined
+      const doc = isList ? (docAbove(own, text) ?? declared) : docAbove(start, text)
+      const key = name === "*" ? `* ${source}` : name
       const before = names.get(key)
-      names.set(key, before === undefined ? found : { ...before, doc: before.doc ?? found.doc })
+      const whole = name === "*" ? "everything" : "namespace"
+      const found: ExportedName = {
+        name,
+        kind: isWhole ? whole : name === "default" ? "default" : isType ? "type" : "value",
+        doc,
+        ...(isWhole && isType ? { typesOnly: true } : {}),
+        ...(source === undefined ? {} : { from: { source, name: importName.name ?? "*" } })
+      }
+      names.set(key, before === undefined ? found : { ...before, doc: before.doc ?? doc })
     }
   }
   return [...names.values()]
 }
 
-/** Lines that are neither blank nor comment. */
-export const codeLinesOf = (text: string): number => {
-  let insideComment = false
-  let count = 0
-  for (const raw of text.split("\n")) {
-    const line = raw.trim()
-    if (insideComment) {
-      insideComment = !line.includes("*/")
-    } else if (line.startsWith("/*")) {
-      insideComment = !line.includes("*/")
-    } else if (line !== "" && !line.startsWith("//")) {
-      count += 1
-    }
-  }
-  return count
+/** The lines that are neither blank nor comment. */
+export const codeLinesOf = (text: string): number =>
+  text.replaceAll(/^[ \t]*\/\*[\s\S]*?\*\/.*$/gm, "").match(/^[ \t]*(?!\/\/)\S/gm)?.length ?? 0
+
+/** The doc comment of a name that is declared in one statement and exported in another. */
+const docOfLocal = (name: string, text: string): string | undefined => {
+  const declaration = new RegExp(`^(?:const|let|(?:async )?function\\*?|class|interface|type) ${name}\\b`, "m").exec(
+    text
+  )
+  return declaration === null ? undefined : docAbove(declaration.index, text)
 }
 
-const exportedBy = (statement: SyntaxNode, program: SyntaxNode, text: string): ReadonlyArray<ExportedName> => {
-  const source = textOf(child(statement, "source"), "value")
-  switch (statement.type) {
-    case "ExportDefaultDeclaration":
-      return [{ name: "default", kind: "default", doc: docAbove(statement, text) }]
-    case "ExportAllDeclaration": {
-      const name = nameOf(child(statement, "exported"))
-      const kind = name === "" ? "everything" : "namespace"
-      const typesOnly = textOf(statement, "exportKind") === "type"
-      const found: ExportedName = {
-        name: name === "" ? "*" : name,
-        kind,
-        doc: docAbove(statement, text),
-        from: { source, name: "*" }
-      }
-      return [typesOnly ? { ...found, typesOnly } : found]
-    }
-    case "ExportNamedDeclaration": {
-      const declaration = child(statement, "declaration")
-      if (declaration !== undefined) {
-        return declaredBy(declaration).map((found) => ({ ...found, doc: docAbove(statement, text) }))
-      }
-      return children(statement, "specifiers").map((specifier) => {
-        const name = nameOf(child(specifier, "exported"))
-        const local = nameOf(child(specifier, "local"))
-        const isType = textOf(statement, "exportKind") === "type" || textOf(specifier, "exportKind") === "type"
-        const doc = docAbove(specifier, text) ?? (source === "" ? docOfLocal(local, program, text) : undefined)
-        const found = { name, kind: isType ? ("type" as const) : ("value" as const), doc }
-        return source === "" ? found : { ...found, from: { source, name: local } }
-      })
-    }
-    default:
-      return []
-  }
-}
-
-const declaredBy = (declaration: SyntaxNode): ReadonlyArray<{ name: string; kind: "value" | "type" }> => {
-  if (declaration.type === "VariableDeclaration") {
-    return children(declaration, "declarations").map((one) => ({ name: nameOf(child(one, "id")), kind: "value" }))
-  }
-  const isType = declaration.type === "TSInterfaceDeclaration" || declaration.type === "TSTypeAliasDeclaration"
-  return [{ name: nameOf(child(declaration, "id")), kind: isType ? "type" : "value" }]
-}
-
-const docOfLocal = (name: string, program: SyntaxNode, text: string): string | undefined =>
-  children(program, "body")
-    .filter((statement) => declaredBy(statement).some((found) => found.name === name))
-    .map((statement) => docAbove(statement, text))
-    .find((doc) => doc !== undefined)
-
-const nameOf = (node: SyntaxNode | undefined): string => textOf(node, "name") || textOf(node, "value")
-
-const docAbove = (node: SyntaxNode, text: string): string | undefined => {
-  const above = text.slice(0, node.start).trimEnd()
-  const start = above.lastIndexOf("/**")
-  if (!above.endsWith("*/") || start < 0 || above.indexOf("*/", start) !== above.length - 2) return undefined
+const docAbove = (start: number, text: string): string | undefined => {
+  const above = text.slice(0, start).trimEnd()
+  const begin = above.lastIndexOf("/**")
+  if (!above.endsWith("*/") || begin < 0 || above.indexOf("*/", begin) !== above.length - 2) return undefined
   const doc = above
-    .slice(start + 3, -2)
+    .slice(begin + 3, -2)
     .replaceAll(/^\s*\* ?/gm, "")
     .trim()
   return doc.includes("@module") ? undefined : doc

@@ -38,7 +38,6 @@ export const publicNames = memoOf((folder): ReadonlyArray<PublicName> =>
 
 /** The problem of a public name's doc comment, if any; a name of another package has its comment there. */
 export const docComplaint = (name: PublicName): string | undefined => {
-  if (name.name === "") return "has no name: export one name in a statement, without destructuring"
   const isForeign = name.from !== undefined && !name.from.source.startsWith(".")
   if (name.kind === "namespace" || isForeign) return undefined
   if (name.doc === undefined) return "has no doc comment"

@@ -10,75 +10,26 @@
 /** The floors of one package, ground floor first. */
 export type Floors = ReadonlyArray<ReadonlyArray<string>>
 
+/** The floors of a package, separated by bars. */
+const floors = (text: string): Floors => text.split("|").map((floor) => floor.trim().split(/\s+/))
+
 /** The floors of the packages and apps, by folder. A package whose `src` is one flat room has no row. */
 export const roomTable: Readonly<Record<string, Floors>> = {
-  "packages/otp": [
-    ["time", "channel", "machine/chart"],
-    ["core"],
-    ["kernel"],
-    ["process"],
-    ["telemetry"],
-    ["system"],
-    ["machine/host"],
-    ["machine", "server"],
-    ["supervisor"],
-    ["application", "observe", "registry", "task"]
-  ],
-  "packages/chat": [
-    ["chart", "errors", "json"],
-    ["async"],
-    ["values"],
-    ["toolResult"],
-    ["model"],
-    ["record"],
-    ["events"],
-    ["adapter"],
-    ["tool"],
-    ["gate"],
-    ["options"],
-    ["agents"],
-    ["call", "stopConditions", "request"],
-    ["schedule"],
-    ["batch"],
-    ["dispatch", "lists", "step"],
-    ["store"],
-    ["inbox"],
-    ["loop"],
-    ["passivation", "session", "view"],
-    ["arguments", "background", "children"],
-    ["codec", "live"],
-    ["effect", "observe"],
-    ["testing/faults", "testing/replay", "testing/stores"],
-    ["testing"]
-  ],
-  "packages/providers": [["aiSdk", "mcp"]],
-  "packages/store": [["sql"], ["postgres", "sqlite"]],
-  "packages/server": [
-    ["errors"],
-    ["link"],
-    ["access"],
-    ["http"],
-    ["wire"],
-    ["wire/agUi", "wire/aiSdk", "wire/openAi"],
-    ["client", "routes/openAi"],
-    ["routes"],
-    ["server"],
-    ["node"]
-  ],
-  "packages/cluster": [
-    ["placement"],
-    ["lease", "inner"],
-    ["engine", "testing", "home", "owners"],
-    ["gateway"],
-    ["chats"],
-    ["node"]
-  ],
-  "packages/react": [
-    ["hooks", "observer/css"],
-    ["observer/parts"],
-    ["observer/chart", "observer/log", "observer/timeline", "observer/tree"],
-    ["observer"]
-  ],
-  "apps/cli": [["options"], ["model", "tools"], ["output"], ["chat", "observe"]],
-  "apps/playground": [["suggestions", "waiting", "control"], ["host", "page"], ["cluster"]]
+  "packages/otp": floors(`
+    time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
+    | application observe registry task`),
+  "packages/chat": floors(`
+    chart errors json | async | values | toolResult | model | record | events | adapter | tool | gate | options | agents
+    | call stopConditions request | schedule | batch | dispatch lists step | store | inbox | loop
+    | passivation session view | arguments background children | codec live | effect observe
+    | testing/faults testing/replay testing/stores | testing`),
+  "packages/providers": floors("aiSdk mcp"),
+  "packages/store": floors("sql | postgres sqlite"),
+  "packages/server": floors(`
+    errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client routes/openAi | routes | server | node`),
+  "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats | node"),
+  "packages/react": floors(`
+    hooks observer/css | observer/parts | observer/chart observer/log observer/timeline observer/tree | observer`),
+  "apps/cli": floors("options | model tools | output | chat observe"),
+  "apps/playground": floors("suggestions waiting control | host page | cluster")
 }

@@ -1,11 +1,11 @@
 /**
  * A TypeScript file's syntax tree, as plain nodes.
  *
- * **Details**: uses the test runner's parser; offsets count UTF-16 code units.
+ * **Details**: uses the bundler's parser; offsets count UTF-16 code units.
  *
  * @module
  */
-import { parseAst } from "vitest/node"
+import { type ParseResult, parseSync } from "vite"
 
 /** One node: its kind, its place in the text, and its fields by name. */
 export interface SyntaxNode {
@@ -15,24 +15,13 @@ export interface SyntaxNode {
   readonly [field: string]: unknown
 }
 
-/** Parses TypeScript, with JSX or without. Throws the parser's error when the text is not a module. */
-export const parse = (text: string): SyntaxNode => {
-  const program = parsed(text)
-  if (!isNode(program)) throw new TypeError("the parser returned no tree")
-  return program
-}
-
-/** A text that is not plain TypeScript may contain JSX; for a text that is neither, the error is TypeScript's. */
-const parsed = (text: string): unknown => {
-  try {
-    return parseAst(text, { lang: "ts" })
-  } catch (refusal) {
-    try {
-      return parseAst(text, { lang: "tsx" })
-    } catch {
-      throw refusal
-    }
-  }
+/** Parses TypeScript, with JSX or without. Throws the error of plain TypeScript when the text is not a module. */
+export const parse = (text: string): { readonly program: SyntaxNode; readonly module: ParseResult["module"] } => {
+  const plain = parseSync("module.ts", text)
+  const [error] = plain.errors
+  const parsed = error === undefined ? plain : parseSync("module.tsx", text)
+  if (error !== undefined && parsed.errors.length > 0) throw new SyntaxError(error.message)
+  return { program: parsed.program as unknown as SyntaxNode, module: parsed.module }
 }
 
 /** The node in a field, if there is one. */

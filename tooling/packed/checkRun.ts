@@ -20,7 +20,9 @@ export class CheckRun {
    */
   async check(name: string, body: () => Problems): Promise<boolean> {
     const startedAt = performance.now()
-    const problems = await problemsOf(body)
+    const problems = await Promise.resolve()
+      .then(body)
+      .catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     const passed = problems.length === 0
     if (passed) this.#passed++
@@ -34,13 +36,5 @@ export class CheckRun {
   end(): void {
     process.stdout.write(`${tallyLine({ passed: this.#passed, failed: this.#failed, notRun: 0 })}\n`)
     process.exitCode = this.#failed === 0 && this.#passed > 0 ? 0 : 1
-  }
-}
-
-const problemsOf = async (body: () => Problems): Promise<ReadonlyArray<string>> => {
-  try {
-    return await body()
-  } catch (error) {
-    return [error instanceof Error ? error.message : String(error)]
   }
 }

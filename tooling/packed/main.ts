@@ -28,12 +28,6 @@ const tarballs = workspacePackages()
 /** The consumer's programs that are run in compiled form. */
 const compiled = ["machines", "page", "instances"]
 
-/** A Node that runs the programs of the projects. */
-interface Runtime {
-  readonly title: string
-  readonly path: string
-}
-
 /** One package after another, as a package is built from the built ones that it needs. */
 const checkTarballs = async (): Promise<boolean> => {
   const checking: Array<Promise<unknown>> = []
@@ -51,7 +45,7 @@ const checkTarballs = async (): Promise<boolean> => {
 }
 
 /** The oldest Node that is supported, if npm installs it, and that of the workspace. */
-const runtimes = async (): Promise<ReadonlyArray<Runtime>> => {
+const runtimes = async () => {
   const version = oldestNode(tarballs.map(({ found }) => found.manifest))
   const prefix = join(folder, "node")
   mkdirSync(prefix)
@@ -64,7 +58,11 @@ const runtimes = async (): Promise<ReadonlyArray<Runtime>> => {
   return isInstalled ? [{ title: `Node ${version}`, path }, own] : [own]
 }
 
-const checkProject = async (title: string, versions: Versions, nodes: ReadonlyArray<Runtime>): Promise<void> => {
+const checkProject = async (
+  title: string,
+  versions: Versions,
+  nodes: Awaited<ReturnType<typeof runtimes>>
+): Promise<void> => {
   const project = join(folder, title.replaceAll(" ", "-"))
   const suitable = tarballs.filter(({ tarball }) => suits(manifestOf(tarball), versions))
   const peers = ["effect", "xstate", "zod", "react"].map((name) => `${name} ${versions[name]}`).join(", ")

@@ -11,10 +11,10 @@ export interface Ended {
   readonly output: string
 }
 
-/** Runs a program in a folder. After five minutes it is killed and has failed. */
+/** Runs a program in a folder. After half an hour it is killed and has failed. */
 export const run = (program: string, args: ReadonlyArray<string>, cwd: string): Promise<Ended> =>
   new Promise((resolve) => {
-    execFile(program, [...args], { cwd, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+    execFile(program, [...args], { cwd, timeout: 1_800_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const printed = `${stdout}${stderr}`.trim()
       resolve({ ok: error === null, output: error !== null && printed === "" ? error.message : printed })
     })

@@ -11,14 +11,8 @@ import { publicModules, publicNames } from "../house/publicApi.ts"
 import { exists, readText } from "../house/workspace.ts"
 import type { WorkspacePackage } from "../house/workspace.ts"
 
-/** A program of a project. */
-export interface JavaScript {
-  readonly title: string
-  readonly file: string
-}
-
 /** Writes a program that imports every public module of every library and looks for each of its names. */
-export const writeLoader = (folder: string, libraries: ReadonlyArray<WorkspacePackage>): JavaScript => {
+export const writeLoader = (folder: string, libraries: ReadonlyArray<WorkspacePackage>) => {
   const expected = Object.fromEntries(libraries.flatMap(namesBySpecifier))
   writeFileSync(
     join(folder, "load.js"),
@@ -48,10 +42,7 @@ const namesBySpecifier = ({ folder, manifest }: WorkspacePackage): ReadonlyArray
 }
 
 /** Writes the examples of the project's README and of each package's, as modules that assert their results. */
-export const writeExamples = (
-  folder: string,
-  libraries: ReadonlyArray<WorkspacePackage>
-): ReadonlyArray<JavaScript> => {
+export const writeExamples = (folder: string, libraries: ReadonlyArray<WorkspacePackage>) => {
   const [thirtyLines] = markdownExamples(readText("README.md"))
   if (thirtyLines === undefined) throw new Error("README.md has no example")
   const found = libraries

@@ -16,16 +16,10 @@ import { exportTargets } from "./exportTargets.ts"
 import { run } from "./program.ts"
 
 /** A packed package. */
-export interface Tarball {
-  readonly name: string
-  /** The tarball's path. */
-  readonly path: string
-  /** The folder with its unpacked content. */
-  readonly content: string
-}
+export type Tarball = ReturnType<typeof tarballOf>
 
-/** The path of a package's tarball in a folder. */
-export const tarballOf = (found: WorkspacePackage, folder: string): Tarball => ({
+/** A package's tarball in a folder: its name, its path, and the folder with its unpacked content. */
+export const tarballOf = (found: WorkspacePackage, folder: string) => ({
   name: found.manifest.name,
   path: join(folder, `${found.short}.tgz`),
   content: join(folder, found.short, "package")

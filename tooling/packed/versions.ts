@@ -8,17 +8,7 @@ import type { Manifest } from "../house/workspace.ts"
 import type { Versions } from "./project.ts"
 
 /** The packages that the consumer's programs need beside ours. */
-const required = [
-  "@types/node",
-  "@types/react",
-  "@types/react-dom",
-  "@xstate/react",
-  "effect",
-  "react",
-  "react-dom",
-  "xstate",
-  "zod"
-]
+const required = "@types/node @types/react @types/react-dom @xstate/react effect react react-dom xstate zod".split(" ")
 
 /** The versions of this workspace. */
 export const newest = (): Versions =>

@@ -24,43 +24,29 @@ type Cell = "used" | "ignored" | "refused" | "yes" | "live" | "later" | "no" | "
 /** The default content of a message, in each protocol. */
 const hi = (column: Column): unknown => (column === "aiSdk" ? [{ type: "text", text: "Hi" }] : "Hi")
 
-/** Works on a server whose model gives these replies. */
-const onStage = async <A>(replies: ActRow["replies"], work: (stage: Stage) => Promise<A>): Promise<A> => {
-  const stage = await staged(...replies)
-  try {
-    return await work(stage)
-  } finally {
-    await stage.close()
-  }
-}
-
 /** What a protocol does with a part of a request. */
 const requestCell = async ({ forms, mark }: RequestRow, column: Column): Promise<Cell> => {
   const form = forms[column]
   if (form === undefined) return "–"
-  return onStage([saying("Done")], async (stage) => {
-    const request = protocols[column].send(stage.url, form.content ?? hi(column), form.fields)
-    const { status, text } = await answerTo(request)
-    if (status >= 400 && status < 500 && text.includes('"code":')) return "refused"
-    if (status !== 200) throw new Error(`${column} answers with ${status}: ${text}`)
-    return mark.test(stage.received.join("\n")) ? "used" : "ignored"
-  })
+  await using stage = await staged(saying("Done"))
+  const request = protocols[column].send(stage.url, form.content ?? hi(column), form.fields)
+  const { status, text } = await answerTo(request)
+  if (status >= 400 && status < 500 && text.includes('"code":')) return "refused"
+  if (status !== 200) throw new Error(`${column} answers with ${status}: ${text}`)
+  return mark.test(stage.received.join("\n")) ? "used" : "ignored"
 }
 
 /** Whether a client receives a part of an answer. */
 const answerCell = async ({ reply, mark }: AnswerRow, column: Column): Promise<Cell> => {
   const { send, again } = protocols[column]
-  return onStage([reply, saying("Done")], async (stage) => {
-    const { text: answer } = await answerTo(send(stage.url, hi(column)))
-    const live = mark.test(answer)
-    // An answer that is not stored is asked for once more, whole.
-    const { text } =
-      column === "completions"
-        ? await onStage([reply, saying("Done")], ({ url }) => again({ url, answer }))
-        : await again({ url: stage.url, answer })
-    if (mark.test(text)) return live ? "yes" : "later"
-    return live ? "live" : "no"
-  })
+  await using stage = await staged(reply, saying("Done"))
+  const { text: answer } = await answerTo(send(stage.url, hi(column)))
+  const live = mark.test(answer)
+  // An answer that is not stored is asked for once more, whole.
+  await using other = column === "completions" ? await staged(reply, saying("Done")) : undefined
+  const { text } = await again({ url: (other ?? stage).url, answer })
+  if (mark.test(text)) return live ? "yes" : "later"
+  return live ? "live" : "no"
 }
 
 /** Whether a client can do something. */
@@ -68,34 +54,27 @@ const actCell = async ({ replies, act, asked, gone }: ActRow, column: Column): P
   const protocol = protocols[column]
   const acting = act(protocol)
   if (acting === undefined) return "–"
-  return onStage(replies, async (stage) => {
-    const { text: answer } = await answerTo(protocol.send(stage.url, hi(column)))
-    await acting({ url: stage.url, answer })
-    const last = stage.received.at(-1) ?? ""
-    return stage.received.length > 1 && asked.test(last) && gone?.test(last) !== true ? "yes" : "no"
-  })
+  await using stage = await staged(...replies)
+  const { text: answer } = await answerTo(protocol.send(stage.url, hi(column)))
+  await acting({ url: stage.url, answer })
+  const last = stage.received.at(-1) ?? ""
+  return stage.received.length > 1 && asked.test(last) && gone?.test(last) !== true ? "yes" : "no"
 }
 
 /** The text of a stream up to these words; then the client leaves. */
-const until = async (response: Response, words: string): Promise<string> => {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+const until = async ({ body }: Response, words: string): Promise<string> => {
   let text = ""
-  while (!text.includes(words)) {
-    const next = await reader?.read()
-    if (next === undefined || next.done) throw new Error(`the stream ended before ${words}: ${text}`)
-    text += next.value
+  for await (const next of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += next
+    if (text.includes(words)) return text
   }
-  await reader?.cancel()
-  return text
+  throw new Error(`the stream ended before ${words}: ${text}`)
 }
 
-interface Running {
-  readonly title: string
-  readonly act: (protocol: Protocol, stage: Stage, known: Known) => Promise<Cell>
-}
+type Act = (protocol: Protocol, stage: Stage, known: Known) => Promise<Cell>
 
 /** Acts during a running answer: the client has its first words, and disconnects. */
-const running: ReadonlyArray<Running> = [
+const running: ReadonlyArray<{ readonly title: string; readonly act: Act }> = [
   {
     title: "leave, while the turn goes on",
     act: async (protocol, stage, known) => {
@@ -122,12 +101,12 @@ const running: ReadonlyArray<Running> = [
   }
 ]
 
-const runningCell = ({ act }: Running, column: Column): Promise<Cell> =>
-  onStage([held], async (stage) => {
-    const protocol = protocols[column]
-    const response = await fetch(protocol.send(stage.url, hi(column)))
-    return act(protocol, stage, { url: stage.url, answer: await until(response, "Once upon") })
-  })
+const runningCell = async ({ act }: (typeof running)[number], column: Column): Promise<Cell> => {
+  await using stage = await staged(held)
+  const protocol = protocols[column]
+  const response = await fetch(protocol.send(stage.url, hi(column)))
+  return await act(protocol, stage, { url: stage.url, answer: await until(response, "Once upon") })
+}
 
 /** The rows of one table: a title, and a cell for each protocol. */
 export type Rows = ReadonlyArray<readonly [string, ...ReadonlyArray<Cell>]>

@@ -10,6 +10,12 @@ import { root } from "../house/workspace.ts"
 import { measured, type Rows } from "./measure.ts"
 import { columns, protocols } from "./protocols.ts"
 
+const heads: Readonly<Record<string, string>> = {
+  requests: "in a request",
+  answers: "in an answer",
+  acts: "a client can"
+}
+
 /** The file of the page. */
 export const pageFile = join(root, "docs", "protocols.md")
 
@@ -22,10 +28,4 @@ export const pageNow = async () => {
     readFileSync(pageFile, "utf8")
   )
   return { page, tables }
-}
-
-const heads: Readonly<Record<string, string>> = {
-  requests: "in a request",
-  answers: "in an answer",
-  acts: "a client can"
 }

@@ -51,14 +51,9 @@ export interface Protocol {
   readonly cancel?: Later
 }
 
-const requestOf = (url: string, body?: object, headers: Readonly<Record<string, string>> = {}): Request =>
-  body === undefined
-    ? new Request(url, { headers })
-    : new Request(url, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify(body)
-      })
+const json = { "content-type": "application/json" }
+const requestOf = (url: string, body?: object, headers: object = {}): Request =>
+  new Request(url, body && { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) })
 
 /** Sends a request, and reads the whole answer. */
 export const answerTo = async (request: Request): Promise<Answer> => {
@@ -66,8 +61,7 @@ export const answerTo = async (request: Request): Promise<Answer> => {
   return { status: response.status, text: await response.text() }
 }
 
-const post = (url: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer> =>
-  answerTo(requestOf(url, body, headers))
+const post = (url: string, body: object, headers?: object): Promise<Answer> => answerTo(requestOf(url, body, headers))
 
 const uiMessage = (id: string, parts: unknown) => ({ id, role: "user", parts })
 const uiText = (id: string, text: string) => uiMessage(id, [{ type: "text", text }])

@@ -16,17 +16,8 @@ export type Piece = Part | "hold"
 /** One reply of the model. */
 export type Reply = ReadonlyArray<Piece>
 
-/** A running server. */
-export interface Stage {
-  readonly url: string
-  /** The requests that the model received, as JSON. */
-  readonly received: ReadonlyArray<string>
-  /** How many requests were aborted. */
-  readonly aborted: () => number
-  /** Lets the replies that wait go on. */
-  readonly release: () => void
-  readonly close: () => Promise<void>
-}
+/** A running server; its disposal stops it. */
+export type Stage = Awaited<ReturnType<typeof staged>>
 
 /** The end of a reply. */
 export const finish = (unified: Parameters<typeof finishOf>[0] = "stop"): Piece =>
@@ -68,7 +59,7 @@ const agents = () => {
 }
 
 /** Starts a server whose model gives these replies in order; the last one again and again. */
-export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Promise<Stage> => {
+export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply>]) => {
   const received: Array<string> = []
   let aborted = 0
   let going = Promise.withResolvers<void>()
@@ -99,13 +90,16 @@ export const staged = async (...replies: readonly [Reply, ...ReadonlyArray<Reply
   const { url, close } = await listen(server, { graceMs: 1_000 })
   return {
     url,
+    /** The requests that the model received, as JSON. */
     received,
+    /** How many requests were aborted. */
     aborted: () => aborted,
+    /** Lets the replies that wait go on. */
     release: () => {
       going.resolve()
       going = Promise.withResolvers()
     },
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       going.resolve()
       await close()
       await troupe.stop()

@@ -5,7 +5,7 @@
  */
 import type { ContentPart, Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
-import type { Column } from "./packages.ts"
+import { type Column, packages } from "./packages.ts"
 
 /**
  * One feature.
@@ -49,10 +49,9 @@ const schema = { type: "object", properties: city, required: ["city"], additiona
 const tool = { name: "weather", description: "The weather of a city", schema }
 const tools = { tools: [tool] }
 const json = { type: "json_schema", name: "city", schema } as const
-const showing = (part: ContentPart): Partial<Request> => ({
-  messages: [{ role: "user", content: [{ type: "text", text: "Look" }, part] }]
+const showing = (...parts: ReadonlyArray<ContentPart>): Partial<Request> => ({
+  messages: [{ role: "user", content: [{ type: "text", text: "Look" }, ...parts] }]
 })
-const look: Partial<Request> = { messages: [{ role: "user", content: [{ type: "text", text: "Look" }] }] }
 
 const ofProvider = (id: string, name: string, args: Readonly<Record<string, unknown>> = {}): Partial<Request> => ({
   providerTools: [{ id, name, args }]
@@ -63,13 +62,16 @@ const cached = { providerOptions: { anthropic: { cacheControl: { type: "ephemera
 /** The request that has nothing but a question. */
 export const plain: Request = { messages: [question], tools: [] }
 
-const reply = (message: object = {}): ReadonlyArray<Message.Message> => [
-  question,
-  { role: "assistant", content: "Rain", ...message },
-  question
-]
+const reply = (message: object = {}): Partial<Request> => ({
+  messages: [question, { role: "assistant", content: "Rain", ...message }, question]
+})
+const toolWith = (metadata: object): Partial<Request> => ({ tools: [{ ...tool, metadata: { ...metadata } }] })
+const png = { base64: "AA==", mediaType: "image/png" }
+const url = "https://example.org/a.png"
+const pdf = { type: "file", file: { base64: "JVBE" }, mediaType: "application/pdf", filename: "a.pdf" } as const
+const chosen = /tool_?choice.{0,80}weather|allowedFunctionNames|tool_choice.{0,8}any/i
 const ofTools = { base: tools }
-const ofPlain = { base: look }
+const ofPlain = { base: showing() }
 const ownOption = /u1|thinking|safe_prompt|own_option/i
 const ownOptions = {
   responses: option("user", "u1"),
@@ -95,34 +97,14 @@ export const features: ReadonlyArray<Feature> = [
   feature("`reasoning` (effort)", /effort|thinking/i, option("reasoning", "high")),
   feature("`headers`", /^\["1"/, option("headers", { "x-own": "1" })),
   feature("instructions", /Be brief/, { messages: [{ role: "system", content: "Be brief" }, question] }),
-  feature("an image", /AA==/, showing({ type: "image", image: { base64: "AA==", mediaType: "image/png" } }), ofPlain),
-  feature(
-    "an image by URL",
-    /example\.org/,
-    showing({ type: "image", image: { url: "https://example.org/a.png" } }),
-    ofPlain
-  ),
-  feature(
-    "a PDF file",
-    /JVBE/,
-    showing({ type: "file", file: { base64: "JVBE" }, mediaType: "application/pdf", filename: "a.pdf" }),
-    ofPlain
-  ),
+  feature("an image", /AA==/, showing({ type: "image", image: png }), ofPlain),
+  feature("an image by URL", /example\.org/, showing({ type: "image", image: { url } }), ofPlain),
+  feature("a PDF file", /JVBE/, showing(pdf), ofPlain),
   feature("tools", /The weather of a city/, tools),
-  feature(
-    "`strict` of a tool",
-    /strict.{0,4}true|VALIDATED/,
-    { tools: [{ ...tool, metadata: { strict: true } }] },
-    ofTools
-  ),
+  feature("`strict` of a tool", /strict.{0,4}true|VALIDATED/, toolWith({ strict: true }), ofTools),
   feature('`toolChoice: "none"`', /none/i, { ...tools, toolChoice: "none" }, ofTools),
   feature('`toolChoice: "required"`', /required|any/i, { ...tools, toolChoice: "required" }, ofTools),
-  feature(
-    "`toolChoice: { name }`",
-    /tool_?choice.{0,80}weather|allowedFunctionNames|tool_choice.{0,8}any/i,
-    { ...tools, toolChoice: { name: "weather" } },
-    ofTools
-  ),
+  feature("`toolChoice: { name }`", chosen, { ...tools, toolChoice: { name: "weather" } }, ofTools),
   feature("`parallelToolCalls: false`", /parallel/i, { ...tools, ...option("parallelToolCalls", false) }, ofTools),
   feature("JSON", /json/i, { responseFormat: { type: "json_object" } }),
   feature("JSON of a schema", /city/, { responseFormat: json }),
@@ -133,13 +115,8 @@ export const features: ReadonlyArray<Feature> = [
     { base: { responseFormat: { ...json, strict: false } }, always: ["anthropic", "google"] }
   ),
   feature("cache control of a message", /ephemeral/, { anthropic: { messages: [{ ...question, metadata: cached }] } }),
-  feature(
-    "cache control of a reply",
-    /ephemeral/,
-    { anthropic: { messages: reply({ metadata: cached }) } },
-    { base: { messages: reply() } }
-  ),
-  feature("cache control of a tool", /ephemeral/, { anthropic: { tools: [{ ...tool, metadata: cached }] } }, ofTools),
+  feature("cache control of a reply", /ephemeral/, { anthropic: reply({ metadata: cached }) }, { base: reply() }),
+  feature("cache control of a tool", /ephemeral/, { anthropic: toolWith(cached) }, ofTools),
   feature("an option of the provider", ownOption, ownOptions),
   feature("an option under its name", ownOption, under(ownOptions)),
   feature("web search", /web_search|google_?search|browser_search/i, {
@@ -172,6 +149,4 @@ export const requestFor = ({ request }: Feature, column: Column): Request | unde
 }
 
 const isByColumn = (request: Feature["request"]): request is Partial<Record<Column, Partial<Request>>> =>
-  !Object.keys(request).some((key) => key in plain || requestFields.has(key))
-
-const requestFields = new Set(["temperature", "maxTokens", "options", "responseFormat", "providerTools", "toolChoice"])
+  Object.keys(request).some((key) => key in packages)

@@ -16,15 +16,9 @@ import { partsSent } from "./streams.ts"
 /** The file of the page. */
 export const pageFile = join(root, "docs", "providers.md")
 
-/** One feature, with what each package does with it. */
-export interface FeatureRow {
-  readonly title: string
-  readonly verdicts: ReadonlyArray<Verdict>
-}
-
 /** What each package does with each feature. */
-export const featureRows = async (): Promise<ReadonlyArray<FeatureRow>> => {
-  const rows: Array<FeatureRow> = []
+export const featureRows = async () => {
+  const rows: Array<{ readonly title: string; readonly verdicts: ReadonlyArray<Verdict> }> = []
   for (const feature of features) {
     const verdicts = await Promise.all(columns.map((column) => verdictOf(feature, column)))
     rows.push({ title: feature.title, verdicts })
@@ -33,40 +27,31 @@ export const featureRows = async (): Promise<ReadonlyArray<FeatureRow>> => {
 }
 
 /** The page with the tables of these rows in place of its own. */
-export const pageWith = async (rows: ReadonlyArray<FeatureRow>): Promise<string> => {
-  const before = readFileSync(pageFile, "utf8")
-  const byFeature = table(
-    ["feature", ...columns.map((column) => packages[column].title)],
-    rows.map(({ title, verdicts }) => [title, ...verdicts.map((verdict) => (verdict === "none" ? "–" : verdict))])
-  )
-  const models = table(
-    ["column", "package", "model"],
-    columns.map((column) => {
-      const { title, module, modelId } = packages[column]
-      return [title, `\`${module}\``, `\`${modelId}\``]
-    })
-  )
-  const rowsOfParts = await partRows()
-  const parts = table(
-    ["part", "events", "kept in"],
-    rowsOfParts.map(({ type, events, kept }) => [
-      `\`${type}\``,
-      events.map((tag) => `\`${tag}\``).join(", "),
-      kept.join(", ")
-    ])
-  )
+export const pageWith = async (rows: Awaited<ReturnType<typeof featureRows>>): Promise<string> => {
+  const titles = columns.map((column) => packages[column].title)
+  const parts = await partRows()
   const sent = await partsSent()
-  const senders = table(
-    ["part", ...columns.map((column) => packages[column].title)],
-    rowsOfParts.map(({ type }) => [
-      `\`${type}\``,
-      ...columns.map((column) => (sent.get(column)?.has(type) === true ? "yes" : "–"))
-    ])
+  const code = (text: string): string => `\`${text}\``
+  const tables = {
+    features: table(
+      ["feature", ...titles],
+      rows.map(({ title, verdicts }) => [title, ...verdicts.map((verdict) => (verdict === "none" ? "–" : verdict))])
+    ),
+    models: table(
+      ["column", "package", "model"],
+      Object.values(packages).map(({ title, module, modelId }) => [title, code(module), code(modelId)])
+    ),
+    parts: table(
+      ["part", "events", "kept in"],
+      parts.map(({ type, events, kept }) => [code(type), events.map(code).join(", "), kept.join(", ")])
+    ),
+    senders: table(
+      ["part", ...titles],
+      parts.map(({ type }) => [code(type), ...columns.map((one) => (sent.get(one)?.has(type) === true ? "yes" : "–"))])
+    )
+  }
+  return Object.entries(tables).reduce(
+    (page, [name, text]) => withTable(page, "pnpm providers", name, text),
+    readFileSync(pageFile, "utf8")
   )
-  return [
-    ["features", byFeature],
-    ["models", models],
-    ["parts", parts],
-    ["senders", senders]
-  ].reduce((page, [name = "", text = ""]) => withTable(page, "pnpm providers", name, text), before)
 }

@@ -44,17 +44,11 @@ const samples: {
   error: [[], { type: "error", error: "overloaded" }]
 }
 
-/** A row of the table of parts. */
-export interface PartRow {
-  readonly type: string
-  /** The tags of the additional events. */
-  readonly events: ReadonlyArray<string>
-  /** Where the part is kept. */
-  readonly kept: ReadonlyArray<"message" | "tool calls" | "response">
-}
+const places = ["message", "tool calls", "response"] as const
+type Place = (typeof places)[number]
 
-/** The rows of the table of parts. */
-export const partRows = (): Promise<ReadonlyArray<PartRow>> =>
+/** The rows of the table of parts: each type, the tags of its additional events, and where it is kept. */
+export const partRows = () =>
   Promise.all(
     Object.entries(samples).map(async ([type, [before, part]]) => {
       const [without, shown] = [await eventsOf(before), await eventsOf([...before, part])]
@@ -69,14 +63,14 @@ export const partRows = (): Promise<ReadonlyArray<PartRow>> =>
 type Events = ReadonlyArray<AdapterEvent>
 
 /** The parts of the completed reply that differ. */
-const kept = (without: Events, shown: Events): PartRow["kept"] => {
-  const facts: Readonly<Record<PartRow["kept"][number], (events: Events) => unknown>> = {
+const kept = (without: Events, shown: Events): ReadonlyArray<Place> => {
+  const facts: Readonly<Record<Place, (events: Events) => unknown>> = {
     message: (events) => events.flatMap((event) => (event.type === "message_completed" ? event.message : [])),
     "tool calls": (events) => events.filter((event) => event.type === "tool_call_completed"),
     response: (events) => events.flatMap(saidAbout)
   }
   const differs = (fact: (events: Events) => unknown) => JSON.stringify(fact(without)) !== JSON.stringify(fact(shown))
-  return (["message", "tool calls", "response"] as const).filter((name) => differs(facts[name]))
+  return places.filter((name) => differs(facts[name]))
 }
 
 /** What an event says about the response. */

@@ -10,18 +10,12 @@
  */
 import { once } from "node:events"
 import { createServer } from "node:http"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import { text } from "node:stream/consumers"
 import { setTimeout as after } from "node:timers/promises"
 import { bringsToolResults, closing } from "./closing.ts"
 import type { Recording } from "./recording.ts"
-
-/** A running server. */
-export interface WireServer {
-  readonly url: string
-  /** Stops listening, and resolves with the number of connections still open after a grace period, which it closes. */
-  readonly stop: () => Promise<number>
-}
 
 /** How long connections may take to close after the chat has ended. */
 const graceMs = 500
@@ -30,14 +24,13 @@ const graceMs = 500
 export type Answer = (body: string, response: ServerResponse) => Promise<void>
 
 /** Serves a recording. */
-export const serve = (recording: Recording): Promise<WireServer> =>
-  serveBy((body, response) => answer(recording, body, response))
+export const serve = (recording: Recording) => serveBy((body, response) => answer(recording, body, response))
 
 /** Serves answers of any kind. */
-export const serveBy = async (answerTo: Answer): Promise<WireServer> => {
+export const serveBy = async (answerTo: Answer) => {
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
-    bodyOf(request)
+    text(request)
       .then((body) => answerTo(body, response))
       .catch(() => response.destroy())
   })
@@ -50,7 +43,8 @@ export const serveBy = async (answerTo: Answer): Promise<WireServer> => {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    stop: async () => {
+    /** Stops listening, and resolves with the number of connections still open after a grace period, which it closes. */
+    stop: async (): Promise<number> => {
       const patience = new AbortController()
       const closed = Promise.all([...sockets].map((socket) => once(socket, "close").catch(() => undefined)))
       await Promise.race([closed, after(graceMs, undefined, { signal: patience.signal }).catch(() => undefined)])
@@ -90,10 +84,3 @@ export const framed = (line: string, { dialect }: Pick<Recording, "dialect">): s
 /** Chat completions end with `[DONE]`, which recordings may omit; a reply that was cut off stays cut off. */
 const endsWithDone = ({ dialect }: Recording, data: ReadonlyArray<string>): boolean =>
   dialect === "chat" && data.at(-1) !== "[DONE]" && data.some((line) => /"finish_reason":\s*"/.test(line))
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  let body = ""
-  request.setEncoding("utf8")
-  for await (const chunk of request) body += String(chunk)
-  return body
-}

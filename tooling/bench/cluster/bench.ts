@@ -3,16 +3,13 @@
  *
  * The nodes run the built packages. Their clients are this process.
  */
-import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
-import { unpackNode } from "../built.ts"
 import { Samples } from "../rounds.ts"
 import { show } from "../table.ts"
 import { firstTokenMs, idleKb, inParts, tokenUs, turnMs, turnsPerSecond } from "./costs.ts"
 import { ended, type Failure, frozen, restarted } from "./failover.ts"
-import { limiterFor } from "./limited.ts"
+import { cycleMs, limit } from "./limited.ts"
 import { clusterLines, type Group, leases } from "./lines.ts"
-import { type BenchCluster, type Nodes, nodesOn, wayTo } from "./nodes.ts"
-import { programFiles } from "./process.ts"
+import { type BenchCluster, type Nodes, openNodes, wayTo } from "./nodes.ts"
 import { clusterTable, isClusterGood } from "./table.ts"
 
 /** What a measurement needs: it adds the samples of so many rounds. */
@@ -104,8 +101,7 @@ const measureLimited = async ({ nodes, samples, rounds, report }: Bench): Promis
   const one = await nodes.cluster(1, leaseMs)
   const two = await nodes.cluster(2, leaseMs)
   for (const way of [one, two]) await turnMs(way, warmConversations)
-  const { name, limit } = limiterFor(one.gateway.pid)
-  report(`limited by ${name}`)
+  report(`limited by signals, in cycles of ${cycleMs} ms`)
   const rate = async ({ gateway, homes }: BenchCluster): Promise<number> => {
     const release = limit(homes.map(({ pid }) => pid))
     try {
@@ -137,18 +133,10 @@ export const benchCluster = async (
 ): Promise<boolean> => {
   const begun = performance.now()
   report("packing the packages")
-  const built = await unpackNode(new URL("node.ts", import.meta.url), programFiles)
-  const server = await startPostgres()
-  const nodes = nodesOn(server.url, built.folder)
+  await using nodes = await openNodes()
   const samples = new Samples()
-  try {
-    const all = Array.from({ length: rounds }, (_, index) => index + 1)
-    for (const group of chosen) await measures[group]({ nodes, samples, rounds: all, report })
-  } finally {
-    await nodes.close()
-    await server.stop()
-    built.remove()
-  }
+  const all = Array.from({ length: rounds }, (_, index) => index + 1)
+  for (const group of chosen) await measures[group]({ nodes, samples, rounds: all, report })
   const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
   const shown = clusterLines.filter(({ group }) => chosen.includes(group))
   console.log(`\ncluster: ${rounds} rounds, ${minutes} minutes; times of failures are the worst, others medians\n`)

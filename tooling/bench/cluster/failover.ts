@@ -29,11 +29,7 @@ export interface Failure {
   readonly wrong: number
 }
 
-interface Watched {
-  readonly id: string
-  readonly view: () => ChatView.ChatView
-  readonly leave: () => void
-}
+type Watched = Awaited<ReturnType<typeof streaming>>[number]
 
 let begun = 0
 
@@ -60,14 +56,10 @@ const post = (node: NodeProcess, id: string, input: string): Promise<Response> =
   })
 
 /** Begins a reply in each of some chats of a home, read through another node; `inputs` are sent one after another. */
-const streaming = async (
-  home: NodeProcess,
-  through: NodeProcess,
-  inputs: ReadonlyArray<string>
-): Promise<ReadonlyArray<Watched>> => {
+const streaming = async (home: NodeProcess, through: NodeProcess, inputs: ReadonlyArray<string>) => {
   const ids = await idsAt(home, `failing${++begun}-`, chats)
   const link = connect({ url: through.base })
-  const watched = ids.map((id): Watched => {
+  const watched = ids.map((id) => {
     const chat = link.chat(id)
     return { id, view: () => chat.getState().view, leave: chat.subscribe(() => {}) }
   })

@@ -11,7 +11,7 @@ export interface ClusterLine {
   readonly key: string
   readonly name: string
   readonly limit: Limit
-  readonly beside?: string
+  readonly beside: string | undefined
 }
 
 /** The leases of the clusters whose nodes fail, in milliseconds. */
@@ -28,7 +28,7 @@ const line = (group: Group, key: string, name: string, limit: Limit, beside?: st
   key,
   name,
   limit,
-  ...(beside === undefined ? {} : { beside })
+  beside
 })
 const failure = line.bind(undefined, "failures")
 const cost = line.bind(undefined, "costs")

@@ -1,12 +1,14 @@
 /**
  * Clusters on databases of their own, on one PostgreSQL.
  *
- * Owns: all processes that it started; `close` ends them.
+ * Owns: the built packages, the PostgreSQL, and all processes that it started; `close` ends these processes.
  */
 import { setTimeout as pause } from "node:timers/promises"
+import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { queries } from "../../../packages/store/test/double/queries.ts"
+import { unpackNode } from "../built.ts"
 import type { NodeOptions } from "./node.ts"
-import { type NodeProcess, startNode } from "./process.ts"
+import { type NodeProcess, programFiles, startNode } from "./process.ts"
 
 /** A way to chats: the node that clients talk to, and the homes of the chats. It is a home itself if there is no gateway. */
 export interface Way {
@@ -26,8 +28,10 @@ export const wayTo = (home: NodeProcess, gateway = home): Way => ({ gateway, hom
 const sample = Array.from({ length: 256 }, (_, index) => `sample${index}`)
 const lookMs = 50
 
-/** `server` is the URL of the PostgreSQL server, `folder` that of the built packages. */
-export const nodesOn = (server: string, folder: string) => {
+/** Packs the packages, and starts a PostgreSQL for clusters. */
+export const openNodes = async () => {
+  const built = await unpackNode(new URL("node.ts", import.meta.url), programFiles)
+  const { url: server, stop } = await startPostgres()
   const started: Array<NodeProcess> = []
   let databases = 0
   const database = async (): Promise<string> => {
@@ -38,10 +42,11 @@ export const nodesOn = (server: string, folder: string) => {
     return url.href
   }
   const start = async (options: Omit<NodeOptions, "port">): Promise<NodeProcess> => {
-    const node = await startNode(folder, options)
+    const node = await startNode(built.path, options)
     started.push(node)
     return node
   }
+  const close = async (): Promise<void> => void (await Promise.all(started.map((node) => node.end("SIGKILL"))))
   return {
     /** Starts a cluster, and waits until each home has a share of the chats. */
     cluster: async (count: number, leaseMs: number): Promise<BenchCluster> => {
@@ -55,12 +60,17 @@ export const nodesOn = (server: string, folder: string) => {
     },
     /** Starts one process without a cluster. */
     alone: async (): Promise<NodeProcess> => start({ role: "alone", url: await database(), leaseMs: 0 }),
-    close: async (): Promise<void> => void (await Promise.all(started.map((node) => node.end("SIGKILL"))))
+    close,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      await close()
+      await stop()
+      built.remove()
+    }
   }
 }
 
 /** The started nodes. */
-export type Nodes = ReturnType<typeof nodesOn>
+export type Nodes = Awaited<ReturnType<typeof openNodes>>
 
 /** Waits until the homes have all chats together, and each has some. */
 export const placed = async (homes: ReadonlyArray<NodeProcess>): Promise<void> => {

@@ -2,11 +2,6 @@
 import { Agent, request } from "node:http"
 import type { Asked } from "./model.ts"
 
-/** A node that is reached over HTTP. */
-interface Reached {
-  readonly base: string
-}
-
 /** It closes an idle connection before the server does: a request on a connection that is being closed would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 1_000 })
 
@@ -14,7 +9,7 @@ const agent = new Agent({ keepAlive: true, timeout: 1_000 })
 export const inputOf = (asked: Asked, id?: string): string => JSON.stringify({ input: JSON.stringify(asked), id })
 
 /** Runs a turn in a chat to its end, and returns the time of its first word in milliseconds. */
-export const turn = (node: Reached, chat: string, asked: Asked): Promise<number> =>
+export const turn = (node: { readonly base: string }, chat: string, asked: Asked): Promise<number> =>
   firstWord(`${node.base}/chats/${chat}/messages`, inputOf(asked))
 
 /** Posts to the URL, reads the stream of a turn to its end, and returns the time of its first word in milliseconds. */

@@ -17,17 +17,15 @@ export interface Beam {
   readonly costOf: (line: BenchLine) => Promise<number | undefined>
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT"
-
-const elixirVersion = async (): Promise<string | undefined> => {
-  try {
-    const { stdout } = await execute("elixir", ["--short-version"])
-    return stdout.trim()
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-}
+/** The version of Elixir; `undefined` if it is not on the path. */
+const elixirVersion = (): Promise<string | undefined> =>
+  execute("elixir", ["--short-version"]).then(
+    ({ stdout }) => stdout.trim(),
+    (error: unknown) => {
+      if (Object(error).code !== "ENOENT") throw error
+      return undefined
+    }
+  )
 
 /** Finds Elixir. Each line runs in its own program, so many rounds after so many to warm up. */
 export const findBeam = async (rounds: number, warmUps: number): Promise<Beam> => {

@@ -1,6 +1,7 @@
 /** The lines of the bench, on the means of a contestant. */
 
-type Run = () => Promise<void> | void
+type Maybe<A> = Promise<A> | A
+type Run = () => Maybe<void>
 
 /** A message to a server: it counts, or calls the function. */
 export type Mail = "add" | (() => void)
@@ -21,16 +22,13 @@ interface Means<World, Server, Work> {
   readonly close: (world: World) => Promise<void> | void
   readonly repeat: <A>(items: ReadonlyArray<A>, work: (item: A) => Work) => Promise<void>
   readonly spawn: (world: World, body: () => void) => () => Work
-  readonly servers: (world: World, count: number) => Promise<ReadonlyArray<Server>> | ReadonlyArray<Server>
+  readonly servers: (world: World, count: number) => Maybe<ReadonlyArray<Server>>
   readonly start: (world: World) => Work
   readonly call: (server: Server) => Work
   readonly cast: (server: Server, mail: Mail) => void
   readonly stop: (server: Server) => Work
-  readonly supervise: (world: World) => Promise<() => Work> | (() => Work)
-  readonly revive: (
-    world: World,
-    up: (server: Server) => void
-  ) => Promise<(server: Server) => void> | ((server: Server) => void)
+  readonly supervise: (world: World) => Maybe<() => Work>
+  readonly revive: (world: World, up: (server: Server) => void) => Maybe<(server: Server) => void>
   readonly table: (world: World, keys: ReadonlyArray<string>) => Promise<(key: string) => boolean>
   readonly wait: (world: World) => void
 }
@@ -66,7 +64,7 @@ const countdown = (count: number): { readonly done: () => void; readonly over: P
 export const contestantOf = <World, Server, Work>(means: Means<World, Server, Work>) => {
   const { open, close, repeat, call, cast } = means
   const line =
-    (prepare: (world: World, count: number) => Promise<Run> | Run) =>
+    (prepare: (world: World, count: number) => Maybe<Run>) =>
     async (count: number): Promise<{ readonly run: Run; readonly end: Run }> => {
       const world = open()
       return { run: await prepare(world, count), end: () => close(world) }

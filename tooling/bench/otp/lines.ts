@@ -14,6 +14,8 @@ export interface BenchLine {
   readonly beam: number | undefined
 }
 
+const restarted = "end a child, wait until its supervisor has the next one up"
+
 /** All lines, in the order of the table. */
 export const lines: ReadonlyArray<BenchLine> = (
   [
@@ -24,13 +26,7 @@ export const lines: ReadonlyArray<BenchLine> = (
     ["cast, taken", "cast", 500_000, 0.22, "cast in bursts of 1,000, each until it is taken"],
     ["stop a server", "stop", 50_000, 6.92, "ask it to end and wait for its end"],
     ["start a supervised server", "supervisedStart", 50_000, 5, "ask its supervisor to start it, wait until it is up"],
-    [
-      "restart after a crash",
-      "restart",
-      20_000,
-      undefined,
-      "end a child, wait until its supervisor has the next one up"
-    ],
+    ["restart after a crash", "restart", 20_000, undefined, restarted],
     ["registry lookup", "lookup", 1_000_000, 0.63, "find a process by one of 1,000 keys"],
     ["1 million messages, 1 process", "throughOne", 1_000_000, 0.65, "cast all at once, then take them: each"],
     ["1 million messages, 10,000 processes", "throughMany", 1_000_000, 0.89, "the same, to each process in turn"],

@@ -8,15 +8,13 @@
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempDisposableSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { freePort, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { freePort } from "../../../packages/store/test/double/postgresServer.ts"
 import { run } from "../../packed/program.ts"
-import { unpackNode } from "../built.ts"
-import { nodesOn } from "../cluster/nodes.ts"
-import { programFiles } from "../cluster/process.ts"
+import { openNodes } from "../cluster/nodes.ts"
 import { turn } from "../cluster/turn.ts"
 import { median } from "../rounds.ts"
 
@@ -51,24 +49,18 @@ const report = async (name: string, call: Call): Promise<void> => {
   console.log(`${name}: a word ${median(times).toFixed(1)} ms; ${rates[0]} a second with one key, ${rates[1]} with 32`)
 }
 
-const installed = async (): Promise<string> => {
-  const folder = mkdtempSync(join(tmpdir(), "troupe-restate-"))
+const install = async (folder: string): Promise<void> => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const names = ["@restatedev/restate-server", "@restatedev/restate-sdk"]
   const { ok, output } = await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...names], folder)
   if (!ok) throw new Error(`Restate was not installed: ${output}`)
   copyFileSync(new URL("service.mjs", import.meta.url), join(folder, "service.mjs"))
-  return folder
 }
 
 /** Asks again until there is an answer. */
 const answered = async (ask: () => Promise<unknown>): Promise<void> => {
-  const fails = () =>
-    ask().then(
-      () => false,
-      () => true
-    )
-  while (await fails()) await pause(10)
+  const succeeds = async (): Promise<boolean> => (await Promise.allSettled([ask()]))[0].status === "fulfilled"
+  while (!(await succeeds())) await pause(10)
 }
 
 const posted = async (url: string, body: unknown = null): Promise<string> => {
@@ -85,7 +77,10 @@ const killed = async (child: ChildProcess): Promise<void> => {
   await exited
 }
 
-const measureRestate = async (folder: string): Promise<void> => {
+const measureRestate = async (): Promise<void> => {
+  using temporary = mkdtempDisposableSync(join(tmpdir(), "troupe-restate-"))
+  const { path: folder } = temporary
+  await install(folder)
   const port = await freePort()
   const admin = "http://127.0.0.1:9070"
   // The program itself: a signal to the script of the package would not reach it.
@@ -123,27 +118,10 @@ const measureRestate = async (folder: string): Promise<void> => {
   }
 }
 
-const measureTroupe = async (): Promise<void> => {
-  const built = await unpackNode(new URL("../cluster/node.ts", import.meta.url), programFiles)
-  const postgres = await startPostgres()
-  const nodes = nodesOn(postgres.url, built.folder)
-  try {
-    const { gateway, homes } = await nodes.cluster(1, 5_000)
-    const [home = gateway] = homes
-    const word = { words: 1, pauseMs: 0 }
-    await report("Troupe, through a gateway", (key) => turn(gateway, key, word))
-    await report("Troupe, direct", (key) => turn(home, key, word))
-  } finally {
-    await nodes.close()
-    await postgres.stop()
-    built.remove()
-  }
-}
-
-const folder = await installed()
-try {
-  await measureRestate(folder)
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-}
-await measureTroupe()
+await measureRestate()
+await using nodes = await openNodes()
+const { gateway, homes } = await nodes.cluster(1, 5_000)
+const [home = gateway] = homes
+const word = { words: 1, pauseMs: 0 }
+await report("Troupe, through a gateway", (key) => turn(gateway, key, word))
+await report("Troupe, direct", (key) => turn(home, key, word))

@@ -9,7 +9,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { Telemetry } from "@troupe/otp"
 import { Actor } from "xstate"
 import { type Costs, settle } from "./timed.ts"
-import { oneLiving, startTroupe } from "./troupe.ts"
+import { oneLiving, programA, withTroupe } from "./troupe.ts"
 
 const countPromises = async (body: () => Promise<void>): Promise<number> => {
   let promises = 0
@@ -43,18 +43,15 @@ const countProcesses = async ({ system }: RunningTroupe, body: () => Promise<voi
 }
 
 /** Counts the processes, actors and promises of a chat. */
-export const counts = async (): Promise<Costs> => {
-  const troupe = await startTroupe("by turns")
-  let chats = 0
-  const one = async (): Promise<void> => {
-    await oneLiving(troupe, `chat-${chats++}`)
-    await settle()
-  }
-  const idle = await countPromises(settle)
-  await one()
-  const promises = (await countPromises(one)) - idle
-  const actors = await countActors(one)
-  const processes = await countProcesses(troupe, one)
-  await troupe.stop()
-  return { promises, actors, processes }
-}
+export const counts = (): Promise<Costs> =>
+  withTroupe(programA("by turns"), async (troupe) => {
+    let chats = 0
+    const one = async (): Promise<void> => {
+      await oneLiving(troupe, `chat-${chats++}`)
+      await settle()
+    }
+    const idle = await countPromises(settle)
+    await one()
+    const promises = (await countPromises(one)) - idle
+    return { promises, actors: await countActors(one), processes: await countProcesses(troupe, one) }
+  })

@@ -1,26 +1,10 @@
-/**
- * Many living chats at the same time: two turns, each with two tool calls of 10 ms and then 10 deltas at once.
- *
- * The crowd is measured on a busy machine too. So the system's deadlines are so long that none ends a turn.
- */
-import { type ChatRef, Troupe } from "@troupe/chat"
-import { Clock, System } from "@troupe/otp"
+/** Many living chats at the same time: two turns, each with two tool calls of 10 ms and then 10 deltas at once. */
+import type { ChatRef } from "@troupe/chat"
 import { together } from "./programA.ts"
-import { adapterOf, waitTool } from "./troupe.ts"
+import { adapterOf, waitTool, withTroupe } from "./troupe.ts"
 
 const toolMs = 10
 const words = 10
-
-const deadlineMs = 1_000
-const patience = 100
-
-/** The host's clock, with longer deadlines. Shorter timers keep their time. */
-const patientClock: Clock.Clock = {
-  now: () => Clock.live.now(),
-  setTimeout: (run, ms) => Clock.live.setTimeout(run, ms < deadlineMs ? ms : ms * patience),
-  clearTimeout: (id) => Clock.live.clearTimeout(id),
-  setBackgroundTimeout: (run, ms) => Clock.live.setBackgroundTimeout?.(run, ms)
-}
 
 const finish = async (chat: ChatRef): Promise<void> => {
   for (let turn = 0; turn < 2; turn++) {
@@ -30,10 +14,7 @@ const finish = async (chat: ChatRef): Promise<void> => {
 }
 
 /** Runs so many chats to the end of their turns. */
-export const crowd = async (count: number): Promise<void> => {
-  const system = System.make({ clock: patientClock })
-  const troupe = await Troupe.start({ system, adapter: adapterOf("at once", words), tools: [waitTool(toolMs)] })
-  await together(count, async (index) => finish(await troupe.chat(`chat-${index}`)))
-  await troupe.stop()
-  await System.stop(system)
-}
+export const crowd = (count: number): Promise<void> =>
+  withTroupe({ adapter: adapterOf("at once", words), tools: [waitTool(toolMs)] }, (troupe) =>
+    together(count, async (index) => finish(await troupe.chat(`chat-${index}`)))
+  )

@@ -6,21 +6,21 @@
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { text } from "node:stream/consumers"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { Troupe } from "@troupe/chat"
 import type { Store } from "@troupe/chat/store"
+import { System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
+import { serveBy } from "../../wire/server.ts"
 import type { Turns } from "./httpClient.ts"
 import { answers } from "./programA.ts"
 import { type Costs, timed } from "./timed.ts"
+import { patientClock } from "./troupe.ts"
 
 interface Listening {
   readonly base: string
-  readonly close: () => Promise<void>
+  readonly close: () => Promise<unknown>
 }
 
 const warmTurns = 500
@@ -31,10 +31,12 @@ const unbounded = 1_000_000
 const forgetful: Store.Store = { load: () => undefined, save: () => {}, delete: () => {} }
 
 const serveTroupe = async (): Promise<Listening> => {
+  const system = System.make({ clock: patientClock })
   const troupe = await Troupe.start({
+    system,
     adapter: { name: "bench", stream: () => answers("by turns") },
     store: forgetful,
-    passivateAfterMs: 1_000
+    passivateAfterMs: 900
   })
   const server = Server.make({
     troupe,
@@ -47,6 +49,7 @@ const serveTroupe = async (): Promise<Listening> => {
     close: async () => {
       await close()
       await troupe.stop()
+      await System.stop(system)
     }
   }
 }
@@ -64,24 +67,16 @@ const recordedEvents = async (): Promise<ReadonlyArray<string>> => {
 
 const serveBare = async (): Promise<Listening> => {
   const events = await recordedEvents()
-  const http = createServer({ noDelay: true }, async (request, response) => {
-    JSON.parse(await text(request))
+  const { url, stop } = await serveBy(async (body, response) => {
+    JSON.parse(body)
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
     for (const event of events) {
       if (event.includes('"type":"text_delta"')) await nextTurn()
       if (!response.write(event)) await once(response, "drain")
     }
     response.end()
-  }).listen(0, "127.0.0.1")
-  await once(http, "listening")
-  return {
-    base: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    close: async () => {
-      http.closeAllConnections()
-      http.close()
-      await once(http, "close")
-    }
-  }
+  })
+  return { base: url, close: stop }
 }
 
 const ask = async (client: ChildProcess, turns: Turns): Promise<void> => {

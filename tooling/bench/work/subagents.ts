@@ -1,8 +1,9 @@
 /** A turn that gives its task to a sub-agent, and the same two turns as plain chats. */
-import { type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { type RunningTroupe, tool } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import type { Adapter } from "@troupe/chat/models"
 import { answers, chats, readLength, together, wantsTools, words } from "./programA.ts"
+import { withTroupe } from "./troupe.ts"
 
 const calls = [{ id: "c", name: "help", arguments: { input: "go" } }]
 
@@ -20,27 +21,19 @@ const one = async (troupe: RunningTroupe, id: string, agent?: string): Promise<v
 }
 
 /** 1,000 chats, each with a child that answers. */
-export const withChildren = async (): Promise<void> => {
-  const troupe = await Troupe.start({
-    adapter: caller,
-    tools: [Agents.subagent("help")],
-    agents: { help: { adapter: answering, tools: [] } }
-  })
-  await together(chats, (index) => one(troupe, `chat-${index}`))
-  await troupe.stop()
-}
+export const withChildren = (): Promise<void> =>
+  withTroupe(
+    { adapter: caller, tools: [Agents.subagent("help")], agents: { help: { adapter: answering, tools: [] } } },
+    (troupe) => together(chats, (index) => one(troupe, `chat-${index}`))
+  )
+
+const help = tool({ name: "help", effect: "write", execute: () => "done" })
 
 /** 1,000 chats whose tool answers at once, and 1,000 chats that answer without a tool. */
-export const inPairs = async (): Promise<void> => {
-  const help = tool({ name: "help", effect: "write", execute: () => "done" })
-  const troupe = await Troupe.start({
-    adapter: caller,
-    tools: [help],
-    agents: { plain: { adapter: answering, tools: [] } }
-  })
-  await together(chats, async (index) => {
-    await one(troupe, `chat-${index}`)
-    await one(troupe, `other-${index}`, "plain")
-  })
-  await troupe.stop()
-}
+export const inPairs = (): Promise<void> =>
+  withTroupe({ adapter: caller, tools: [help], agents: { plain: { adapter: answering, tools: [] } } }, (troupe) =>
+    together(chats, async (index) => {
+      await one(troupe, `chat-${index}`)
+      await one(troupe, `other-${index}`, "plain")
+    })
+  )

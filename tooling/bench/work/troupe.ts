@@ -1,11 +1,11 @@
 /** The same models and tools on `Chat.stream`, and on living chats of a Troupe. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempDisposableSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Chat, Engine, type RunningTroupe, tool, Troupe, type TroupeOptions, user } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
-import type { Store } from "@troupe/chat/store"
 import type { Tool } from "@troupe/chat/tools"
+import { Clock, System } from "@troupe/otp"
 import { sqlite } from "@troupe/store"
 import { answers, chats, type Pace, read, readLength, together, wantsTools, work } from "./programA.ts"
 
@@ -25,9 +25,33 @@ export const streams = (pace: Pace): Promise<void> => {
   return together(chats, async () => read(await Chat.stream(engine, [user("go")])))
 }
 
-/** A Troupe that runs program A. */
-export const startTroupe = (pace: Pace, more: Partial<TroupeOptions> = {}): Promise<RunningTroupe> =>
-  Troupe.start({ adapter: adapterOf(pace), tools: [waitTool()], ...more })
+const deadlineMs = 1_000
+const patience = 100
+
+/** The host's clock, with longer deadlines. Shorter timers keep their time. */
+export const patientClock: Clock.Clock = {
+  now: () => Clock.live.now(),
+  setTimeout: (run, ms) => Clock.live.setTimeout(run, ms < deadlineMs ? ms : ms * patience),
+  clearTimeout: (id) => Clock.live.clearTimeout(id),
+  setBackgroundTimeout: (run, ms) => Clock.live.setBackgroundTimeout?.(run, ms)
+}
+
+/** Does the work with a Troupe. The machine may be busy, so the system's deadlines are so long that none ends a turn. */
+export const withTroupe = async <A>(options: TroupeOptions, use: (troupe: RunningTroupe) => Promise<A>): Promise<A> => {
+  const system = System.make({ clock: patientClock })
+  const troupe = await Troupe.start({ system, ...options })
+  const result = await use(troupe)
+  await troupe.stop()
+  await System.stop(system)
+  return result
+}
+
+/** The options of program A. */
+export const programA = (pace: Pace, more: Partial<TroupeOptions> = {}): TroupeOptions => ({
+  adapter: adapterOf(pace),
+  tools: [waitTool()],
+  ...more
+})
 
 /** Program A in one new living chat. */
 export const oneLiving = async (troupe: RunningTroupe, id: string): Promise<void> => {
@@ -36,22 +60,15 @@ export const oneLiving = async (troupe: RunningTroupe, id: string): Promise<void
 }
 
 /** Program A in 1,000 living chats. */
-export const living = async (pace: Pace, store?: Store.Store): Promise<void> => {
-  const troupe = await startTroupe(pace, store === undefined ? {} : { store })
-  await together(chats, (index) => oneLiving(troupe, `chat-${index}`))
-  await troupe.stop()
-}
+export const living = (pace: Pace, more: Partial<TroupeOptions> = {}): Promise<void> =>
+  withTroupe(programA(pace, more), (troupe) => together(chats, (index) => oneLiving(troupe, `chat-${index}`)))
 
 /** The same, saved in an SQLite file that survives the loss of power. */
 export const livingOnSqlite = async (pace: Pace): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), "troupe-bench-"))
-  const store = sqlite(join(folder, "chats.db"), { durability: "power" })
-  try {
-    await living(pace, store)
-  } finally {
-    await store.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), "troupe-bench-"))
+  const store = sqlite(join(folder.path, "chats.db"), { durability: "power" })
+  await living(pace, { store })
+  await store.close()
 }
 
 const talker = (deltas: number): Adapter.Adapter => ({ name: "long", stream: () => answers("at once", deltas) })
@@ -61,9 +78,8 @@ export const streamedDeltas = async (deltas: number): Promise<void> =>
   readLength(await Chat.stream(Engine.make({ adapter: talker(deltas) }), [user("go")]), deltas)
 
 /** One long answer of a living chat, read by its sender. */
-export const livingDeltas = async (deltas: number): Promise<void> => {
-  const troupe = await Troupe.start({ adapter: talker(deltas) })
-  const chat = await troupe.chat("long")
-  await readLength(chat.send("go"), deltas)
-  await troupe.stop()
-}
+export const livingDeltas = (deltas: number): Promise<void> =>
+  withTroupe({ adapter: talker(deltas) }, async (troupe) => {
+    const chat = await troupe.chat("long")
+    await readLength(chat.send("go"), deltas)
+  })

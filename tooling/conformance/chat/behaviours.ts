@@ -4,13 +4,15 @@ import type { ChatOptions, StepResult } from "@troupe/chat/chats"
 import type { ToolCall } from "@troupe/chat/messages"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
-import { Clock } from "@troupe/otp"
+import { Clock, System } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, present, textOf } from "../runner/fields.ts"
 import { forms } from "./values/forms.ts"
 import { construct, neutral, ScriptedException } from "./values/plain.ts"
 
-/** The side effects observed while a case ran. */
+/** A run of a case: its clock, whose time passes only while all else waits, its system, and the side effects that it had. */
 export class Observations {
+  readonly clock = Clock.test()
+  readonly system = System.make({ clock: this.clock })
   readonly calls: Array<Fields> = []
   readonly policyCalls: Array<Fields> = []
   readonly observedTags: Array<string> = []
@@ -62,29 +64,30 @@ const handlerOf =
     seen.calls.push({ tool: name, arguments: neutral(args), opts: neutral(opts) })
     const logged = seen.calls.at(-1)
     if (logged !== undefined && "engine" in opts) Object.assign(fieldsOf(logged["opts"]), { engine: opts.engine })
-    return seen.during(() => behave(behaviour, args, opts, context.signal))
+    return seen.during(() => behave(behaviour, { args, opts, signal: context.signal, clock: seen.clock }))
   }
 
 /** What a behaviour runs with. */
 interface Call {
   readonly args: Fields
-  readonly opts: Fields
+  readonly opts?: Fields
   readonly signal: AbortSignal
+  readonly clock: Clock.Clock
   /** The fields of the behaviour beside its own. */
-  readonly more: Fields
+  readonly more?: Fields
 }
 
 /** The behaviours by their keys. */
 const behaviours: Readonly<Record<string, (value: unknown, call: Call) => HandlerResult | Promise<HandlerResult>>> = {
   ok: (value) => ok(construct(value)),
   error: (value) => error(construct(value)),
-  raise: (message, { more: { type = "RuntimeError" } }) => {
+  raise: (message, { more: { type = "RuntimeError" } = {} }) => {
     throw new ScriptedException(textOf(type), textOf(message))
   },
   throw: (value) => {
     throw construct(value)
   },
-  ask_user: (question, { more }) => askUser(question as string, fieldsOf(construct(more["opts"]))),
+  ask_user: (question, { more }) => askUser(question as string, fieldsOf(construct(more?.["opts"]))),
   halt: (value) => {
     const [reason, result] = listOf(value)
     return halt((reason ?? "") as string, construct(result))
@@ -92,43 +95,45 @@ const behaviours: Readonly<Record<string, (value: unknown, call: Call) => Handle
   echo_args: (_, { args }) => ok(args),
   echo_arg: (name, { args }) => ok(args[textOf(name)] ?? null),
   merge_args: (fields, { args }) => ok({ ...args, ...fieldsOf(fields) }),
-  echo_context: (_, { opts }) => ok(opts["context"]),
-  echo_opt: (name, { opts }) => ok(opts[textOf(name)] ?? null),
-  sleep_ms: async (ms, { args, opts, signal, more }) => {
-    await sleep(Number(ms), signal)
-    return behave(more["then"], args, opts, signal)
+  echo_context: (_, { opts }) => ok(opts?.["context"]),
+  echo_opt: (name, { opts }) => ok(opts?.[textOf(name)] ?? null),
+  sleep_ms: async (ms, call) => {
+    await sleep(Number(ms), call)
+    return behave(call.more?.["then"], call)
   },
-  by_arg: (name, { args, opts, signal, more: { cases, default: otherwise } }) =>
-    behave(fieldsOf(cases)[textOf(args[textOf(name)])] ?? otherwise, args, opts, signal),
+  by_arg: (name, call) => {
+    const { cases, default: otherwise } = fieldsOf(call.more)
+    return behave(fieldsOf(cases)[textOf(call.args[textOf(name)])] ?? otherwise, call)
+  },
   return: (value) => construct(value) as never
 }
 
 /** Runs a behaviour; another value is returned as it is. */
-const behave = async (behaviour: unknown, args: Fields, opts: Fields, signal: AbortSignal): Promise<HandlerResult> => {
+const behave = async (behaviour: unknown, call: Call): Promise<HandlerResult> => {
   const more = fieldsOf(behaviour)
   const kind = Object.keys(more).find((key) => key in behaviours) ?? "return"
-  return behaviours[kind]?.(kind in more ? more[kind] : behaviour, { args, opts, signal, more }) as never
+  return behaviours[kind]?.(kind in more ? more[kind] : behaviour, { ...call, more }) as never
 }
 
 /** Waits until the time is over or the call is aborted. */
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+const sleep = (ms: number, { signal, clock }: Call): Promise<void> =>
   new Promise((resolve, reject) => {
-    const over = Clock.live.setTimeout(resolve, ms)
+    const over = clock.setTimeout(resolve, ms)
     signal.addEventListener("abort", () => {
-      Clock.live.clearTimeout(over)
+      clock.clearTimeout(over)
       reject(new ScriptedException("Aborted", "the call was given up"))
     })
   })
 
 /** An executor of the case. */
-export const executorOf = (value: unknown): ToolExecutor.ToolExecutor => {
+export const executorOf = (value: unknown, { clock }: Observations): ToolExecutor.ToolExecutor => {
   const { returns, raises_for: name, message } = fieldsOf(value)
   return {
     execute: (tool, args, context) => {
       if (tool.name === name) throw new ScriptedException("RuntimeError", textOf(message))
       return returns === undefined
         ? ToolExecutor.inProcess.execute(tool, args, context)
-        : behave(returns, args, {}, context.signal)
+        : behave(returns, { args, signal: context.signal, clock })
     }
   }
 }

@@ -1,5 +1,4 @@
 /** The suite of chat cases, which run against `@troupe/chat`. */
-import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 import type { Difference } from "../runner/matching.ts"
 import { type Case, type Finding, type NotRun, type Suite, unexaminedCase } from "../runner/suite.ts"
@@ -37,7 +36,6 @@ const foreign: Readonly<Record<string, string>> = {
   cursor_key: "keys of a fake's cursor: it keeps its own"
 }
 
-/** Some cases measure time, so they run one after another. */
 export const chatSuite: Suite = {
   concurrency: 1,
   casesOf: (content) => listOf(fieldsOf(content)["cases"]).map((one) => caseOf(fieldsOf(one)))
@@ -87,9 +85,8 @@ const mentions = (value: unknown, key: string): boolean =>
 
 const differing = async ({ operation, given, expected }: Case["facts"]): Promise<Finding> => {
   const seen = new Observations()
-  const start = Clock.live.now()
-  const outcome = await operations[operation]?.(given, seen)
-  return compared(given, expected, Object.assign({ elapsedMs: Clock.live.now() - start }, seen, outcome))
+  const outcome = await seen.clock.run((async () => operations[operation]?.(given, seen))())
+  return compared(given, expected, Object.assign({ elapsedMs: seen.clock.now() }, seen, outcome))
 }
 
 const compared = (given: Fields, then: Fields, outcome: Outcome): ReadonlyArray<Difference> => {

@@ -4,19 +4,15 @@ import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf, present } from "../runner/fields.ts"
 import type { Operation, Outcome } from "./outcome.ts"
 import { forms } from "./values/forms.ts"
-import { construct, neutral, usageForm } from "./values/plain.ts"
+import { construct, neutral } from "./values/plain.ts"
 
 /** `collect`: the state, and every requested projection. */
 export const collect: Operation = ({ thread, events, initial, project }) => {
-  const folded = () => {
+  try {
     const collector = new StreamCollector(
       thread === null || thread === undefined ? undefined : forms.thread.from(thread)
     )
     for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
-    return collector
-  }
-  try {
-    const collector = folded()
     const before = JSON.stringify(stateForm(collector))
     for (const event of listOf(events)) collector.apply(forms.event.from(event))
     const after = stateForm(collector)
@@ -84,38 +80,23 @@ const alreadySaid = (said: Fields): ReadonlyArray<unknown> => {
 
 /** A collector's state under the names of cases. */
 export const stateForm = (collector: StreamCollector): Fields => {
-  const response = collector.toResponse()
-  const { halt, thread } = collector
-  const { error, ...metadata } = response.metadata
+  const { text: currentText, halt, thread, chatResult, toolResults, steps } = collector
+  const { message: lastMessage, finishReason, toolCalls, usage, metadata } = collector.toResponse()
+  const { error, ...notes } = metadata
   return {
-    current_text: collector.text,
-    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, forms.toolCall.to(call)])),
-    tool_call_order: response.toolCalls.map((call) => call.id),
-    ...present({
-      last_message: response.message === undefined ? undefined : forms.message.to(response.message),
-      finish_reason: response.finishReason,
-      error: error === undefined ? undefined : neutral(error),
-      thread: thread === undefined ? undefined : forms.thread.to(thread),
-      chat_result: collector.chatResult === undefined ? undefined : forms.chatResult.to(collector.chatResult)
-    }),
-    done: collector.chatResult !== undefined,
-    usage: usageForm(response.usage),
-    metadata: neutral(metadata),
-    tool_results: collector.toolResults.map(forms.message.to),
-    steps: collector.steps.map(forms.stepResult.to),
-    halt: halt === undefined ? null : haltPair(halt)
+    ...forms.write({ currentText, toolResults, steps, usage, metadata: notes }),
+    ...present(forms.write({ lastMessage, finishReason, error, thread, chatResult })),
+    current_tool_calls: Object.fromEntries(toolCalls.map((call) => [call.id, forms.toolCall.to(call)])),
+    tool_call_order: toolCalls.map(({ id }) => id),
+    done: chatResult !== undefined,
+    halt: halt === undefined || halt.type === "cancelled" ? null : haltPair(halt)
   }
 }
 
-const haltPair = (halt: NonNullable<StreamCollector["halt"]>): unknown => {
-  switch (halt.type) {
-    case "question":
-      return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]
-    case "halt":
-      return ["halt", halt.reason, halt.toolCallId, neutral(halt.result)]
-    case "tool_error":
-      return ["halt", "tool_error", halt.toolCallId, neutral(halt.error)]
-    case "cancelled":
-      return null
+const haltPair = (halt: Exclude<NonNullable<StreamCollector["halt"]>, { readonly type: "cancelled" }>): unknown => {
+  if (halt.type === "question") {
+    return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]
   }
+  const [reason, result] = halt.type === "halt" ? [halt.reason, halt.result] : ["tool_error", halt.error]
+  return ["halt", reason, halt.toolCallId, neutral(result)]
 }

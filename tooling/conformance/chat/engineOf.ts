@@ -28,14 +28,14 @@ const others: Readonly<Record<string, Adapter.Adapter>> = {
 export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   const given = fieldsOf(value)
   const { adapter: kind, tools, context, params, model, tool_executor: executor, tool_result_encoder: encoder } = given
-  const fake = kind === "fake" ? fakeOf(given) : undefined
+  const fake = kind === "fake" ? fakeOf(given, seen) : undefined
   const adapter = noted(fake ?? others[textOf(kind)], seen)
   const engine = Engine.make({
     ...(present({ adapter, context, model }) as object),
     tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
     params: renamedParams(fieldsOf(params)),
     retry: isWrittenForRetries(given) ? atOnce : false,
-    ...(isFields(executor) ? { toolExecutor: executorOf(executor) } : {}),
+    ...(isFields(executor) ? { toolExecutor: executorOf(executor, seen) } : {}),
     ...(encoder === undefined ? {} : { toolResultEncoder: encoderOf(encoder) })
   })
   return { engine, fake }
@@ -76,15 +76,16 @@ const known: ReadonlySet<string> = new Set(["max_turns", "max_tokens", "temperat
 const renamedParams = (params: Fields): Fields => renamed(params, (name) => (known.has(name) ? camel(name) : name))
 
 /** The scripted adapter of a case in its streaming form, since our adapters always stream. */
-export const fakeOf = (given: Fields, cursor?: { next: number }): Fake.Fake => {
+export const fakeOf = (given: Fields, { clock }: Observations, cursor?: { next: number }): Fake.Fake => {
   const { script, scripts, stream_script: streamed, script_cursor: cursorKind, usage, request_id: requestId } = given
   const own = cursorKind === "new" || cursorKind === "shared"
   return Fake.make({
+    clock,
     ...saying(script, scripts, streamed),
     ...present({ cursor: own ? (cursor ?? { next: 0 }) : cursorKind }),
     ...(usage === undefined ? {} : { usage: usageOf(usage) }),
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) })
-  } as Parameters<typeof Fake.make>[0])
+  } as object as Parameters<typeof Fake.make>[0])
 }
 
 const saying = (script: unknown, scripts: unknown, streamed: unknown): Fields => {
@@ -174,7 +175,7 @@ const translations: Readonly<Record<string, Translation>> = {
   on_tool_error: (option, seen) => ["onToolError", policyOf(option, seen)],
   on_event: (option, seen) => ["onEvent", listenerOf(option, seen)],
   tool_timeout: (option) => ["toolTimeoutMs", option === "infinity" ? Infinity : option],
-  tool_executor: (option) => ["toolExecutor", executorOf(option)],
+  tool_executor: (option, seen) => ["toolExecutor", executorOf(option, seen)],
   tool_result_encoder: (option) => ["toolResultEncoder", encoderOf(option)],
   tools: (option, seen) => ["tools", listOf(option).map((tool) => toolOf(tool, seen))],
   retry: (option) => ["retry", retryOf(option)],
@@ -195,6 +196,7 @@ export const optionsOf = (value: unknown, seen: Observations): ChatOptions => {
   )
   const body = Object.entries(given).filter(([key]) => providers.has(key))
   return {
+    system: seen.system,
     ...options,
     ...(apiKey === undefined ? {} : { adapterOptions: { ...fieldsOf(options["adapterOptions"]), apiKey } }),
     ...(body.length === 0 ? {} : { providerOptions: Object.fromEntries(body) })

@@ -21,8 +21,10 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): Found => {
       const ofStream = streamFacets[facet]
       if (ofStream !== undefined && stream !== undefined) return below(facet, ofStream(stream, expected, scope))
       if (ofStream !== undefined) return fails(ending.length === 0, "there is no stream", facet)
+      if (trueFacets.has(facet))
+        return fails(outcome[camel(facet)] !== expected, `is ${textOf(outcome[camel(facet)])}`, facet)
       return equalFacets.has(facet)
-        ? below(facet, differences(outcome[camel(facet)], expected, scope))
+        ? below(facet, differences(outcome[renames[facet] ?? camel(facet)], expected, scope))
         : [unexamined(facet)]
     })
   ]
@@ -44,20 +46,17 @@ type Facet<O = Outcome> = (outcome: O, expected: unknown, scope: Scope) => Found
 /** Facets that are compared as they are, under their own names. */
 const equalFacets: ReadonlySet<string> = new Set(
   (
-    "calls policy_calls peak_concurrency requests cleanup_runs elapsed_ms cursor_index state response step_result " +
+    "adapter_opts_seen recorded calls policy_calls peak_concurrency requests cleanup_runs elapsed_ms cursor_index state response step_result " +
     "chat_result result session reducer attempts notices retry_notices json"
   ).split(" ")
 )
 
-const equals =
-  (facet: string): Facet =>
-  (outcome, expected, scope) =>
-    differences(outcome[facet], expected, scope)
+const renames: Readonly<Record<string, string>> = { adapter_opts_seen: "adapterOptions", recorded: "requests" }
 
-const holds =
-  (facet: string): Facet =>
-  (outcome, expected) =>
-    fails(outcome[facet] !== expected, `is ${textOf(outcome[facet])}`)
+/** Facets that hold or not. */
+const trueFacets: ReadonlySet<string> = new Set(
+  "reducer_unchanged reducer_session_unchanged finalize_equal equals_singles equal unchanged deterministic".split(" ")
+)
 
 /** A raise is a rejection. The message of a case's own exception is compared; our own errors have other messages. */
 const raisedBy = (failure: unknown, expected: unknown): Found => {
@@ -82,15 +81,6 @@ const facets: Readonly<Record<string, Facet>> = {
   raises_on_iterate: ({ stream }, expected) => raisedBy(stream?.failure, expected),
   no_throw: ({ failure }) => fails(failure !== undefined, `raised ${saying(failure)}`),
   policy_call_count: ({ policyCalls }, expected, scope) => differences(listOf(policyCalls).length, expected, scope),
-  adapter_opts_seen: equals("adapterOptions"),
-  recorded: equals("requests"),
-  reducer_unchanged: holds("reducerUnchanged"),
-  reducer_session_unchanged: holds("reducerSessionUnchanged"),
-  finalize_equal: holds("finalizeEqual"),
-  equals_singles: holds("equalsSingles"),
-  equal: holds("equal"),
-  unchanged: holds("unchanged"),
-  deterministic: holds("deterministic"),
   equivalent: ({ sides }, _, scope) => {
     const [left, right] = listOf(sides)
     return differences(right, { $exact: left }, scope)
@@ -102,22 +92,29 @@ const facets: Readonly<Record<string, Facet>> = {
       .map(textOf)
       .flatMap((path) => differences(value(right, path), { $exact: value(left, path) ?? null }, scope, path))
   },
-  observed_include_tags: ({ observedTags }, expected) => including(listOf(observedTags), expected),
-  observed_exclude_tags: ({ observedTags }, expected) => excluding(listOf(observedTags), expected)
+  observed_include_tags: ({ observedTags }, expected) => having(true, listOf(observedTags), expected),
+  observed_exclude_tags: ({ observedTags }, expected) => having(false, listOf(observedTags), expected)
 }
 
-const including = (tags: ReadonlyArray<unknown>, expected: unknown): Found =>
-  listOf(expected).flatMap((tag) => fails(!tags.includes(tag), "is missing", textOf(tag)))
-
-const excluding = (tags: ReadonlyArray<unknown>, expected: unknown): Found =>
-  listOf(expected).flatMap((tag) => fails(tags.includes(tag), "is there", textOf(tag)))
+const having = (
+  isExpected: boolean,
+  all: ReadonlyArray<unknown>,
+  expected: unknown,
+  is = (one: unknown, required: unknown) => one === required
+): Found =>
+  listOf(expected).flatMap((required) =>
+    fails(
+      all.some((one) => is(one, required)) !== isExpected,
+      `${isExpected ? "has no" : "has"} ${JSON.stringify(required)}`
+    )
+  )
 
 const tagsOf = ({ events }: StreamOutcome): ReadonlyArray<string> => events.map(([tag]) => tag)
 
 const idOf = (payload: unknown): unknown => fieldsOf(payload)["id"] ?? fieldsOf(payload)["tool_call_id"]
 
-const idsOf = ({ events }: StreamOutcome, wanted: string): ReadonlyArray<unknown> =>
-  events.filter(([tag]) => tag === wanted).map(([, payload]) => idOf(payload))
+const idsOf = ({ events }: StreamOutcome, tag: string): ReadonlyArray<unknown> =>
+  events.filter(([found]) => found === tag).map(([, payload]) => idOf(payload))
 
 /** Expectations by tag. */
 const byTag = (expected: unknown, check: (tag: string, required: unknown) => Found): Found =>
@@ -129,19 +126,10 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
   event_count: ({ events }, expected, scope) => differences(events.length, expected, scope),
   last: ({ events }, expected, scope) => differences(events.at(-1), expected, scope),
   all_events_valid: ({ raw }) => fails(!raw.every(isEvent), "not every event is one"),
-  include: ({ events }, expected, scope) =>
-    listOf(expected).flatMap((required) =>
-      fails(!events.some((event) => matches(event, required, scope)), `has no ${JSON.stringify(required)}`)
-    ),
-  exclude: ({ events }, expected, scope) =>
-    listOf(expected).flatMap((unwanted) =>
-      fails(
-        events.some((event) => matches(event, unwanted, scope)),
-        `has ${JSON.stringify(unwanted)}`
-      )
-    ),
-  include_tags: (stream, expected) => including(tagsOf(stream), expected),
-  exclude_tags: (stream, expected) => excluding(tagsOf(stream), expected),
+  include: ({ events }, expected, scope) => having(true, events, expected, (one, other) => matches(one, other, scope)),
+  exclude: ({ events }, expected, scope) => having(false, events, expected, (one, other) => matches(one, other, scope)),
+  include_tags: (stream, expected) => having(true, tagsOf(stream), expected),
+  exclude_tags: (stream, expected) => having(false, tagsOf(stream), expected),
   include_in_order: ({ events }, expected, scope) => {
     let from = 0
     return listOf(expected).flatMap((required) => {
@@ -167,7 +155,7 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
     return listOf(ids).flatMap((id) => {
       const own = events.filter(([tag, payload]) => listOf(tags).includes(tag) && idOf(payload) === id)
       return differences(
-        own.map(([tag]) => tag),
+        Array.from(own, ([tag]) => tag),
         tags,
         scope,
         textOf(id)
@@ -192,8 +180,8 @@ const streamFacets: Readonly<Record<string, Facet<StreamOutcome>>> = {
   every: ({ events }, expected, scope) =>
     listOf(expected)
       .map(listOf)
-      .flatMap(([wanted, required]) =>
-        events.flatMap(([tag, payload]) => (tag === wanted ? differences(payload, required, scope, tag) : []))
+      .flatMap(([name, required]) =>
+        events.flatMap(([tag, payload]) => (tag === name ? differences(payload, required, scope, tag) : []))
       )
 }
 

@@ -9,7 +9,7 @@
  * ACT3. A process that one of its own steps ended runs no further step. Steps that it scheduled for after its end still
  *       run.
  */
-import { type GenServer, type Name, type Pid, Process } from "@troupe/otp"
+import { type GenServer, type Name, type Pid, Process, type Task } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Read from "../runner/json.ts"
 import type { Json } from "../runner/json.ts"
@@ -39,8 +39,9 @@ export const arg = {
   reason: (value: Json | undefined, world: World) => decodeReason(world, value ?? "normal"),
   pid: (value: Json | undefined, world: World) => world.pid(Read.text(value)),
   name: (value: Json | undefined, world: World): Name => Process.named(world.system, Read.text(value)),
-  task: (value: Json | undefined, world: World) => world.task(Read.text(value)),
-  tasks: (value: Json | undefined, world: World) => Read.list(value).map((name) => world.task(Read.text(name)))
+  task: (value: Json | undefined, world: World): Task.Task<unknown> => world.task(Read.text(value)),
+  tasks: (value: Json | undefined, world: World): ReadonlyArray<Task.Task<unknown>> =>
+    Read.list(value).map((name) => world.task(Read.text(name)))
 } as const
 
 type Call<R extends ReadonlyArray<Reader<unknown>>> = (
@@ -69,8 +70,10 @@ export const verb = <const R extends ReadonlyArray<Reader<unknown>>>(
     Effect.map(run(actor, args), (value) => actor.observe(word, ...places.map((place) => args[Number(place)]), value))
 }
 
+const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
+
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
-  if (Effect.isEffect(result)) return result as Effect.Effect<unknown, unknown>
+  if (isStep(result)) return result
   return result instanceof Promise ? wait(result) : Effect.succeed(result)
 }
 

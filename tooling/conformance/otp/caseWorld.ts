@@ -17,6 +17,15 @@ export class NotSupported extends Error {
   override readonly name = "NotSupported"
 }
 
+const keyOf = <K>(map: ReadonlyMap<K, unknown>, value: unknown): K | undefined =>
+  [...map].find(([, found]) => found === value)?.[0]
+
+const named = <A>(map: ReadonlyMap<string, A>, name: string): A => {
+  const found = map.get(name)
+  if (found === undefined) throw new TypeError(`nothing was called ${name}`)
+  return found
+}
+
 /** `V` is the vocabulary of its actors. */
 export class CaseWorld<V> {
   readonly clock: Clock.Clock
@@ -72,7 +81,7 @@ export class CaseWorld<V> {
   }
 
   pid(name: string): Pid<unknown> {
-    const pid = this.#incarnations.get(name)?.at(-1) ?? this.#labelled(name)
+    const pid = this.#incarnations.get(name)?.at(-1) ?? (keyOf(this.#labels, name) as Pid<unknown> | undefined)
     if (pid === undefined) throw new TypeError(`no process was started as ${name}`)
     return pid
   }
@@ -81,26 +90,16 @@ export class CaseWorld<V> {
     return this.#incarnations.get(name)?.length ?? 0
   }
 
-  #labelled(label: string): Pid<unknown> | undefined {
-    for (const [pid, found] of this.#labels) if (found === label) return pid as Pid<unknown>
-    return undefined
-  }
-
   ref(name: string): object {
-    const ref = this.refs.get(name)
-    if (ref === undefined) throw new TypeError(`nothing was called ${name}`)
-    return ref
+    return named(this.refs, name)
   }
 
   task(name: string): Task.Task<unknown> {
-    const task = this.tasks.get(name)
-    if (task === undefined) throw new TypeError(`no task is called ${name}`)
-    return task
+    return named(this.tasks, name)
   }
 
   refName(ref: unknown): string | undefined {
-    for (const [name, found] of this.refs) if (found === ref) return name
-    return undefined
+    return keyOf(this.refs, ref)
   }
 
   encode(value: unknown): Json {

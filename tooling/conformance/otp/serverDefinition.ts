@@ -3,15 +3,11 @@
  *
  * @module
  */
-import { GenServer, Process, Registry } from "@troupe/otp"
-import type { Pid } from "@troupe/otp"
+import { GenServer, type Pid, Process, Registry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, isObject, list, number, object, text } from "../runner/json.ts"
-import type { Json, JsonObject } from "../runner/json.ts"
-import { Actor } from "./actor.ts"
-import type { Turn } from "./actor.ts"
+import { isList, isObject, type Json, type JsonObject, list, number, object, text } from "../runner/json.ts"
+import { Actor, type Turn, type World } from "./actor.ts"
 import { RuntimeError, decodeReason } from "./terms.ts"
-import type { World } from "./actor.ts"
 
 type State = Turn["state"]
 type Started = GenServer.InitResult<State>
@@ -23,55 +19,42 @@ const next = (kind: Json | undefined, value: Json | undefined): GenServer.Next |
   return kind === "hibernate" ? "hibernate" : undefined
 }
 
-/** A thrown value in place of a callback's tuple: the state is its last element. */
-const thrown = (world: World, tuple: Json | undefined, state: State): unknown => {
-  const [kind, one, two] = isList(tuple) ? tuple : [tuple]
-  if (kind === "ignore") return GenServer.ignore()
-  if (kind === "ok") return GenServer.ok(state)
-  if (kind === "reply") return GenServer.replying(world.decode(one, state.value), state)
-  if (kind === "noreply") return GenServer.noreply(state)
-  if (kind !== "stop") return world.decode(tuple)
-  const reason = decodeReason(world, one)
-  if (isList(tuple) && tuple.length > 3) return GenServer.stopReply(reason, world.decode(two), state)
-  return isList(tuple) && tuple.length > 2 ? GenServer.stopping(reason, state) : GenServer.fail(reason)
+/** The kinds of tuples with a meaning, by the place of the tuple. */
+const kinds: Readonly<Record<"init" | "callback" | "thrown", ReadonlyArray<unknown>>> = {
+  init: ["ok", "ignore", "stop", "raise", "exit", "throw", "bad"],
+  callback: ["noreply", "reply", "stop", "throw", "bad"],
+  thrown: ["ok", "ignore", "noreply", "reply", "stop"]
 }
 
-const initial = (world: World, init: Json, state: State): Started => {
-  const [kind, one, two] = isList(init) ? init : [init]
-  switch (kind) {
+/** The result of a callback, from its tuple. The last element of a thrown tuple is the state. */
+const resultOf = (world: World, place: keyof typeof kinds, tuple: Json | undefined, state: State): unknown => {
+  const parts = isList(tuple) ? tuple : [tuple]
+  const [kind, one, two, three] = parts
+  const size = place === "thrown" ? parts.length : parts.length + 1
+  switch (kinds[place].includes(kind) ? kind : undefined) {
     case "ok":
       return GenServer.ok(state, next(one, two))
     case "ignore":
       return GenServer.ignore()
-    case "stop":
-      return GenServer.fail(decodeReason(world, one))
+    case "noreply":
+      return GenServer.noreply(state, next(one, two))
+    case "reply":
+      return GenServer.replying(world.decode(one, state.value), state, next(two, three))
+    case "stop": {
+      const reason = decodeReason(world, one)
+      if (place === "init" || (place === "thrown" && size < 3)) return GenServer.fail(reason)
+      return size > 3
+        ? GenServer.stopReply(reason, world.decode(two, state.value), state)
+        : GenServer.stopping(reason, state)
+    }
     case "raise":
       throw new RuntimeError(text(one))
     case "exit":
       return Process.exitSelf(decodeReason(world, one))
     case "throw":
-      throw thrown(world, one, state)
+      throw resultOf(world, "thrown", one, state)
     default:
-      return world.decode(kind === "bad" ? one : init) as Started
-  }
-}
-
-const returned = (world: World, ret: Json, state: State): Result => {
-  const [kind, one, two, three] = isList(ret) ? ret : [ret]
-  switch (kind) {
-    case "noreply":
-      return GenServer.noreply(state, next(one, two))
-    case "reply":
-      return GenServer.replying(world.decode(one, state.value), state, next(two, three)) as Result
-    case "stop": {
-      const reason = decodeReason(world, one)
-      if (two === undefined) return GenServer.stopping(reason, state)
-      return GenServer.stopReply(reason, world.decode(two, state.value), state) as Result
-    }
-    case "throw":
-      throw thrown(world, one, state)
-    default:
-      return world.decode(kind === "bad" ? one : ret) as Result
+      return world.decode(kind === "bad" && place !== "thrown" ? one : tuple)
   }
 }
 
@@ -83,26 +66,16 @@ const attempt = (world: World, name: string, init: Json | undefined): Json => {
   return attempts[Math.min(start, attempts.length - 1)] ?? "ok"
 }
 
-/** The handler of a message: by the message or its first element, else `_`. */
+/** The handler of a message: by a key, by default the message or its first element. */
 const handlerOf = (world: World, handlers: Json | undefined, message: unknown): JsonObject | undefined => {
-  if (!isObject(handlers)) return undefined
   const observed = world.encode(message)
   const key = isList(observed) ? observed[0] : observed
-  const found = typeof key === "object" ? undefined : handlers[String(key)]
-  return isObject(found) ? found : undefined
-}
-
-const fallback = (handlers: Json | undefined): JsonObject | undefined => {
-  const found = isObject(handlers) ? handlers["_"] : undefined
+  const found = isObject(handlers) && typeof key !== "object" ? handlers[String(key)] : undefined
   return isObject(found) ? found : undefined
 }
 
 const builtIn = (request: unknown, state: State, self: Pid): Result | undefined => {
-  const answers: ReadonlyMap<unknown, unknown> = new Map<unknown, unknown>([
-    ["ping", "pong"],
-    ["get", state.value],
-    ["who", self]
-  ])
+  const answers = new Map<unknown, unknown>(Object.entries({ ping: "pong", get: state.value, who: self }))
   return answers.has(request) ? (GenServer.replying(answers.get(request), state) as Result) : undefined
 }
 
@@ -110,12 +83,12 @@ const builtIn = (request: unknown, state: State, self: Pid): Result | undefined 
 export const definitionOf = (world: World, name: string) => {
   const given = object(object(world.given["servers"])[name])
   const handle = (handler: JsonObject, turn: Turn, self: Pid<unknown>): GenServer.Answer<Result> => {
-    const finish = (): Result => returned(world, handler["return"] ?? "noreply", turn.state)
+    const finish = () => resultOf(world, "callback", handler["return"] ?? "noreply", turn.state) as Result
     if (handler["do"] === undefined) return finish()
     return Effect.map(new Actor(world, self, turn).script(handler["do"]), finish)
   }
   const observed = (kind: "cast" | "info" | "continue", message: unknown, state: State, self: Pid<unknown>) => {
-    const handler = handlerOf(world, given[kind], message) ?? fallback(given[kind])
+    const handler = handlerOf(world, given[kind], message) ?? handlerOf(world, given[kind], "_")
     return handler === undefined ? undefined : handle(handler, { message, state }, self)
   }
   return GenServer.make<void, State, unknown, unknown, unknown, unknown>({
@@ -125,14 +98,14 @@ export const definitionOf = (world: World, name: string) => {
       if (given["trap_exit"] === true) Process.trapExit(self, true)
       world.note(self, "init")
       const state: State = { value: given["state"] ?? 0 }
-      const finish = (): Started => initial(world, attempt(world, name, given["init"]), state)
+      const finish = () => resultOf(world, "init", attempt(world, name, given["init"]), state) as Started
       if (given["init_do"] === undefined) return finish()
       return Effect.map(new Actor(world, self, { message: undefined, state }).script(given["init_do"]), finish)
     },
     handleCall: (message, from, state, self) => {
       const own = handlerOf(world, given["call"], message)
       const answer = own === undefined ? builtIn(message, state, self) : undefined
-      const handler = own ?? fallback(given["call"])
+      const handler = own ?? handlerOf(world, given["call"], "_")
       if (answer !== undefined) return answer
       if (handler === undefined) throw new RuntimeError("unknown call")
       return handle(handler, { message, from, state }, self)

@@ -6,10 +6,10 @@
  *
  * @module
  */
+import { isDeepStrictEqual } from "node:util"
 import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
 import type { Name, Pid } from "@troupe/otp"
-import { isList, isObject, same, text } from "../runner/json.ts"
-import type { Json, JsonObject } from "../runner/json.ts"
+import { isList, isObject, type Json, type JsonObject, text } from "../runner/json.ts"
 
 /** An exception raised by a step. */
 export class RuntimeError extends Error {
@@ -56,26 +56,18 @@ const places: Readonly<Record<string, string>> = {
 
 const badCombination = (one: Json, other: Json): Json => ["bad_combination", [one, other]]
 
+const refusals: Readonly<Record<string, Json>> = {
+  alreadyPresent: "already_present",
+  notFound: "not_found",
+  maxChildren: "max_children",
+  significantUnheeded: badCombination(["auto_shutdown", "never"], ["significant", true]),
+  significantPermanent: badCombination(["restart", "permanent"], ["significant", true])
+}
+
 /** The refusal of a request to a supervisor; as an exit reason, that of a start with a bad spec. */
 export const refusal = (names: Names, { reason, id, pid }: OtpError.ChildRefused): Json => {
-  switch (reason) {
-    case "alreadyStarted":
-      return ["already_started", names.encode(pid)]
-    case "alreadyPresent":
-      return "already_present"
-    case "notFound":
-      return "not_found"
-    case "maxChildren":
-      return "max_children"
-    case "duplicateId":
-      return ["duplicate_child_name", id]
-    case "significantUnheeded":
-      return badCombination(["auto_shutdown", "never"], ["significant", true])
-    case "significantPermanent":
-      return badCombination(["restart", "permanent"], ["significant", true])
-    default:
-      return reason
-  }
+  if (reason === "alreadyStarted") return ["already_started", names.encode(pid)]
+  return reason === "duplicateId" ? ["duplicate_child_name", id] : (refusals[reason] ?? reason)
 }
 
 const encodeError = (names: Names, error: Error): Json => {
@@ -125,6 +117,6 @@ export const encode = (names: Names, value: unknown): Json => {
 /** Whether a message in the case file's form matches a pattern: `_` matches anything. */
 export const fits = (pattern: Json | undefined, message: Json): boolean => {
   if (pattern === "_") return true
-  if (!isList(pattern) || !isList(message)) return same(pattern, message)
+  if (!isList(pattern) || !isList(message)) return isDeepStrictEqual(pattern, message)
   return pattern.length === message.length && message.every((item, index) => fits(pattern[index], item))
 }

@@ -11,6 +11,7 @@
 import { once } from "node:events"
 import { setTimeout as after } from "node:timers/promises"
 import type { AiSdkModel } from "@troupe/providers/AiSdk"
+import { finishOf, type Part, scriptedModel } from "../../providers/scriptedModel.ts"
 import { closing, closingText } from "../../wire/closing.ts"
 import { modelFor } from "../../wire/models.ts"
 import type { Dialect } from "../../wire/recording.ts"
@@ -59,44 +60,32 @@ const wired = (frame: unknown, dialect: Dialect): string => {
   return isLines ? data.replace(/\n*$/, "\n\n") : framed(data, { dialect })
 }
 
-type PartsModel = Extract<AiSdkModel, { readonly specificationVersion: "v4" }>
-type Part = Awaited<ReturnType<PartsModel["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never
-
 /** The last part of a reply. */
-export const finishPart = (unified: string): unknown => ({
-  type: "finish",
-  usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
-  finishReason: { unified, raw: unified }
-})
+export const finishPart = (reason: string): Part => {
+  const part = finishOf("stop", reason)
+  return { ...part, finishReason: { ...part.finishReason, unified: reason as "stop" } }
+}
 
 /** A model that streams parts; `{ wait }` is a pause in milliseconds. */
 export const partsModel = (replies: unknown): Model => {
   const bodies: Array<string> = []
   const open = new Set<object>()
-  const model: PartsModel = {
-    specificationVersion: "v4",
-    provider: "scripted.chat",
-    modelId: "scripted",
-    supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error("only streaming is used")),
-    doStream: async ({ abortSignal: signal, ...request }) => {
-      const closingReply = [{ type: "text-delta", id: "t", delta: closingText }, finishPart("stop")]
-      const frames = framesOf(listOf(replies)[bodies.push(JSON.stringify(request)) - 1] ?? closingReply)
-      open.add(frames)
-      signal?.addEventListener("abort", () => open.delete(frames))
-      const pull = async (controller: ReadableStreamDefaultController<Part>): Promise<void> => {
-        const { value: frame, done } = frames.next()
+  const model = scriptedModel(async function* ({ abortSignal: signal, ...request }) {
+    const usual = [{ type: "text-delta", id: "t", delta: closingText }, finishPart("stop")]
+    const reply = listOf(replies)[bodies.push(JSON.stringify(request)) - 1] ?? usual
+    open.add(request)
+    signal?.addEventListener("abort", () => open.delete(request))
+    try {
+      for (const frame of framesOf(reply)) {
         const { wait } = fieldsOf(frame)
-        if (done === true || frame === "CUT") open.delete(frames)
-        if (done === true) return controller.close()
-        if (frame === "CUT") return controller.error(new TypeError("terminated"))
+        if (frame === "CUT") throw new TypeError("terminated")
         if (frame === "HANG") return void (signal && (await once(signal, "abort")))
-        if (wait === undefined) return controller.enqueue(frame as Part)
-        await after(Number(wait), undefined, { signal }).catch(() => {})
-        return pull(controller)
+        if (wait === undefined) yield frame as Part
+        else await after(Number(wait), undefined, { signal }).catch(() => {})
       }
-      return { stream: new ReadableStream<Part>({ pull, cancel: () => void open.delete(frames) }) }
+    } finally {
+      open.delete(request)
     }
-  }
+  })
   return { model, bodies, close: async () => open.size }
 }

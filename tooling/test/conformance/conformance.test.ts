@@ -19,6 +19,7 @@ const casesIn = (content: unknown): ReadonlyArray<Fields> => {
 }
 
 const files = [...suites.keys()]
+  .filter((suite) => suite !== "practice")
   .flatMap((suite) => readdirSync(join(folder, suite)).map((file) => ({ suite, file })))
   .map((place) => ({ ...place, content: read(join(place.suite, place.file)) }))
 

@@ -68,12 +68,10 @@ describe("a test file", () => {
   })
 })
 
-interface ProjectConfig {
-  readonly references?: ReadonlyArray<{ readonly path: string }>
-}
-
 const referencesOf = (path: string): ReadonlyArray<string> =>
-  (readJson<ProjectConfig>(path).references ?? []).map((found) => found.path).toSorted()
+  (readJson<{ readonly references?: ReadonlyArray<{ readonly path: string }> }>(path).references ?? [])
+    .map((found) => found.path)
+    .toSorted()
 
 const workspaceDependencies = (dependencies: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   projects.filter((found) => dependencies[found.manifest.name] !== undefined).map((found) => found.folder)

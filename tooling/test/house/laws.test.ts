@@ -25,3 +25,12 @@ test("the file in the row of a guarantee names one of its laws", () => {
   const wrong = rows.filter(({ laws, path }) => !exists(path) || !laws.some((law) => names(path, law)))
   expect(wrong).toEqual([])
 })
+
+test("each test file that `verify` leaves out has a row, with what it checks", () => {
+  const listed = [...readText("docs/guarantees.md").matchAll(/^\| `([^`]+\.test\.ts)` +\| \S/gm)].map(
+    ([, path = ""]) => path
+  )
+  expect(listed).toEqual(
+    files("{packages/*,apps/*,tooling}/test/**/growth/**/*.test.ts", "packages/*/test/**/growth.test.ts")
+  )
+})

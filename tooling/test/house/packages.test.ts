@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
@@ -64,22 +64,19 @@ test(
 test(
   "PACK1. a pack fails when the README or an exported file is missing",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "troupe-prepack-"))
-    try {
-      const manifest = { name: "half", publishConfig: { exports: { ".": "./dist/index.js", "./*": "./dist/*.js" } } }
-      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest))
-      writeFileSync(
-        join(folder, "tsconfig.json"),
-        JSON.stringify({ compilerOptions: { outDir: "dist" }, files: ["one.ts"] })
-      )
-      writeFileSync(join(folder, "one.ts"), "export const one = 1")
-      mkdirSync(join(folder, "dist"))
-      writeFileSync(join(folder, "dist/index.js"), "")
-      const prepack = run(process.execPath, [join(root, "tooling/packed/prepack.ts")], { cwd: folder, env: withTools })
-      await expect(prepack).rejects.toThrow("half cannot be packed: there is no README.md, no ./dist/index.js")
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    using temporary = mkdtempDisposableSync(join(tmpdir(), "troupe-prepack-"))
+    const { path: cwd } = temporary
+    const write = (file: string, content: unknown): void => writeFileSync(join(cwd, file), JSON.stringify(content))
+    write("package.json", {
+      name: "half",
+      publishConfig: { exports: { ".": "./dist/index.js", "./*": "./dist/*.js" } }
+    })
+    write("tsconfig.json", { compilerOptions: { outDir: "dist" }, files: ["one.ts"] })
+    writeFileSync(join(cwd, "one.ts"), "export const one = 1")
+    mkdirSync(join(cwd, "dist"))
+    write("dist/index.js", "")
+    const prepack = run(process.execPath, [join(root, "tooling/packed/prepack.ts")], { cwd, env: withTools })
+    await expect(prepack).rejects.toThrow("half cannot be packed: there is no README.md, no ./dist/index.js")
   },
   startsMs
 )

@@ -10,12 +10,7 @@ const pages = files("README.md", "AGENTS.md", "docs/*.md", "packages/*/README.md
   (path) => path !== "docs/glossary.md"
 )
 
-interface Line {
-  readonly path: string
-  readonly line: string
-}
-
-const linesOf = (path: string): ReadonlyArray<Line> =>
+const linesOf = (path: string) =>
   readText(path)
     .split("\n")
     .map((line) => ({ path, line }))
@@ -23,13 +18,13 @@ const linesOf = (path: string): ReadonlyArray<Line> =>
 /** A line without inline code and quoted text. */
 const withoutQuotes = (line: string): string => line.replaceAll(/`[^`]*`|"[^"]*"/g, "")
 
-const commentLines = (path: string): ReadonlyArray<Line> =>
+const commentLines = (path: string) =>
   linesOf(path).flatMap(({ line }) =>
     /^\s*(?:\/\*\*|\*|\/\/)/.test(line) ? [{ path, line: withoutQuotes(line) }] : []
   )
 
 /** The lines of a page outside code blocks. */
-const proseLines = (path: string): ReadonlyArray<Line> => {
+const proseLines = (path: string) => {
   let isCode = false
   return linesOf(path).flatMap(({ line }) => {
     if (line.startsWith("```")) isCode = !isCode

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempDisposableSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -96,25 +96,23 @@ describe("an assertion", () => {
   })
 })
 
-interface FileResult {
-  readonly assertionResults: ReadonlyArray<{ readonly title: string; readonly status: string }>
+interface Report {
+  readonly testResults: ReadonlyArray<{
+    readonly assertionResults: ReadonlyArray<{ readonly title: string; readonly status: string }>
+  }>
 }
 
 /** Runs the examples of `tooling/test/examples` in a runner of their own. */
 const runExamples = () => {
+  using scratch = mkdtempDisposableSync(join(tmpdir(), "doctest-"))
   const folder = join(import.meta.dirname, "examples")
   const runner = join(fileURLToPath(import.meta.resolve("vitest/package.json")), "../vitest.mjs")
-  const scratch = mkdtempSync(join(tmpdir(), "doctest-"))
-  try {
-    const reportPath = join(scratch, "report.json")
-    const args = [runner, "run", "--root", folder, "--reporter=json", `--outputFile=${reportPath}`]
-    const { status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" })
-    const report = JSON.parse(readFileSync(reportPath, "utf8")) as { readonly testResults: ReadonlyArray<FileResult> }
-    const outcomes = report.testResults.flatMap((file) => file.assertionResults)
-    return { status, outcomes: outcomes.map((one) => `${one.status} ${one.title.replace(/^.*\//, "")}`).toSorted() }
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
+  const report = join(scratch.path, "report.json")
+  const args = [runner, "run", "--root", folder, "--reporter=json", `--outputFile=${report}`]
+  const { status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" })
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report
+  const outcomes = testResults.flatMap((file) => file.assertionResults)
+  return { status, outcomes: outcomes.map((one) => `${one.status} ${one.title.replace(/^.*\//, "")}`).toSorted() }
 }
 
 test("DOC1. each example passes or fails by itself, and one that fails fails the run", () => {

@@ -8,42 +8,36 @@ const file = (states: ReadonlyArray<string>, name = "packages/chat/test/a.test.t
 })
 const browserFile = "apps/playground/test/browser/page.test.ts"
 
-describe("a run counts as failed", () => {
-  test("when it ran no file", () => {
-    expect(tally([], true)).toEqual({ passed: 0, failed: 1, notRun: 0 })
-  })
-
-  test("for every test that did not pass, skipped ones included", () => {
-    const run = [file(["passed", "passed", "failed", "pending"]), file(["skipped", "passed"])]
-    expect(tally(run, true)).toEqual({ passed: 3, failed: 3, notRun: 0 })
-  })
-
-  test("for every file that could not be collected", () => {
-    const run = [file(["passed", "passed"]), file([], "a.test.ts", false), file([], browserFile, false)]
-    expect(tally(run, true)).toEqual({ passed: 2, failed: 2, notRun: 0 })
-  })
-
-  test("when all tests passed and something else went wrong, such as an unhandled rejection", () => {
-    expect(tally([file(["passed"])], false)).toEqual({ passed: 1, failed: 1, notRun: 0 })
-  })
-
-  test("for a browser test that was skipped beside others that ran", () => {
-    expect(tally([file(["skipped", "skipped", "passed"], browserFile)], true)).toEqual({
-      passed: 1,
-      failed: 2,
-      notRun: 0
-    })
-  })
-})
-
-test("the browser tests of a machine without a browser are counted as skipped, and fail nothing", () => {
-  const run = tally([file(["passed", "passed"]), file(["skipped", "skipped", "skipped"], browserFile)], true)
-  expect(run).toEqual({ passed: 2, failed: 0, notRun: 3 })
-  expect(tallyLine(run)).toBe("2 passed, 0 failed, 3 skipped")
-})
-
-test("a run where everything passed ends with no failures", () => {
-  expect(tallyLine(tally([file(["passed"])], true))).toBe("1 passed, 0 failed")
+test.each([
+  ["that ran no file counts as failed", [], true, "0 passed, 1 failed"],
+  [
+    "counts every test as failed that did not pass, skipped ones included",
+    [file(["passed", "passed", "failed", "pending"]), file(["skipped", "passed"])],
+    true,
+    "3 passed, 3 failed"
+  ],
+  [
+    "counts every file as failed that could not be collected",
+    [file(["passed", "passed"]), file([], "a.test.ts", false), file([], browserFile, false)],
+    true,
+    "2 passed, 2 failed"
+  ],
+  ["counts as failed when only something else went wrong", [file(["passed"])], false, "1 passed, 1 failed"],
+  [
+    "counts a browser test as failed that was skipped beside others that ran",
+    [file(["skipped", "skipped", "passed"], browserFile)],
+    true,
+    "1 passed, 2 failed"
+  ],
+  [
+    "counts the browser tests of a machine without a browser as skipped, which fails nothing",
+    [file(["passed", "passed"]), file(["skipped", "skipped", "skipped"], browserFile)],
+    true,
+    "2 passed, 0 failed, 3 skipped"
+  ],
+  ["where everything passed ends with no failures", [file(["passed"])], true, "1 passed, 0 failed"]
+])("a run %s", (_, files, isClean, line) => {
+  expect(tallyLine(tally(files, isClean))).toBe(line)
 })
 
 describe("FULL1. a counted check counts", () => {

@@ -3,17 +3,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import { closingText } from "../../wire/closing.ts"
-import { block, chunk, messageEnd, messageStart } from "../../wire/dialects.ts"
+import { block, candidate, chunk, chunkUsage, item, messageEnd, messageStart, response } from "../../wire/dialects.ts"
 import { readRecording } from "../../wire/recording.ts"
 import { type Line, replay } from "../../wire/replay.ts"
 
-let folder = ""
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "wire-"))
-})
+const folder = mkdtempSync(join(tmpdir(), "wire-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const replayed = async (file: string, ...lines: ReadonlyArray<unknown>): Promise<Line> => {
@@ -24,117 +20,63 @@ const replayed = async (file: string, ...lines: ReadonlyArray<unknown>): Promise
   return line
 }
 
-const call = { index: 0, id: "call-1", type: "function", function: { name: "find", arguments: '{"q":"owl"}' } }
+const chatCall = { index: 0, id: "t", type: "function", function: { name: "find", arguments: '{"q":1}' } }
+const responsesCall = { id: "f", type: "function_call", call_id: "t", name: "find", arguments: '{"q":1}' }
+const argumentsDelta = { type: "response.function_call_arguments.delta", item_id: "f", delta: '{"q":1}' }
+const messagesCall = { type: "tool_use", id: "t", name: "find", input: {} }
 const start = messageStart({ input_tokens: 2, output_tokens: 1 })
 const answered = { error: null, finalText: closingText, openConnections: 0 }
+const chats = ["openai", "mistral", "groq", "deepseek", "openai-compatible", "xai"]
 
 describe("a recorded call is executed and answered", () => {
-  test.each(["openai", "mistral", "groq", "deepseek", "openai-compatible", "xai"])(
-    "in chat completions of %s",
-    async (name) => {
-      const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
-      const line = await replayed(
-        `${name}--call.txt`,
-        chunk({ tool_calls: [call] }),
-        chunk({}, "tool_calls", { usage })
-      )
-      expect(line).toMatchObject({
-        provider: name,
-        toolCalls: [{ id: "call-1", name: "find", arguments: { q: "owl" } }],
-        finishReason: "tool_calls",
-        ...answered
-      })
-      expect(line.events.filter((tag) => tag === "step_completed")).toHaveLength(2)
-      expect(line.events.at(-1)).toBe("chat_completed")
-    }
-  )
+  test.each([
+    ...chats.map((name) => [name, [chunk({ tool_calls: [chatCall] }), chunk({}, "tool_calls", chunkUsage)]] as const),
+    ["openai-responses", response(...item(0, responsesCall, argumentsDelta))] as const,
+    [
+      "anthropic",
+      [
+        start,
+        ...block(0, messagesCall, { type: "input_json_delta", partial_json: '{"q":1}' }),
+        ...messageEnd("tool_use")
+      ]
+    ] as const,
+    ["google", [candidate([{ functionCall: { name: "find", args: { q: 1 } } }], { finishReason: "STOP" })]] as const
+  ])("of %s", async (provider, events) => {
+    const line = await replayed(`${provider}--call.txt`, ...events)
+    const toolCalls = [{ name: "find", arguments: { q: 1 }, ...(provider === "google" ? {} : { id: "t" }) }]
+    const usage = provider === "anthropic" ? { inputTokens: 2 } : {}
+    expect(line).toMatchObject({ provider, toolCalls, finishReason: "tool_calls", usage, ...answered })
+    expect(line.events.filter((tag) => tag === "step_completed")).toHaveLength(2)
+    expect(line.events.at(-1)).toBe("chat_completed")
+  })
 
   test.each(["openai", "mistral", "groq", "deepseek", "litellm", "ollama"])(
     "PART4. in chat completions of %s, also with the finish reason stop, an unknown one, and none",
     async (name) => {
-      const replies = [
-        [chunk({ tool_calls: [call] }), chunk({}, "stop"), "[DONE]"],
-        [chunk({ tool_calls: [call] }, "stop"), "[DONE]"],
-        [chunk({ tool_calls: [call] }), chunk({}, "eos"), "[DONE]"],
-        [chunk({ tool_calls: [call] }), chunk({}), "[DONE]"]
-      ]
-      for (const [index, reply] of replies.entries()) {
-        const line = await replayed(`${name}--${index}.txt`, ...reply)
-        expect([index, line]).toMatchObject([
-          index,
-          { finishReason: "tool_calls", toolCalls: [{ id: "call-1" }], ...answered }
-        ])
+      const called = { tool_calls: [chatCall] }
+      const ends = [[chunk(called), chunk({}, "stop")], [chunk(called, "stop")], [chunk(called), chunk({}, "eos")]]
+      for (const [index, reply] of [...ends, [chunk(called), chunk({})]].entries()) {
+        const line = await replayed(`${name}--${index}.txt`, ...reply, "[DONE]")
+        const expected = { finishReason: "tool_calls", toolCalls: [{ id: "t" }], ...answered }
+        expect([index, line]).toMatchObject([index, expected])
       }
     }
   )
-
-  test("in the Responses API", async () => {
-    const item = { id: "f", type: "function_call", call_id: "call-1", name: "find", arguments: "" }
-    const response = { id: "r", object: "response", created_at: 1, model: "m" }
-    const line = await replayed(
-      "openai--responses.txt",
-      { type: "response.created", response },
-      { type: "response.output_item.added", output_index: 0, item },
-      { type: "response.function_call_arguments.delta", item_id: "f", output_index: 0, delta: '{"q":1}' },
-      {
-        type: "response.output_item.done",
-        output_index: 0,
-        item: { ...item, arguments: '{"q":1}', status: "completed" }
-      },
-      { type: "response.completed", response: { ...response, usage: { input_tokens: 1, output_tokens: 2 } } }
-    )
-    expect(line).toMatchObject({ toolCalls: [{ name: "find", arguments: { q: 1 } }], ...answered })
-  })
-
-  test("in the Messages API", async () => {
-    const line = await replayed(
-      "anthropic--call.txt",
-      start,
-      ...block(
-        0,
-        { type: "tool_use", id: "t", name: "find", input: {} },
-        { type: "input_json_delta", partial_json: '{"q":1}' }
-      ),
-      ...messageEnd("tool_use")
-    )
-    expect(line).toMatchObject({
-      toolCalls: [{ id: "t", arguments: { q: 1 } }],
-      usage: { inputTokens: 2 },
-      ...answered
-    })
-  })
-
-  test("in Gemini's API", async () => {
-    const parts = [{ functionCall: { name: "find", args: { q: 1 } } }]
-    const line = await replayed("google--call.txt", {
-      candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }]
-    })
-    expect(line).toMatchObject({
-      toolCalls: [{ name: "find", arguments: { q: 1 } }],
-      finishReason: "tool_calls",
-      ...answered
-    })
-  })
 })
 
 describe("a failure is reported in the line", () => {
+  const overloaded = { type: "overloaded_error", message: "busy" }
   test.each([
-    ["google--e.txt", { error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, "rate_limited", 429],
-    ["mistral--e.txt", { object: "error", message: "no", type: "auth", code: 401 }, "authentication_failed", 401],
-    [
-      "anthropic--e.txt",
-      { type: "error", error: { type: "overloaded_error", message: "busy" } },
-      "provider_unavailable",
-      529
-    ]
-  ])("an error body: %s", async (file, body, reason, status) => {
-    expect(await replayed(file, body)).toMatchObject({
-      finishReason: "error",
-      error: { reason, status },
-      openConnections: 0
-    })
+    ["google", { error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, "rate_limited", 429],
+    ["mistral", { object: "error", message: "no", type: "auth", code: 401 }, "authentication_failed", 401],
+    ["anthropic", { type: "error", error: overloaded }, "provider_unavailable", 529]
+  ])("an error body of %s", async (provider, body, reason, status) => {
+    const failed = { finishReason: "error", error: { reason, status }, openConnections: 0 }
+    expect(await replayed(`${provider}--e.txt`, body)).toMatchObject(failed)
   })
 
+  const text = { type: "text", text: "a" }
+  const isOpen = { type: "content_block_start", index: 0, content_block: text }
   test.each([
     [
       "a line that is not JSON",
@@ -142,22 +84,17 @@ describe("a failure is reported in the line", () => {
       [chunk({ content: "a" }), "{oops", chunk({ content: "b" }, "stop")],
       "ab"
     ],
-    [
-      "a reply that was cut off",
-      "anthropic--a.txt",
-      [start, { type: "content_block_start", index: 0, content_block: { type: "text", text: "a" } }],
-      ""
-    ],
+    ["a reply that was cut off", "anthropic--a.txt", [start, isOpen], ""],
     ["an empty file", "openai--b.txt", [], ""],
     ["a file of something else", "notes.txt", ["nothing", "of the kind"], ""]
-  ])("%s", async (_, file, lines, text) => {
+  ])("%s", async (_, file, lines, said) => {
     const line = await replayed(file, ...lines)
     expect(line).toMatchObject({ finishReason: "error", error: { reason: "malformed_response" }, openConnections: 0 })
-    expect(line.text).toContain(text)
+    expect(line.text).toContain(said)
   })
 
   test("a call cut off by the output limit, which is not executed", async () => {
-    const cut = { ...call, function: { name: "find", arguments: '{"q":' } }
+    const cut = { ...chatCall, function: { name: "find", arguments: '{"q":' } }
     const line = await replayed("openai--cut.txt", chunk({ tool_calls: [cut] }), chunk({}, "length"))
     expect(line).toMatchObject({ finishReason: "length", toolCalls: [{ arguments: null }] })
     expect(line.events).not.toContain("tool_execution_started")
@@ -179,22 +116,15 @@ describe("of the providers' own recordings no call and no part is lost", () => {
 })
 
 test("the command prints one line per recording and ends with 0", async () => {
-  for (const [file, text] of [
-    ["openai--one.txt", JSON.stringify(chunk({ content: "hi" }, "stop"))],
-    ["groq--two.txt", "{"],
-    ["README.md", "not one"]
-  ] as const) {
-    writeFileSync(join(folder, file), text)
-  }
+  const replies = { "openai--one.txt": chunk({ content: "hi" }, "stop"), "groq--two.txt": "{", "README.md": "not one" }
+  for (const [file, reply] of Object.entries(replies)) writeFileSync(join(folder, file), JSON.stringify(reply))
   const main = join(import.meta.dirname, "../../wire/main.ts")
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, folder])
   const lines = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Line)
-  expect(lines.map(({ file, text }) => [file, text])).toEqual([
-    ["groq--two.txt", ""],
-    ["openai--one.txt", "hi"]
-  ])
+  const texts = lines.map(({ file, text }) => `${file} ${text}`)
+  expect(texts).toEqual(["groq--two.txt ", "openai--one.txt hi"])
   expect(stderr).toContain("2 recordings, 1 with an error, 0 connections left open")
 })

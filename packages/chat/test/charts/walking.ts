@@ -79,7 +79,7 @@ const throughJson = (state: AnyMachineSnapshot): AnyMachineSnapshot => {
 
 /** Expects equal values. The strict comparison goes first, because a comparison of the test runner costs much more. */
 const same = (one: unknown, other: unknown, title?: string): void => {
-  if (!isDeepStrictEqual(one, other)) expect(one, title).toEqual(other)
+  if (!isDeepStrictEqual(one, other)) expect({ title, value: one }).toEqual({ title, value: other })
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -1,6 +1,5 @@
 import { Clock, Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/adapter/Adapter.ts"
 import type { Decision } from "../../src/record/Approval.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
@@ -10,7 +9,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { collected } from "../double/collected.ts"
 import { handAdapter } from "../double/handAdapter.ts"
-import { hop, until } from "../double/hop.ts"
+import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, handling, says } from "../double/scripts.ts"
@@ -26,14 +25,6 @@ const resting = async (options: Partial<TroupeOptions> = {}, id = "c") => {
   const made = await check.troupe({ adapter, passivateAfterMs: afterMs, ...options })
   const chat = await made.troupe.chat(id)
   return { ...made, chat }
-}
-
-/** A model that keeps nothing. */
-const forgetful: Adapter = {
-  name: "forgetful",
-  stream: async function* () {
-    yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
-  }
 }
 
 const said = (chat: LocalChatRef) => chat.thread.messages.map(({ content }) => content)
@@ -339,37 +330,6 @@ describe("PASS3 a passivated chat that nobody holds", () => {
     expect(await collected(refs)).toEqual([true, true])
     expect(said(await troupe.chat("gone"))).toEqual(["go", "fine"])
   })
-
-  test("costs the Troupe nothing beside a living one", async () => {
-    const store: Store = { load: () => undefined, save: () => {}, delete: () => {} }
-    const { troupe, clock } = await resting({ store, adapter: forgetful })
-    const { gc } = globalThis
-    if (gc === undefined) throw new Error("run this with --expose-gc")
-    const held = async () => {
-      for (let turn = 0; turn < 5; turn++) {
-        await hop()
-        gc()
-      }
-      return process.memoryUsage().heapUsed
-    }
-    const begin = async (name: string) => {
-      for (let index = 0; index < 1_000; index++) await (await troupe.chat(`${name}${index}`)).send("go").result()
-    }
-    await begin("warm")
-    await clock.advance(restMs)
-    let [before, living] = [await held(), 0]
-    const grown: number[] = []
-    // The engine drops and compiles some 300 kB of code again at times of its own; a chat that stays adds to each round.
-    for (const round of ["one", "two", "three"]) {
-      await begin(round)
-      living = Math.max(living, (await held()) - before)
-      await clock.advance(restMs)
-      const rest = await held()
-      grown.push(rest - before)
-      before = rest
-    }
-    expect(Math.min(...grown)).toBeLessThan(living / 20)
-  }, 60_000)
 
   test("but the hooks of its end are called", async () => {
     const observed: Array<string> = []

@@ -13,11 +13,11 @@ import { seedsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()
 
-const all = 50
-const seeds = seedsOf(all)
+const programs = 50
+const seeds = seedsOf(programs)
 
 /** The seeds of the run, then the others, which the test needs only for kinds of moments that those have not. */
-const inOrder = new Set([...seeds, ...Array.from({ length: all }, (_, index) => index + 1)])
+const inOrder = new Set([...seeds, ...Array.from({ length: programs }, (_, index) => index + 1)])
 
 const pointsPerSeed = 5
 

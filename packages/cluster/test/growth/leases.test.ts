@@ -60,7 +60,7 @@ describe("the time until other nodes have the buckets of a node", { timeout: 180
     process.stderr.write(
       `stop: ${Math.round(stopped?.ms ?? 0)} ms; gained elsewhere after ${Math.round(lastGain(a) - stoppedAt)} ms\n`
     )
-    // Nobody waited for the lease.
+    // The test did not wait for the lease to expire.
     expect(stopped?.ms).toBeLessThan(leaseMs / 2)
     expect(lastGain(a) - stoppedAt).toBeLessThan(leaseMs / 2)
     expect(b.buckets.size).toBe(0)

@@ -118,7 +118,7 @@ const toolCallStream: Operation = async (given, seen) => {
 
 const execute: Operation = async ({ tool, arguments: args, opts, executor }, seen) => {
   const { context, session_id: sessionId, request_id: requestId, tool_call: call, engine } = fieldsOf(opts)
-  const used = executor === undefined ? ToolExecutor.inProcess : executorOf(executor)
+  const used = executor === undefined ? ToolExecutor.inProcess : executorOf(executor, seen)
   const outcome = await settled(() =>
     used.execute(toolOf(tool, seen, engine), fieldsOf(args), {
       context: fieldsOf(context),

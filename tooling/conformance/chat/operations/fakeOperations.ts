@@ -3,9 +3,9 @@ import { Chat, Engine, Fake, user } from "@troupe/chat"
 import { AdapterError } from "@troupe/chat/errors"
 import { type AdapterEvent, StreamCollector } from "@troupe/chat/events"
 import { Adapter, type Request } from "@troupe/chat/models"
-import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, present } from "../../runner/fields.ts"
 import type { RetryNotice } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
+import type { Observations } from "../behaviours.ts"
 import { fakeOf, scriptOf } from "../engineOf.ts"
 import { type Operation, type Outcome, read, settled } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
@@ -32,7 +32,7 @@ interface CaseFake {
 }
 
 /** Calls fakes one after the other; each call's outcome is compared on its own. */
-const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) => {
+const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }, seen) => {
   const shared = { next: 0 }
   const isGenerating = listOf(calls).every((call) => fieldsOf(call)["kind"] === "generate")
   const fakes = await Promise.all(
@@ -40,7 +40,7 @@ const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) =
       const { stream_script, script_cursor: kind, retry_until_call: until = 1 } = fieldsOf(one)
       const cursor = kind === "shared" ? shared : { next: 0 }
       const given = { ...fieldsOf(one), stream_script: isGenerating ? undefined : stream_script }
-      const { ok: fake, failure } = await settled(() => fakeOf(given, cursor))
+      const { ok: fake, failure } = await settled(() => fakeOf(given, seen, cursor))
       return { fake: fake as Fake.Fake, failure, cursor, failing: Number(until) - 1 }
     })
   )
@@ -48,7 +48,7 @@ const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) =
   for (const call of listOf(calls).map(fieldsOf)) {
     const one = fakes[Number(call["with"] ?? 0)] as CaseFake
     if (one.failure !== undefined) each.push({ failure: one.failure })
-    else each.push(await (one.failing > 0 ? transientCall(one, call) : oneCall(one.fake, call)))
+    else each.push(await (one.failing > 0 ? transientCall(one, call, seen) : oneCall(one.fake, call, seen)))
   }
   return {
     each,
@@ -57,9 +57,13 @@ const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) =
   }
 }
 
-const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fields): Promise<Outcome> => {
+const oneCall = async (
+  fake: Fake.Fake,
+  { kind, messages, consume, collect }: Fields,
+  { clock }: Observations
+): Promise<Outcome> => {
   const before = fake.released
-  const start = Clock.live.now()
+  const start = clock.now()
   const opened = await settled(() => fake.stream(requestOf(messages), adapterOptions()))
   if (opened.failure !== undefined) return opened
   const stream = await read(opened.ok as never, consume)
@@ -69,12 +73,16 @@ const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fi
   return {
     ...(kind === "generate" ? { ok: response } : { stream, ...(collect === true ? { response } : {}) }),
     cleanupRuns: fake.released - before,
-    elapsedMs: Clock.live.now() - start
+    elapsedMs: clock.now() - start
   }
 }
 
 /** A call of a fake that fails at first: as a refusal, which is retried, or, streamed, as an `error` event, which is not. */
-const transientCall = async (one: CaseFake, { messages, kind, opts, consume }: Fields): Promise<Outcome> => {
+const transientCall = async (
+  one: CaseFake,
+  { messages, kind, opts, consume }: Fields,
+  { system }: Observations
+): Promise<Outcome> => {
   const retryNotices: Array<Fields> = []
   const isGenerating = kind === "generate"
   const adapter: Adapter.Adapter = {
@@ -89,6 +97,7 @@ const transientCall = async (one: CaseFake, { messages, kind, opts, consume }: F
   const { retry, request_id: requestId } = fieldsOf(opts)
   const policy = retryOf(retry)
   const options = {
+    system,
     retry: policy === false ? policy : { baseDelayMs: 0, jitterMs: 0, ...policy },
     ...present({ requestId: requestId as string | undefined }),
     onRetry: (notice: RetryNotice) => void retryNotices.push(noticeForm(notice))
@@ -113,14 +122,14 @@ async function* transientStream(): AsyncGenerator<AdapterEvent, void> {
 export const fakeOperations: Readonly<Record<string, Operation>> = {
   "fake.calls": fakeCalls,
   "facade.calls": fakeCalls,
-  "fake.fold": ({ entries }) =>
+  "fake.fold": ({ entries }, seen) =>
     settled(async () => {
-      const fake = Fake.make({ script: scriptOf(entries) })
-      const { ok } = await oneCall(fake, { kind: "generate" })
+      const fake = Fake.make({ script: scriptOf(entries), clock: seen.clock })
+      const { ok } = await oneCall(fake, { kind: "generate" }, seen)
       return ok
     }),
-  "fake.interpret": async ({ entry }) => {
-    const fake = Fake.make({ script: scriptOf([entry]) })
+  "fake.interpret": async ({ entry }, seen) => {
+    const fake = Fake.make({ script: scriptOf([entry]), clock: seen.clock })
     const stream = await fake.stream(requestOf(undefined), adapterOptions())
     const { raw } = await read(Adapter.eventsOf(stream))
     const own =
@@ -129,8 +138,8 @@ export const fakeOperations: Readonly<Record<string, Operation>> = {
         : raw.filter((event) => !event.type.startsWith("message_") && event.type !== "text_completed")
     return { value: own.map(forms.event.to) }
   },
-  "fake.validate": async ({ adapter_opts: options }) => {
-    const { failure } = await settled(() => fakeOf(fieldsOf(options)))
+  "fake.validate": async ({ adapter_opts: options }, seen) => {
+    const { failure } = await settled(() => fakeOf(fieldsOf(options), seen))
     return failure === undefined ? { value: "ok" } : { failure }
   }
 }

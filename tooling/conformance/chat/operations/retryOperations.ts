@@ -4,6 +4,7 @@ import { AdapterError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { make, matches, type RetryNotice, type RetryPolicy } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import type { Observations } from "../behaviours.ts"
 import { type Operation, type Outcome, settled, valued } from "../outcome.ts"
 import { camel, construct, renamed, ScriptedException, snake } from "../values/plain.ts"
 
@@ -57,11 +58,12 @@ const attempting = (attempts: ReadonlyArray<unknown>) => {
   }
 }
 
-const runOnce = async ({ policy, attempts, metadata }: Fields): Promise<Outcome> => {
+const runOnce = async ({ policy, attempts, metadata }: Fields, { system }: Observations): Promise<Outcome> => {
   const { adapter, ...made } = attempting(listOf(attempts))
   const notices: Array<Fields> = []
   const { failure } = await settled(() =>
     Chat.generate(Engine.make({ adapter }), [user("hi")], {
+      system,
       retry: retryOf(policy),
       onRetry: (notice) => notices.push({ ...fieldsOf(metadata), ...noticeForm(notice) })
     })
@@ -81,9 +83,9 @@ export const noticeForm = ({ attempt, delayMs, error, requestId, adapter }: Retr
   request_id: requestId
 })
 
-const run: Operation = async (given) => {
+const run: Operation = async (given, seen) => {
   let outcome: Outcome = {}
-  for (let left = Number(given["repeat"] ?? 1); left > 0; left--) outcome = await runOnce(given)
+  for (let left = Number(given["repeat"] ?? 1); left > 0; left--) outcome = await runOnce(given, seen)
   return outcome
 }
 

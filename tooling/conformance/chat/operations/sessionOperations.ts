@@ -4,7 +4,6 @@ import { Message } from "@troupe/chat/messages"
 import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
 import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/sessionOutcome.ts"
-import type { Observations } from "../behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { comparable, fresh } from "./chatOperations.ts"
 import { stateForm } from "../collecting.ts"
@@ -17,7 +16,7 @@ import { construct } from "../values/plain.ts"
 interface Place {
   readonly engine: CaseEngine["engine"]
   readonly session: Session.Session
-  readonly seen: Observations
+  readonly options: never
 }
 
 /** The session after an operation, and its other results. */
@@ -47,10 +46,12 @@ const inputOf = ({ input }: Fields, { session }: Place): Parameters<typeof Sessi
   return (list ?? construct(invalid)) as never
 }
 
-const optionsIn = (place: Place, { opts }: Fields): never => optionsOf(opts, place.seen) as never
+const turning =
+  (call: (place: Place, op: Fields) => Promise<SessionTurn<AnyResult>>): Step =>
+  async (place, op) =>
+    turned(await call(place, op))
 
-const messageIn = ({ message }: Fields) =>
-  message === null || message === undefined ? null : forms.message.from(message)
+const messageIn = ({ message }: Fields) => ((message ?? null) === null ? null : forms.message.from(message))
 
 const streamed =
   <Mode extends SessionMode>(
@@ -108,12 +109,10 @@ const submitMany: Step = ({ session }, { results, compare_with_singles: compared
 
 const steps: Readonly<Record<string, Step>> = {
   new: (_, { fields }) => ({ session: Session.make(forms.session.from(fields)) }),
-  start: async (place, op) => turned(await Session.start(place.engine, inputOf(op, place), optionsIn(place, op))),
-  reply: async (place, op) =>
-    turned(await Session.reply(place.engine, place.session, op["text"] as string, optionsIn(place, op))),
-  continue: async (place, op) =>
-    turned(await Session.continue(place.engine, place.session, messageIn(op), optionsIn(place, op))),
-  step: async (place, op) => turned(await Session.step(place.engine, place.session, optionsIn(place, op))),
+  start: turning((place, op) => Session.start(place.engine, inputOf(op, place), place.options)),
+  reply: turning(({ engine, session, options }, { text }) => Session.reply(engine, session, text as string, options)),
+  continue: turning(({ engine, session, options }, op) => Session.continue(engine, session, messageIn(op), options)),
+  step: turning(({ engine, session, options }) => Session.step(engine, session, options)),
   submit_tool_result: ({ session }, { id, value }) => ({
     session: Session.submitToolResult(session, textOf(id), construct(value))
   }),
@@ -132,13 +131,11 @@ const steps: Readonly<Record<string, Step>> = {
     const { response, thread, mode, manualToolCalls, halt } = forms.stepResult.from(result)
     return projected(place.session, "step", [{ type: "step_completed", response, thread, mode, manualToolCalls, halt }])
   },
-  stream_start: streamed("chat", (place, op) =>
-    Session.streamStart(place.engine, inputOf(op, place), optionsIn(place, op))
+  stream_start: streamed("chat", (place, op) => Session.streamStart(place.engine, inputOf(op, place), place.options)),
+  stream_reply: streamed("chat", ({ engine, session, options }, { text }) =>
+    Session.streamReply(engine, session, text as string, options)
   ),
-  stream_reply: streamed("chat", (place, op) =>
-    Session.streamReply(place.engine, place.session, op["text"] as string, optionsIn(place, op))
-  ),
-  stream_step: streamed("step", (place, op) => Session.streamStep(place.engine, place.session, optionsIn(place, op))),
+  stream_step: streamed("step", ({ engine, session, options }) => Session.streamStep(engine, session, options)),
   round_trip: ({ session }) => ({ session: Codec.decode("Session", Codec.encode("Session", session)) }),
   reducer: reduced
 }
@@ -157,7 +154,10 @@ const session: Operation = async ({ engine: given, ops }, seen) => {
   const each: Array<Outcome> = []
   for (const op of listOf(ops).map(fieldsOf)) {
     const before = { calls: seen.calls.length, session: JSON.stringify(forms.session.to(current)) }
-    const { session: next, outcome } = await performed({ engine, session: current, seen }, op)
+    const { session: next, outcome } = await performed(
+      { engine, session: current, options: optionsOf(op["opts"], seen) as never },
+      op
+    )
     current = next
     const form = forms.session.to(next)
     each.push({

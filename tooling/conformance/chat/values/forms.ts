@@ -52,10 +52,13 @@ const writeFields = (given: Fields): Record<string, unknown> =>
     })
   )
 
-const toolCall: Form<ToolCall.ToolCall> = {
-  from: (value) => ({ arguments: {}, ...readFields(present(fieldsOf(value))) }) as never,
-  to: (call) => writeFields({ ...call })
-}
+/** A type whose values have one form of ours: each field as the table says, with the parts that a case, or we, may omit. */
+const record = <A extends object>(omitted: Fields, written: Fields = {}, fieldsIn = fieldsOf): Form<A> => ({
+  from: (value) => ({ ...omitted, ...readFields(present(fieldsIn(value))) }) as A,
+  to: (value) => ({ ...written, ...writeFields(fieldsOf(value)) })
+})
+
+const toolCall = record<ToolCall.ToolCall>({ arguments: {} })
 
 /** A message; an assistant's `metadata.tool_calls` are its `toolCalls`. */
 const message: Form<Message.Message> = {
@@ -88,121 +91,82 @@ const message: Form<Message.Message> = {
 }
 
 /** A thread, from a thread or from its messages. */
-const thread: Form<Thread.Thread> = {
-  from: (value) => {
-    const { messages, metadata } = Array.isArray(value) ? { messages: value } : fieldsOf(value)
-    return { messages: many(message).from(messages), ...present({ metadata }) } as never
-  },
-  to: ({ messages, metadata = {} }) => ({ messages: messages.map(message.to), metadata })
-}
+const thread = record<Thread.Thread>({ messages: [] }, { metadata: {} }, (value) => {
+  const { messages, metadata } = Array.isArray(value) ? { messages: value } : fieldsOf(value)
+  return { messages, metadata }
+})
 
-/** A request to an adapter; the word `text` means that format. */
-const request: Form<Request> = {
-  from: (value) => {
-    const { messages, tools, response_format: format, ...rest } = fieldsOf(value)
-    return {
-      ...readFields(present(rest)),
-      ...present({ responseFormat: format === "text" ? { type: "text" } : construct(format) }),
-      messages: many(message).from(messages),
-      tools: listOf(construct(tools))
-    } as never
-  },
-  to: ({ tools, metadata = {}, ...rest }) => ({ ...writeFields(rest), tools, metadata })
-}
+/** A request to an adapter. */
+const request = record<Request>({ messages: [], tools: [] }, { metadata: {} })
 
 /** A response; parts that a case omits are empty. */
-const response: Form<Response> = {
-  from: (value) => ({
-    outputText: "",
-    toolCalls: [],
-    finishReason: null,
-    usage: {},
-    metadata: {},
-    ...readFields(present(fieldsOf(value)))
-  }),
-  to: (made) => ({ usage: usageForm(Usage.empty), ...writeFields({ ...made }) })
-}
+const response = record<Response>(
+  { outputText: "", toolCalls: [], finishReason: null, usage: {}, metadata: {} },
+  { usage: usageForm(Usage.empty) }
+)
 
 type Halt = NonNullable<StepResult["halt"]>
 
-const haltOf = (metadata: Fields): Halt | undefined => {
-  const { halted_reason: reason, halt_tool_call_id: haltId, pending_tool_call_id: askingId } = metadata
-  const toolCallId = textOf(haltId ?? "")
+const questionOf = (question: unknown, id: unknown, options: unknown) => ({
+  question: textOf(question ?? ""),
+  toolCallId: textOf(id ?? ""),
+  options: fieldsOf(options)
+})
+
+const haltOf = ({ halted_reason: reason, halt_tool_call_id: id, ...notes }: Fields): Halt | undefined => {
+  const toolCallId = textOf(id ?? "")
   if (isMissing(reason)) return undefined
-  if (reason === "tool_error") return { type: "tool_error", toolCallId, error: metadata["on_tool_error_exception"] }
+  if (reason === "tool_error") return { type: "tool_error", toolCallId, error: notes["on_tool_error_exception"] }
   if (reason !== "ask_user") {
-    return { type: "halt", toolCallId, reason: textOf(reason), result: metadata["halt_result"] ?? null }
+    return { type: "halt", toolCallId, reason: textOf(reason), result: notes["halt_result"] ?? null }
   }
-  const { pending_question: question, ask_user_opts: options } = metadata
-  return {
-    type: "question",
-    toolCallId: textOf(askingId ?? ""),
-    question: textOf(question ?? ""),
-    options: fieldsOf(options)
-  }
+  const { pending_question: question, pending_tool_call_id: asking, ask_user_opts: options } = notes
+  return { type: "question", ...questionOf(question, asking, options) }
+}
+
+const haltNames: Readonly<Record<string, string>> = {
+  question: "pending_question",
+  options: "ask_user_opts",
+  policyFault: "on_tool_error_exception",
+  result: "halt_result"
 }
 
 /** A halt as the metadata of the step it ended. */
 const haltForm = (halt: Halt): Fields => {
-  switch (halt.type) {
-    case "question":
-      return {
-        halted_reason: "ask_user",
-        pending_question: halt.question,
-        pending_tool_call_id: halt.toolCallId,
-        ask_user_opts: neutral(halt.options)
-      }
-    case "tool_error":
-      return {
-        halted_reason: "tool_error",
-        halt_tool_call_id: halt.toolCallId,
-        ...(halt.policyFault === undefined ? {} : { on_tool_error_exception: neutral(halt.policyFault) })
-      }
-    case "halt":
-      return { halted_reason: halt.reason, halt_tool_call_id: halt.toolCallId, halt_result: neutral(halt.result) }
-    case "cancelled":
-      return { halted_reason: "cancelled" }
+  const { type, reason, toolCallId, error: _, ...notes } = fieldsOf(halt)
+  const isQuestion = type === "question"
+  return {
+    halted_reason: isQuestion ? "ask_user" : (reason ?? type),
+    ...(type === "cancelled" ? {} : { [isQuestion ? "pending_tool_call_id" : "halt_tool_call_id"]: toolCallId }),
+    ...fieldsOf(neutral(renamed(notes, (name) => haltNames[name] ?? name)))
   }
 }
-
-const callsForm = (name: string, calls: ReadonlyArray<ToolCall.ToolCall>): Fields =>
-  calls.length === 0 ? {} : { [name]: calls.map(toolCall.to) }
 
 /** A step result; parts that a case omits are empty, and its control fields are in its metadata. */
 const stepResult: Form<StepResult> = {
   from: (value) => {
-    const { thread: messages, response: made, tool_results: results, done, metadata } = fieldsOf(value)
+    const { metadata, ...parts } = fieldsOf(value)
     const { mode, manual_tool_calls: manual } = fieldsOf(metadata)
     return {
-      thread: thread.from(messages),
-      response: response.from(made),
-      toolResults: many(message).from(results) as StepResult["toolResults"],
-      done: done === true,
+      thread: thread.from([]),
+      response: response.from({}),
+      toolResults: [],
+      done: false,
+      ...readFields(present(parts)),
       mode: mode === "manual" ? "manual" : "auto",
       manualToolCalls: many(toolCall).from(manual),
       truncatedToolCalls: [],
       ...present({ halt: haltOf(fieldsOf(construct(metadata))) })
     }
   },
-  to: ({ halt, mode, manualToolCalls, truncatedToolCalls, error, ...step }) => ({
-    thread: thread.to(step.thread),
-    response: response.to(step.response),
-    tool_results: step.toolResults.map(message.to),
-    done: step.done,
-    metadata: {
-      ...(halt === undefined ? {} : haltForm(halt)),
-      ...(mode === "manual" ? { mode } : {}),
-      ...callsForm("manual_tool_calls", manualToolCalls),
-      ...callsForm("truncated_tool_calls", truncatedToolCalls),
-      ...(error === undefined ? {} : { error: neutral(error) })
-    }
-  })
+  to: ({ thread: messages, response: made, toolResults, done, halt, error, ...step }) => {
+    const mode = step.mode === "manual" ? step.mode : undefined
+    const calls = { manualToolCalls: step.manualToolCalls, truncatedToolCalls: step.truncatedToolCalls }
+    const some = Object.fromEntries(Object.entries(calls).filter(([, list]) => list.length > 0))
+    const metadata = { ...(halt === undefined ? {} : haltForm(halt)), ...writeFields({ mode, ...some, error }) }
+    return { ...writeFields({ thread: messages, response: made, toolResults, done }), metadata }
+  }
 }
-
-const pendingOf = (question: unknown, id: unknown, options: unknown = {}): ChatResult["pendingQuestion"] =>
-  isMissing(question)
-    ? undefined
-    : { question: textOf(question), toolCallId: textOf(id ?? ""), options: fieldsOf(options) }
 
 /** A chat result; parts that a case omits are empty, and the calls that it waits for are in its metadata too. */
 const chatResult: Form<ChatResult> = {
@@ -219,39 +183,29 @@ const chatResult: Form<ChatResult> = {
     const finalResponse = isMissing(last) ? undefined : response.from(last)
     const calls = many(toolCall).from(manual)
     const isManual = reason === "manual_tool_calls" && calls.length === 0
-    const asked = { ...rest, ...present(pending) }
-    const pendingQuestion = pendingOf(asked["pending_question"], asked["pending_tool_call_id"], options)
+    const { pending_question: question, pending_tool_call_id: id } = { ...rest, ...present(pending) }
     return {
       thread: thread.from(messages),
       finalResponse,
       steps: many(stepResult).from(steps),
       haltedReason: textOf(reason),
       pendingToolCalls: isManual ? (finalResponse?.toolCalls ?? []) : calls,
-      ...present({ pendingQuestion }),
+      ...(isMissing(question) ? {} : { pendingQuestion: questionOf(question, id, options) }),
       metadata: { ...renamed(rest, camel), ...(manual === undefined ? {} : { manualToolCalls: calls }) }
     }
   },
-  to: ({ pendingQuestion: pending, metadata, ...result }) => {
+  to: ({ thread: messages, finalResponse, steps, haltedReason, pendingQuestion: pending, metadata }) => {
     const { structuredFinalize: passes, ...rest } = metadata
     const { pass1Halted, pass2Error } = fieldsOf(passes)
+    const finalize = { pass_1_halted: pass1Halted, ...fieldsOf(neutral({ pass_2_error: pass2Error })) }
     const asked =
       pending === undefined ? {} : { pending_question: pending.question, pending_tool_call_id: pending.toolCallId }
-    const finalize = {
-      pass_1_halted: pass1Halted,
-      ...(pass2Error === undefined ? {} : { pass_2_error: neutral(pass2Error) })
+    const notes = {
+      ...writeFields(rest),
+      ...(passes === undefined ? {} : { structured_finalize: finalize }),
+      ...(pending === undefined ? {} : { ...asked, ask_user_opts: neutral(pending.options) })
     }
-    return {
-      thread: thread.to(result.thread),
-      ...(result.finalResponse === undefined ? {} : { final_response: response.to(result.finalResponse) }),
-      steps: result.steps.map(stepResult.to),
-      halted_reason: result.haltedReason,
-      metadata: {
-        ...writeFields(rest),
-        ...(passes === undefined ? {} : { structured_finalize: finalize }),
-        ...(pending === undefined ? {} : { ...asked, ask_user_opts: neutral(pending.options) })
-      },
-      ...asked
-    }
+    return { ...writeFields({ thread: messages, finalResponse, steps, haltedReason }), metadata: notes, ...asked }
   }
 }
 
@@ -260,23 +214,23 @@ const session = {
   from: (value: unknown): NonNullable<Parameters<typeof Session.make>[0]> => {
     const { pending_question: question, pending_tool_call_id: id, metadata, ...rest } = fieldsOf(value)
     const { error, ...notes } = fieldsOf(construct(metadata))
-    const lastOutcome = isMissing(error) ? undefined : { haltedReason: "error", metadata: {}, error }
-    const pendingQuestion = pendingOf(question, id)
-    return { ...readFields(present(rest)), ...present({ pendingQuestion, lastOutcome }), metadata: notes }
-  },
-  to: ({ id, pendingQuestion: pending, metadata, lastOutcome, ...rest }: Session.Session): Fields => {
-    const { thread: messages, status, pendingToolCalls, context } = rest
     return {
-      ...present({
-        id: id === "" ? undefined : id,
-        pending_question: pending?.question,
-        pending_tool_call_id: pending?.toolCallId
-      }),
+      ...readFields(present(rest)),
+      ...(isMissing(question) ? {} : { pendingQuestion: questionOf(question, id, {}) }),
+      ...(isMissing(error) ? {} : { lastOutcome: { haltedReason: "error", metadata: {}, error } }),
+      metadata: notes
+    }
+  },
+  to: (made: Session.Session): Fields => {
+    const { id, pendingQuestion: pending, lastOutcome, thread: messages, status, pendingToolCalls, context } = made
+    return {
+      ...present({ id: id === "" ? undefined : id }),
+      ...present({ pending_question: pending?.question, pending_tool_call_id: pending?.toolCallId }),
       ...writeFields({ thread: messages, status, pendingToolCalls, context }),
       metadata: {
-        ...fieldsOf(neutral(metadata)),
+        ...fieldsOf(neutral(made.metadata)),
         ...renamed(fieldsOf(neutral(lastOutcome?.metadata ?? {})), snake),
-        ...(lastOutcome?.error === undefined ? {} : { error: neutral(lastOutcome.error) })
+        ...fieldsOf(neutral({ error: lastOutcome?.error }))
       }
     }
   }
@@ -290,6 +244,12 @@ const fields: Readonly<
   message,
   messages: many(message),
   response,
+  response_format: { from: (format) => (format === "text" ? { type: "text" } : construct(format)), to: neutral },
+  final_response: response,
+  last_message: message,
+  chat_result: chatResult,
+  steps: many(stepResult),
+  tool_results: many(message),
   usage: { from: usageOf, to: usageForm },
   tool_calls: many(toolCall),
   manual_tool_calls: many(toolCall),
@@ -350,6 +310,7 @@ const event = {
 
 /** The types of cases. */
 export const forms = {
+  write: writeFields,
   halt: haltForm,
   toolCall,
   message,

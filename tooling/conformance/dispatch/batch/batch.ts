@@ -4,33 +4,8 @@
  * @module
  */
 import { Dispatch } from "@troupe/chat/dispatch"
-import type { Permissions } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
-
-/** The state of a case's batch. */
-export interface BatchState extends Dispatch.DispatchState {
-  readonly phase: Permissions.Mode
-  readonly budget: { readonly tokens: number } | null
-  readonly consecutiveMistakes: number
-  readonly toolCallsMade: number
-  readonly messages: number
-}
-
-/** One call, and the script of its runner. */
-export interface ScriptedCall {
-  /** Its name in the trace; two calls can have one id. */
-  readonly key: string
-  readonly id: string
-  readonly tool: string
-  readonly delayMs: number
-  readonly edits: ReadonlyArray<(state: BatchState) => BatchState>
-  /** The runner's result, from the shared cell; by default a plain success. */
-  readonly result?: ((cell: unknown) => unknown) | undefined
-  /** The new value of the cell. */
-  readonly writes?: unknown
-  /** Throws, instead of returning. */
-  readonly crash?: (() => never) | undefined
-}
+import type { BatchState, ScriptedCall } from "./batchScript.ts"
 
 /** A batch to run. */
 export interface Batch {
@@ -42,52 +17,24 @@ export interface Batch {
   readonly options?: Pick<NonNullable<Parameters<typeof Dispatch.run>[3]>, "schedule" | "haltOrder"> | undefined
 }
 
-/** The result of one call, in the cases' form. */
-export interface CallResult {
-  readonly callId: string
-  readonly content: unknown
-  readonly isError: boolean
-}
-
 /** The observations of a batch. */
-export interface BatchSeen {
-  readonly kind: "ok" | "halt" | "raised-in-caller"
-  readonly reason: unknown
-  readonly results: ReadonlyArray<unknown> | undefined
-  readonly state: BatchState | undefined
-  readonly trace: ReadonlyArray<string>
-  readonly maxInFlight: number
-  /** The state that each runner got. */
-  readonly given: Readonly<Record<string, BatchState>>
-}
+export type BatchSeen = Awaited<ReturnType<typeof runBatch>>
 
 /** Sleepers that are due together wake together, before anything else runs. */
-class Sleep {
-  readonly #clock: Clock.TestClock
-  readonly #due = new Map<number, Promise<void>>()
-
-  constructor(clock: Clock.TestClock) {
-    this.#clock = clock
-  }
-
-  until(ms: number): Promise<void> {
-    const due = this.#clock.now() + ms
-    const waiting = this.#due.get(due)
-    if (waiting !== undefined) return waiting
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#due.set(due, promise)
-    this.#clock.setTimeout(() => {
-      this.#due.delete(due)
-      resolve()
-    }, ms)
-    return promise
+const sleeping = (clock: Clock.Clock) => {
+  const due = new Map<number, Promise<void>>()
+  return (ms: number): Promise<void> => {
+    const at = clock.now() + ms
+    const over = due.get(at) ?? new Promise<void>((resolve) => void clock.setTimeout(resolve, ms))
+    due.set(at, over)
+    return over
   }
 }
 
-/** Runs the batch, and returns the observations. */
-export const runBatch = async ({ state, calls, cell: first, options }: Batch): Promise<BatchSeen> => {
+/** Runs the batch, and returns the observations; `given` has the state that each runner got. */
+export const runBatch = async ({ state: initial, calls, cell: first, options }: Batch) => {
   const clock = Clock.test()
-  const sleep = new Sleep(clock)
+  const sleep = sleeping(clock)
   const trace: Array<string> = []
   const given: Record<string, BatchState> = {}
   let cell = first
@@ -101,37 +48,30 @@ export const runBatch = async ({ state, calls, cell: first, options }: Batch): P
     given[script.key] = start
     maxInFlight = Math.max(maxInFlight, ++inFlight)
     signal.addEventListener("abort", () => inFlight--)
-    await sleep.until(script.delayMs)
+    await sleep(script.delayMs)
     if (signal.aborted) return [undefined, start]
     inFlight--
-    script.crash?.()
+    script.crash()
     if (script.writes !== undefined) cell = script.writes
     trace.push(`end:${script.key}`)
-    const success: CallResult = { callId: script.id, content: `ok:${script.key}`, isError: false }
-    const ended = script.edits.reduce((edited, edit) => edit(edited), start)
-    return [script.result === undefined ? success : script.result(cell), ended]
+    return [script.result(cell), script.edit(start)]
   }
   const system = System.make({ clock })
-  const work = Dispatch.run(toolCalls, state, runner, { schedule: "reference", ...options, system }).then(
-    (run) => ({
-      kind: run.type,
-      reason: run.type === "halt" ? run.reason : undefined,
-      state: run.state,
-      ...resultsOf(run)
+  const running = Dispatch.run(toolCalls, initial, runner, { schedule: "reference", ...options, system })
+  const ended = running.then(
+    ({ type: kind, state, ...run }) => ({
+      kind,
+      state,
+      reason: "reason" in run ? run.reason : undefined,
+      results: kind === "halt" ? run.results : run.results?.map(written)
     }),
-    (thrown: unknown) => ({ kind: "raised-in-caller" as const, reason: thrown, state: undefined, results: undefined })
+    (reason: unknown) => ({ kind: "raised-in-caller" as const, reason, state: undefined, results: undefined })
   )
-  return { ...(await clock.run(work)), trace, maxInFlight, given }
+  return { ...(await clock.run(ended)), trace, maxInFlight, given }
 }
-
-const resultsOf = (
-  run: Awaited<ReturnType<typeof Dispatch.run<BatchState, unknown>>>
-): { readonly results: ReadonlyArray<unknown> | undefined } => ({
-  results: run.type === "halt" ? run.results : run.results.map(written)
-})
 
 const written = (result: unknown): unknown => {
   if (!Dispatch.isFailure(result)) return result
   const { toolCall, message } = result
-  return { callId: toolCall.id, content: message.content, isError: true } satisfies CallResult
+  return { callId: toolCall.id, content: message.content, isError: true }
 }

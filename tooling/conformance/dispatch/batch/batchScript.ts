@@ -1,38 +1,40 @@
-/** Reads the calls of batches, from written and from recorded cases. */
+/** The state and the calls of a batch. A call of a recorded run is read as that of a written case. */
 import { Dispatch } from "@troupe/chat/dispatch"
+import type { Permissions } from "@troupe/chat/tools"
 import { Process } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { ScriptedException } from "../../chat/values/plain.ts"
-import type { BatchState, CallResult, ScriptedCall } from "./batch.ts"
 
-type Edit = (state: BatchState) => BatchState
-
-const numberOf = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise)
+/** The state of a case's batch. */
+export interface BatchState extends Dispatch.DispatchState {
+  readonly phase: Permissions.Mode
+  readonly budget: { readonly tokens: number } | null
+  readonly consecutiveMistakes: number
+  readonly toolCallsMade: number
+  readonly messages: number
+}
 
 /** The initial state of a batch; `given` uses the cases' names for its fields. */
-export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => ({
-  tools,
-  phase: textOf(given["phase"] ?? "default") as BatchState["phase"],
-  consecutiveMistakes: numberOf(given["mistakes"], 0),
-  budget: { tokens: numberOf(given["tokens"], 0) },
-  toolCallsMade: numberOf(given["toolCallsMade"], 0),
-  messages: 0,
-  ...("maxConcurrency" in given ? { maxConcurrency: given["maxConcurrency"] as number | null } : {}),
-  ...("toolTimeoutMs" in given ? { toolTimeoutMs: given["toolTimeoutMs"] as number } : {})
-})
+export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => {
+  const { phase = "default", mistakes, tokens, toolCallsMade } = given
+  const limits = Object.entries(given).filter(([name]) => name === "maxConcurrency" || name === "toolTimeoutMs")
+  return {
+    tools,
+    phase: phase as Permissions.Mode,
+    messages: 0,
+    budget: { tokens: Number(tokens ?? 0) },
+    consecutiveMistakes: Number(mistakes ?? 0),
+    toolCallsMade: Number(toolCallsMade ?? 0),
+    ...Object.fromEntries(limits)
+  }
+}
 
 /** A state's fields under the cases' names. */
-export const fieldsOfState = (state: BatchState | undefined): Fields | undefined =>
-  state === undefined
-    ? undefined
-    : {
-        phase: state.phase,
-        mistakes: state.consecutiveMistakes,
-        tokens: state.budget?.tokens ?? null,
-        budget: state.budget,
-        toolCallsMade: state.toolCallsMade,
-        messages: state.messages
-      }
+export const fieldsOfState = (state: BatchState | undefined): Fields | undefined => {
+  if (state === undefined) return undefined
+  const { phase, consecutiveMistakes: mistakes, budget, toolCallsMade, messages } = state
+  return { phase, mistakes, tokens: budget?.tokens ?? null, budget, toolCallsMade, messages }
+}
 
 /** Tools from a case's declarations. */
 export const toolsOf = (tools: unknown): ReadonlyArray<Dispatch.DispatchTool> =>
@@ -40,112 +42,98 @@ export const toolsOf = (tools: unknown): ReadonlyArray<Dispatch.DispatchTool> =>
     .map(fieldsOf)
     .map(({ name, parallelSafe }) => ({ name: textOf(name), effect: parallelSafe === true ? "read" : "write" }))
 
-const failed = (id: string, content: unknown): CallResult => ({ callId: id, content, isError: true })
+/** One call, and the script of its runner. */
+export type ScriptedCall = ReturnType<typeof callOf>
 
-/** A call of a written case. */
-export const writtenCall = (value: unknown): ScriptedCall => {
-  const { id, key, tool, delayMs, edit, halt, error, rawResult, crash, reads, writes, ...unknown } = fieldsOf(value)
+/** A call of a written case. Its `result` reads the shared cell; without one the call is a plain success. */
+export const callOf = (value: unknown) => {
+  const { id, key = id, tool, delayMs = 0, edit, crash, reads, saw, writes, ...rest } = fieldsOf(value)
+  const { halt, error, rawResult, ...unknown } = rest
   if (Object.keys(unknown).length > 0) throw new Error(`a call has ${Object.keys(unknown).join(", ")}`)
   const callId = textOf(id)
-  const result = (): ScriptedCall["result"] => {
-    if (halt !== undefined) return () => Dispatch.halt(halt)
-    if (error !== undefined) return () => failed(callId, error)
-    if (rawResult !== undefined) return () => rawResult
-    return reads === undefined ? undefined : (cell) => ({ callId, content: cell, isError: false })
+  const result = (cell: unknown): unknown => {
+    if (halt !== undefined) return Dispatch.halt(halt)
+    if (rawResult !== undefined) return rawResult
+    if (error !== undefined) return { callId, content: error, isError: true }
+    const success = reads === undefined ? `ok:${textOf(key)}` : cell
+    return { callId, content: saw === undefined ? success : `saw:${textOf(cell)}`, isError: false }
   }
   return {
-    key: textOf(key ?? id),
     id: callId,
+    key: textOf(key),
     tool: textOf(tool),
-    delayMs: numberOf(delayMs, 0),
-    edits: Object.entries(fieldsOf(edit)).map(([field, change]) => editOf(field, change)),
-    result: result(),
+    delayMs: Number(delayMs),
+    result,
+    edit: (state: BatchState): BatchState =>
+      [edit]
+        .flat()
+        .flatMap((one) => Object.entries(fieldsOf(one)))
+        .reduce(edited, state),
     writes: isFields(writes) ? Object.values(writes)[0] : undefined,
-    crash: crash === undefined ? undefined : crashOf(textOf(crash))
+    crash: () => (crash === undefined ? undefined : crashing(textOf(crash)))
   }
 }
 
-const fields: Readonly<Record<string, "phase" | "consecutiveMistakes" | "toolCallsMade" | "messages">> = {
-  phase: "phase",
-  mistakes: "consecutiveMistakes",
-  toolCallsMade: "toolCallsMade",
-  messages: "messages"
-}
-
-const changed = (value: number, change: unknown): number => {
-  const said = textOf(change)
-  return /^[+-]/.test(said) ? value + Number(said) : Number(said.replace("=", ""))
-}
-
-const editOf =
-  (name: string, change: unknown): Edit =>
-  (state) => {
-    if (change === null && (name === "tokens" || name === "budget")) return { ...state, budget: null }
-    if (name === "tokens") return { ...state, budget: { tokens: changed(state.budget?.tokens ?? 0, change) } }
-    const field = fields[name]
-    if (field === undefined) throw new Error(`a call edits ${name}`)
-    if (field === "phase") return { ...state, phase: textOf(change) as BatchState["phase"] }
-    return { ...state, [field]: changed(state[field], change) }
-  }
-
-const crashOf = (kind: string): (() => never) => {
-  if (kind.startsWith("exit")) return () => Process.exitSelf(kind === "exit_normal" ? "normal" : "gone")
-  const thrown: unknown = kind === "throw" ? "thrown" : new ScriptedException("RuntimeError", kind)
-  return () => {
-    throw thrown
+const edited = (state: BatchState, [name, change]: [string, unknown]): BatchState => {
+  const text = textOf(change)
+  const from = (value = 0): number => (/^[+-]/.test(text) ? value + Number(text) : Number(text.replace("=", "")))
+  switch (name) {
+    case "partial":
+      return { consecutiveMistakes: 99 } as BatchState
+    case "phase":
+      return { ...state, phase: text as BatchState["phase"] }
+    case "tokens":
+    case "budget":
+      return { ...state, budget: change === null ? null : { tokens: from(state.budget?.tokens) } }
+    case "mistakes":
+      return { ...state, consecutiveMistakes: from(state.consecutiveMistakes) }
+    case "toolCallsMade":
+    case "messages":
+      return { ...state, [name]: from(state[name]) }
+    default:
+      throw new Error(`a call edits ${name}`)
   }
 }
 
-/** A call of a recorded run. */
+const crashing = (kind: string): never => {
+  if (kind.startsWith("exit")) return Process.exitSelf(kind === "exit_normal" ? "normal" : "gone")
+  throw kind === "throw" ? "thrown" : new ScriptedException("RuntimeError", kind)
+}
+
+const edits: Readonly<Record<string, (change: unknown) => Fields>> = {
+  bump: (change) => ({ mistakes: `+${textOf(change)}` }),
+  add_tokens: (change) => ({ tokens: `+${textOf(change)}` }),
+  tool_calls_made: (change) => ({ toolCallsMade: change })
+}
+
+/** A call of a recorded run, as that of a written case. */
 export const recordedCall = (value: unknown): ScriptedCall => {
   const { key, id, tool, script } = fieldsOf(value)
-  const { delayMs, stateEdits, result, crash, setShared, writeShared, ...unknown } = fieldsOf(script)
-  if (Object.keys(unknown).length > 0) throw new Error(`a script has ${Object.keys(unknown).join(", ")}`)
-  return {
-    key: textOf(key),
-    id: textOf(id),
-    tool: textOf(tool),
-    delayMs: numberOf(delayMs, 0),
-    edits: listOf(stateEdits).flatMap((edit) => Object.entries(fieldsOf(edit)).map(recordedEdit)),
-    result: result === undefined ? undefined : recordedResult(textOf(id), result),
-    writes: setShared ?? writeShared,
-    crash: crash === undefined ? undefined : crashOf(textOf(crash))
-  }
-}
-
-const recordedEdit = ([name, change]: [string, unknown]): Edit => {
-  switch (name) {
-    case "bump":
-      return editOf("mistakes", `+${textOf(change)}`)
-    case "add_tokens":
-      return editOf("tokens", `+${textOf(change)}`)
-    case "tool_calls_made":
-      return editOf("toolCallsMade", change)
-    case "partial":
-      return () => ({ consecutiveMistakes: 99 }) as BatchState
-    default:
-      return editOf(name, change)
-  }
-}
-
-const recordedResult = (id: string, result: unknown): ScriptedCall["result"] => {
-  const { halt, error, raw, readShared, ...unknown } = isFields(result) ? result : { [textOf(result)]: true }
-  if (Object.keys(unknown).length > 0) throw new Error(`a result has ${Object.keys(unknown).join(", ")}`)
-  if (readShared !== undefined) return (cell) => ({ callId: id, content: `saw:${textOf(cell)}`, isError: false })
-  if (halt !== undefined) return () => Dispatch.halt(halt)
-  if (error !== undefined) return () => failed(id, error)
-  const value = rawValues[textOf(raw)]
-  return () => value
+  const { stateEdits, result, setShared, writeShared = setShared, ...same } = fieldsOf(script)
+  const {
+    raw,
+    readShared: saw,
+    ...rest
+  } = isFields(result) || result === undefined ? fieldsOf(result) : { [textOf(result)]: true }
+  const all = listOf(stateEdits).flatMap((one) => Object.entries(fieldsOf(one)))
+  const edit = all.map(([name, change]) => edits[name]?.(change) ?? { [name]: change })
+  const returned = raw === undefined ? {} : { rawResult: rawValues[textOf(raw)] }
+  const writes = writeShared === undefined ? undefined : { cell: writeShared }
+  return callOf({
+    key,
+    id,
+    tool,
+    edit,
+    writes,
+    saw,
+    ...same,
+    ...rest,
+    ...returned
+  })
 }
 
 /** Values that are no result of a call, and the recordings' form of those that are kept. */
-const rawValues: Readonly<Record<string, unknown>> = {
-  nil: null,
-  null: null,
-  false: false,
-  halt: "halt",
-  "{:halt, 1, 2}": ["halt", 1, 2]
-}
+const rawValues: Fields = { nil: null, null: null, false: false, halt: "halt", "{:halt, 1, 2}": ["halt", 1, 2] }
 
 /** A result in the recordings' form. */
 export const printed = (result: unknown): unknown => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { Usage } from "@troupe/chat/messages"
+import { renamed } from "../../chat/values/plain.ts"
 import { type Fields, fieldsOf, listOf } from "../../runner/fields.ts"
 import { finishOf, runLoop } from "../loop/loopRun.ts"
 import { type Model, reply } from "../loop/loopScript.ts"
@@ -17,8 +18,7 @@ const names: Readonly<Record<string, keyof Usage.Usage>> = {
   cost: "totalCost"
 }
 
-const usageOf = (fields: Fields): Usage.Usage =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [names[name] ?? name, value]))
+const usageOf = (fields: Fields): Usage.Usage => renamed(fields, (name) => names[name] ?? name)
 
 const add: Operation = async ({ when, expected }) => {
   const usages = listOf(when["add"]).map((one) => usageOf(fieldsOf(one)))
@@ -31,14 +31,12 @@ const add: Operation = async ({ when, expected }) => {
 
 /** Whether a turn of this cost would continue under each limit. */
 const exceededFor: Operation = async ({ given, when, expected }) => {
-  const usage = { totalCost: Number(given["cost"]) }
-  const results = await Promise.all(
-    listOf(when["exceededFor"]).map(async (cap) => {
-      const options = cap === null ? {} : { maxCostUsd: cap }
-      const model: Model = (call) => reply("t", call === 0 ? [{ id: "a", name: "glob" }] : [], usage)
-      return finishOf(await runLoop({ prompt: "hi", model, given: { options } })) === "error_max_budget_usd"
-    })
+  const model: Model = (call) =>
+    reply("t", call === 0 ? [{ id: "a", name: "glob" }] : [], { totalCost: Number(given["cost"]) })
+  const runs = listOf(when["exceededFor"]).map((cap) =>
+    runLoop({ prompt: "hi", model, given: { options: cap === null ? {} : { maxCostUsd: cap } } })
   )
+  const results = (await Promise.all(runs)).map((seen) => finishOf(seen) === "error_max_budget_usd")
   return compared({ results }, { expected })
 }
 

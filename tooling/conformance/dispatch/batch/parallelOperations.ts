@@ -3,8 +3,17 @@ import { Dispatch } from "@troupe/chat/dispatch"
 import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { isScripted } from "../../chat/outcome.ts"
-import { type BatchSeen, type ScriptedCall, runBatch } from "./batch.ts"
-import { fieldsOfState, printed, recordedCall, stateOf, toolsOf, writtenCall } from "./batchScript.ts"
+import { type BatchSeen, runBatch } from "./batch.ts"
+import {
+  type BatchState,
+  callOf,
+  fieldsOfState,
+  printed,
+  recordedCall,
+  type ScriptedCall,
+  stateOf,
+  toolsOf
+} from "./batchScript.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
@@ -29,30 +38,34 @@ const outcomeOf = ({ kind, reason }: BatchSeen): string =>
 /** The facets of batches in written cases; if the case has several batches, all are compared. */
 const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCall>): Fields => {
   const last = seen.at(-1) as BatchSeen
-  const marks = (mark: string) => last.trace.filter((one) => one.startsWith(mark)).map((one) => one.slice(mark.length))
+  const { trace, maxInFlight, reason, results } = last
+  const marks = (mark: string) => trace.filter((one) => one.startsWith(mark)).map((one) => one.slice(mark.length))
   const [started, ended] = [marks("start:"), marks("end:")]
-  const given = Object.entries(last.given)
+  const missing = (keys: ReadonlyArray<string>) => calls.map(({ key }) => key).filter((key) => !keys.includes(key))
+  const given = (read: (state: BatchState) => unknown) =>
+    Object.fromEntries(Object.entries(last.given).map(([key, state]) => [key, read(state)]))
   const state = fieldsOfState(last.state)
+  const found = (results ?? []).map(fieldsOf)
   return {
     ...state,
     outcome: outcomeOf(last),
-    reason: last.reason,
+    reason,
     state,
-    results: last.results?.map((result) => (isCallResult(result) ? result["content"] : result)) ?? "absent",
-    resultOf: Object.fromEntries((last.results ?? []).map(fieldsOf).map(({ callId, content }) => [callId, content])),
+    trace,
+    maxInFlight,
+    errorText: errorTextOf(last, calls),
+    results: results?.map((result) => (isCallResult(result) ? result["content"] : result)) ?? "absent",
+    resultIds: found.map(({ callId }) => callId),
+    resultOf: Object.fromEntries(found.map(({ callId, content }) => [callId, content])),
     okIds: idsOf(seen, false),
     errorIds: idsOf(seen, true),
     ran: ended,
-    neverRan: calls.map(({ key }) => key).filter((key) => !ended.includes(key)),
-    resultIds: (last.results ?? []).map((result) => fieldsOf(result)["callId"]),
-    trace: last.trace,
-    maxInFlight: last.maxInFlight,
-    sawPhase: Object.fromEntries(given.map(([key, { phase }]) => [key, phase])),
-    neverStarted: calls.map(({ key }) => key).filter((key) => !started.includes(key)),
+    neverRan: missing(ended),
+    neverStarted: missing(started),
     killed: started.filter((key) => !ended.includes(key)),
-    sawMistakes: Object.fromEntries(given.map(([key, { consecutiveMistakes }]) => [key, consecutiveMistakes])),
-    sawTokens: Object.fromEntries(given.map(([key, { budget }]) => [key, budget?.tokens])),
-    errorText: errorTextOf(last, calls)
+    sawPhase: given(({ phase }) => phase),
+    sawMistakes: given(({ consecutiveMistakes }) => consecutiveMistakes),
+    sawTokens: given(({ budget }) => budget?.tokens)
   }
 }
 
@@ -72,7 +85,7 @@ const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<Readonl
   )
 
 const runWritten: Operation = async ({ given, when, expected }) => {
-  const calls = listOf(when["runBatch"]).map(writtenCall)
+  const calls = listOf(when["runBatch"]).map(callOf)
   const { trace, ...rest } = expected
   const required = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
   const orders = when["anyFinishOrder"] === true ? finishOrders(calls) : [calls]
@@ -86,14 +99,14 @@ const runWritten: Operation = async ({ given, when, expected }) => {
 const mark = (words: unknown): string => textOf(words).replace(" ", ":")
 
 const runEach: Operation = async ({ given, when, expected }) => {
-  const batches = listOf(when["runBatchEach"]).map((batch) => listOf(batch).map(writtenCall))
+  const batches = listOf(when["runBatchEach"]).map((batch) => listOf(batch).map(callOf))
   const seen = await Promise.all(batches.map((calls) => batchOf(given, calls)))
   return compared(facets(seen, batches.flat()), { expected })
 }
 
 const runWithConcurrency: Operation = async ({ given, when, expected }) => {
   const seen = Object.entries(fieldsOf(when["runBatchWithConcurrency"])).map(async ([limit, count]) => {
-    const calls = Array.from({ length: Number(count) }, (_, index) => writtenCall({ id: `r${index}`, tool: "r" }))
+    const calls = Array.from({ length: Number(count) }, (_, index) => callOf({ id: `r${index}`, tool: "r" }))
     const state = limit === "unset" ? {} : { maxConcurrency: Number(limit) }
     return [limit, (await batchOf({ ...given, state }, calls)).maxInFlight]
   })
@@ -118,25 +131,20 @@ const inOurWords = (expected: unknown): unknown => {
   return tool === undefined ? expected : { ...rest, content: { $contains: `: ${tool}: ` } }
 }
 
-/** How a rejection is recorded: an exception is raised, any other value is caught. */
-const kindOf = ({ kind, reason }: BatchSeen): string =>
-  kind === "raised-in-caller" && !isScripted(reason) ? "caught-in-caller" : kind
-
-const errorOf = ({ reason }: BatchSeen): string | undefined => (isScripted(reason) ? "RuntimeError" : undefined)
-
 const runRecorded: Operation = async ({ recorded, expected }) => {
   const calls = listOf(recorded["calls"]).map(recordedCall)
   const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
+  const { kind, reason, results, state, trace, maxInFlight, given } = seen
+  const isCaught = kind === "raised-in-caller" && !isScripted(reason)
   const all: Fields = {
-    kind: kindOf(seen),
-    reason: seen.reason,
-    // How the recording prints any other thrown value is its own.
-    ...(seen.kind === "raised-in-caller" && !isScripted(seen.reason) ? {} : { error: errorOf(seen) }),
-    results: seen.results?.map(printed),
-    state: fieldsOfState(seen.state),
-    trace: seen.trace,
-    maxInFlight: seen.maxInFlight,
-    seen: Object.fromEntries(Object.entries(seen.given).map(([key, state]) => [key, fieldsOfState(state)]))
+    reason,
+    trace,
+    maxInFlight,
+    state: fieldsOfState(state),
+    results: results?.map(printed),
+    kind: isCaught ? "caught-in-caller" : kind,
+    ...(isCaught ? {} : { error: isScripted(reason) ? "RuntimeError" : undefined }),
+    seen: Object.fromEntries(Object.entries(given).map(([key, one]) => [key, fieldsOfState(one)]))
   }
   const inOurs = "results" in expected ? { results: listOf(expected["results"]).map(inOurWords) } : {}
   return compared(all, { expected: { ...expected, ...inOurs } })

@@ -6,13 +6,12 @@
 import type { ToolCall } from "@troupe/chat/messages"
 import type { Hooks, Permissions } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
-import { differences } from "../../runner/matching.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
 import { hookOf, hooksOf, plain, printed } from "./hookOperations.ts"
-import { answering, type Judged, judge, permissionsOf } from "./permissionSetup.ts"
+import { answering, callOf, type Judged, judge, permissionsOf } from "./permissionSetup.ts"
 
-const bash: ToolCall.ToolCall = { id: "c1", name: "bash", arguments: { command: "ls" } }
+const bash = callOf("bash", { command: "ls" })
 
 const preToolGate: Operation = async ({ recorded, expected }) => {
   const title = textOf(recorded["title"])
@@ -30,24 +29,17 @@ const preToolGate: Operation = async ({ recorded, expected }) => {
     ToolDenied: noting("ToolDenied", [refused])
   }
   const asked = answer === undefined ? permissions : { ask: answering(answer) }
-  const result = await judge(bash, asked as Permissions.Permissions | undefined, hooks).then(
-    said,
-    (thrown: unknown) => ({
-      raised: thrown instanceof Error ? thrown.name : thrown
-    })
-  )
+  const raised = (thrown: unknown): unknown => ({ raised: thrown instanceof Error ? thrown.name : thrown })
+  const result = await judge(bash, asked as Permissions.Permissions | undefined, hooks).then(said, raised)
   const required = { result: withoutSentence(printed(expected["result"])), hookLog: expected["hookLog"] }
-  return differences({ result, hookLog: log }, required, { outcome: {}, given: {} })
+  return compared({ result, hookLog: log }, { expected: required })
 }
 
 /** The keys of a payload in the original's names; before a call they include its arguments. */
 const keysOf = (hook: string, payload: Fields): ReadonlyArray<string> => {
+  if (hook === "PreToolUse") return [...Object.keys(fieldsOf(payload["arguments"])), "tool_name"]
   const originals: Readonly<Record<string, string>> = { toolName: "tool_name", toolCall: "tool_use_id" }
-  return hook === "PreToolUse"
-    ? [...Object.keys(fieldsOf(payload["arguments"])), "tool_name"]
-    : Object.keys(payload)
-        .map((key) => originals[key] ?? key)
-        .toSorted()
+  return Array.from(Object.keys(payload), (key) => originals[key] ?? key).toSorted()
 }
 
 /** The verdict on the call, in the recordings' form. */

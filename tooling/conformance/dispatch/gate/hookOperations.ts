@@ -5,10 +5,11 @@
  */
 import * as Hooks from "../../../../packages/chat/src/gate/Hooks.ts"
 import { user } from "@troupe/chat"
-import { Message, type ToolCall } from "@troupe/chat/messages"
+import { Message } from "@troupe/chat/messages"
 import { fieldsOf, isFields, listOf, present, textOf } from "../../runner/fields.ts"
 import { unexaminedCase } from "../../runner/suite.ts"
 import { compared, type Operation, type Operations, meanings } from "../dispatchCases.ts"
+import { callOf } from "./permissionSetup.ts"
 
 const running = (): Hooks.HookRun => ({ signal: new AbortController().signal })
 
@@ -58,8 +59,6 @@ export const hooksOf = (list: unknown, note: (payload: unknown) => void): Readon
     }) as never
   })
 
-const callOf = (name: unknown): ToolCall.ToolCall => ({ id: "c1", name: textOf(name), arguments: { command: "ls" } })
-
 const haltText = ({ reason, message }: Hooks.HookHalt): string =>
   message === undefined ? reason : `${reason}: ${message}`
 
@@ -74,11 +73,10 @@ const shown = (verdict: Hooks.PreToolVerdict | Hooks.PostToolVerdict): unknown =
 const judged = async (event: "PreToolUse" | "PostToolUse", list: unknown, name: unknown) => {
   let ran = 0
   const hooks = { [event]: hooksOf(list, () => ran++) }
-  const payload = { ...Hooks.toolUse(callOf(name)), result: "out", outcome: "completed" } as const
-  const verdict =
-    event === "PreToolUse"
-      ? await Hooks.preTool(hooks, callOf(name), running())
-      : await Hooks.postTool(hooks, payload, running())
+  const call = callOf(name, { command: "ls" })
+  const payload = { ...Hooks.toolUse(call), result: "out", outcome: "completed" } as const
+  const isBefore = event === "PreToolUse"
+  const verdict = await (isBefore ? Hooks.preTool(hooks, call, running()) : Hooks.postTool(hooks, payload, running()))
   return { result: shown(verdict), ran }
 }
 
@@ -111,22 +109,10 @@ const lifecycleOf = async (event: string, list: unknown) => {
   let ran = 0
   const hooks = { [event]: hooksOf(list, () => ran++) }
   const payload = { prompt: "", sessionId: undefined, messages: [] }
-  const {
-    injects,
-    transform = null,
-    halt
-  } = await Hooks.lifecycle(hooks, event as "UserPromptSubmit", payload, running())
-  return {
-    ran,
-    injects: injects.map(({ content }) => content),
-    transform,
-    halt: halt === undefined ? null : haltText(halt)
-  }
-}
-
-const runLifecycle: Operation = async (one) => {
-  const event = textOf(one.when["lifecycle"])
-  return compared(await lifecycleOf(event, one.given[event]), one)
+  const result = await Hooks.lifecycle(hooks, event as "UserPromptSubmit", payload, running())
+  const { injects, transform = null, halt } = result
+  const shownHalt = halt === undefined ? null : haltText(halt)
+  return { ran, injects: injects.map(({ content }) => content), transform, halt: shownHalt }
 }
 
 const recordedRun: Operation = async (one) => {
@@ -161,6 +147,9 @@ export const hookOperations: Operations = {
   preToolEach: runEach("preToolEach", "PreToolUse"),
   postTool: runOne("postTool", "PostToolUse"),
   postToolEach: runEach("postToolEach", "PostToolUse"),
-  lifecycle: runLifecycle,
+  lifecycle: async (one) => {
+    const event = textOf(one.when["lifecycle"])
+    return compared(await lifecycleOf(event, one.given[event]), one)
+  },
   "golden-gate.hookRunner": recordedRun
 }

@@ -34,16 +34,19 @@ export const modeOf = (phase: unknown): Permissions.Mode => {
 
 /** Permissions, from a case's words. */
 export const permissionsOf = (given: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
-  const names = [...planning, ...namesOf(given["readonlyOptIn"])]
-  return {
-    mode: modeOf(given["phase"]),
-    ...("allow" in given ? { allow: namesOf(given["allow"]) } : {}),
-    ...("deny" in given ? { deny: namesOf(given["deny"]) } : {}),
-    readOnly: (call) => names.includes(call.name) || readsShell(call),
-    edits,
-    ask
-  }
+  const { readonlyOptIn, phase, allow, deny } = given
+  const names = [...planning, ...namesOf(readonlyOptIn)]
+  const readOnly = (call: ToolCall.ToolCall) => names.includes(call.name) || readsShell(call)
+  const lists = { ...("allow" in given && { allow: namesOf(allow) }), ...("deny" in given && { deny: namesOf(deny) }) }
+  return { mode: modeOf(phase), ...lists, readOnly, edits, ask }
 }
+
+/** A call of a case. */
+export const callOf = (name: unknown, args: Fields = {}): ToolCall.ToolCall => ({
+  id: "c1",
+  name: textOf(name),
+  arguments: args
+})
 
 const namesOf = (value: unknown): ReadonlyArray<string> => listOf(value).map(textOf)
 
@@ -86,22 +89,15 @@ export const judge = async (
 
 const judgedBy = (result: HandlerResult, ranWith: unknown): Judged => {
   if (result.type !== "error") return { verdict: "allow", ranWith }
-  const { message, metadata } = result.reason as ToolError
+  const { message: reason, metadata } = result.reason as ToolError
   const { code, ...rest } = metadata ?? {}
-  return {
-    verdict: "deny",
-    reason: message,
-    code: typeof code === "string" ? code : undefined,
-    metadata: renamed(rest, snake)
-  }
+  return { verdict: "deny", reason, code: typeof code === "string" ? code : undefined, metadata: renamed(rest, snake) }
 }
 
 /** A mode that options do not accept is judged by the part that accepts any. */
 const checked = async (toolCall: ToolCall.ToolCall, permissions: Permissions.Permissions): Promise<Judged> => {
-  const { ask, ...rest } = permissions
-  const verdict = Permissions.check(toolCall, undefined, { ...rest, ask })
-  if (verdict.type !== "ask") return { verdict: verdict.type }
-  return judge(toolCall, { ...rest, mode: "default", ask })
+  const verdict = Permissions.check(toolCall, undefined, permissions)
+  return verdict.type === "ask" ? judge(toolCall, { ...permissions, mode: "default" }) : { verdict: verdict.type }
 }
 
 /** A callback that gives the answer of these words. */

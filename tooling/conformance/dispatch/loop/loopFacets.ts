@@ -33,6 +33,7 @@ export const facets = (seen: LoopSeen): Fields => {
   const counted = countedSteps(seen)
   const finish = finishOf(seen)
   const results = resultsOf(seen)
+  const { toolName, denial } = fieldsOf(seen.payloads["ToolDenied"])
   return {
     finish,
     halted: finish === "error_halted" ? result?.haltedReason : undefined,
@@ -64,7 +65,7 @@ export const facets = (seen: LoopSeen): Fields => {
     snapshot: result?.metadata["snapshot"],
     fired: [...new Set(fired)],
     postHookRan: fired.filter((event) => event === "PostToolUse").length,
-    toolDenied: deniedOf(seen),
+    toolDenied: { tool_name: toolName, denialCode: fieldsOf(denial)["code"] },
     maxOpenQuestions: seen.maxOpenQuestions
   }
 }
@@ -81,11 +82,6 @@ export const outcomeOf = (seen: LoopSeen): string => {
   if (result === undefined) return thrown instanceof Error ? "exception in caller" : "no result"
   const bad = resultsOf(seen).some(isBad)
   return bad ? "error result 'tool crashed: …'" : "the run goes on"
-}
-
-const deniedOf = ({ payloads }: LoopSeen): unknown => {
-  const { toolName, denial } = fieldsOf(payloads["ToolDenied"])
-  return { tool_name: toolName, denialCode: fieldsOf(denial)["code"] }
 }
 
 type Translation = (required: unknown, seen: LoopSeen) => readonly [facet: string, required: unknown]
@@ -112,9 +108,7 @@ const translations: Readonly<Record<string, Translation>> = {
 const mentioning = (words: unknown): Fields => ({ $last: { $contains: inOurWords(textOf(words)) } })
 
 const requiredOf = (expected: Fields, seen: LoopSeen): Fields =>
-  Object.fromEntries(
-    Object.entries(expected).map(([name, required]) => translations[name]?.(required, seen) ?? [name, required])
-  )
+  Object.fromEntries(Object.entries(expected).map((one) => translations[one[0]]?.(one[1], seen) ?? one))
 
 /** Replaces messages by our wording. */
 const inOurWords = (words: string): string =>

@@ -76,13 +76,11 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     result: result as ChatResult | undefined,
     thrown,
     events,
-    ran: ran.ids,
-    providerCalls: adapter.requests.length,
     fired: watched.fired,
     payloads: watched.payloads,
-    log: asked.log,
-    maxOpenQuestions: asked.maxOpen(),
-    hasCallId: asked.hasCallId()
+    ran: ran.ids,
+    providerCalls: adapter.requests.length,
+    ...asked.seen
   }
 }
 
@@ -104,47 +102,38 @@ const written = (event: Event): ReadonlyArray<string> => {
 
 /** The original's limits, unless the case has its own. */
 const boundsOf = (all: Fields, given: Fields): ChatOptions => {
-  const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxMistakes, maxUnproductive } = all
-  const { maxCostUsd, toolTimeoutMs } = all
+  const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxCostUsd, toolTimeoutMs } = all
   return {
     maxTurns: maxIterations === "unlimited" ? Number.MAX_SAFE_INTEGER : Number(maxIterations),
-    maxMistakes: Number(maxMistakes ?? 3),
-    maxUnproductive: Number(maxUnproductive ?? 3),
+    maxMistakes: Number(all["maxMistakes"] ?? 3),
+    maxUnproductive: Number(all["maxUnproductive"] ?? 3),
     ...(maxCostUsd === undefined ? {} : { budget: { cost: Number(maxCostUsd) } }),
     ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs: Number(toolTimeoutMs) })
   }
 }
 
-const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
-  const names = (list: unknown) => (list === undefined ? undefined : listOf(list).map(textOf))
-  return present({ allow: names(allow), deny: names(deny), ask })
-}
+const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions =>
+  present({ allow: allow && listOf(allow).map(textOf), deny: deny && listOf(deny).map(textOf), ask }) as object
 
 /** The answers to questions: by call id, or in words for all calls. */
 const askOf = (given: unknown, clock: Clock.Clock) => {
-  const log: Array<string> = []
+  const seen = { log: [] as Array<string>, maxOpenQuestions: 0, hasCallId: true }
   let open = 0
-  let max = 0
-  let reported = true
-  const answer = async ({ toolCall }: Parameters<Permissions.Ask>[0]): Promise<Permissions.Answer> => {
-    const { id } = toolCall
-    reported &&= id !== ""
-    log.push(`ask:${id}`)
-    max = Math.max(max, ++open)
+  const answer = async ({ toolCall: { id } }: Parameters<Permissions.Ask>[0]): Promise<Permissions.Answer> => {
+    seen.hasCallId &&= id !== ""
+    seen.log.push(`ask:${id}`)
+    seen.maxOpenQuestions = Math.max(seen.maxOpenQuestions, ++open)
     const words = isFields(given) ? textOf(given[id] ?? "allow") : textOf(given)
     if (words === "raises") throw new Error("the callback raised")
     const [, ms = "0"] = /(\d+) ms/.exec(words) ?? []
-    const { promise, resolve } = Promise.withResolvers<void>()
-    clock.setTimeout(resolve, Number(ms))
-    await promise
+    await new Promise<void>((over) => void clock.setTimeout(over, Number(ms)))
     open--
-    log.push(`answered:${id}`)
+    seen.log.push(`answered:${id}`)
     const [, halt] = /halt (\w+)/.exec(words) ?? []
     if (halt !== undefined) return { type: "halt", reason: halt }
     return words.includes("deny") ? { type: "deny", reason: "no" } : { type: "allow" }
   }
-  const ask: Permissions.Ask | undefined = given === undefined ? undefined : answer
-  return { ask, log, maxOpen: () => max, hasCallId: () => reported }
+  return { ask: given === undefined ? undefined : answer, seen }
 }
 
 /** The hooks of a case; `fired` lists the events whose hook results are ignored, in order. */

@@ -49,10 +49,8 @@ const cycling = ({ turns = Infinity, texts = ["t"], cost, cycle }: Fields): Mode
   }
 }
 
-const described = (name: string): Model | undefined => {
-  const model = meanings.models[name]
-  return model === undefined ? undefined : cycling(fieldsOf(model))
-}
+const described = (name: string): Model | undefined =>
+  meanings.models[name] === undefined ? undefined : cycling(fieldsOf(meanings.models[name]))
 
 /** The model of a case: its replies in order; the last one repeats. */
 export const modelOf = (given: unknown): Model | undefined => {
@@ -64,10 +62,11 @@ export const modelOf = (given: unknown): Model | undefined => {
 const replyOf = (given: unknown): Model => {
   if (typeof given === "string") return described(given) ?? (() => reply(given))
   const { text = "", calls = given } = fieldsOf(given)
-  return (call) =>
+  const all = listOf(calls)
+  return (turn) =>
     reply(
       textOf(text),
-      listOf(calls).map((one) => callOf(one, call))
+      Array.from(all, (one) => callOf(one, turn))
     )
 }
 
@@ -79,7 +78,7 @@ const callOf = (given: unknown, turn: number): ScriptedCall => {
     return { id: `${name}${turn}`, name, args: path === undefined ? {} : { path } }
   }
   const { id, name, args } = fieldsOf(given)
-  return { id: textOf(id), name: textOf(name), args: isFields(args) ? args : {} }
+  return { id: textOf(id), name: textOf(name), args: fieldsOf(args) }
 }
 
 /** The actions of a case's tools, in the order of their starts. */
@@ -89,8 +88,9 @@ export interface Ran {
 
 /** The tools of a case, and those that cases assume. */
 export const toolsOf = (given: Fields, ran: Ran): ReadonlyArray<Tool.Tool> => {
-  const named = listOf(given["tools"]).filter(isFields)
-  const own = named.map((fields) => toolOf(fields, ran))
+  const own = listOf(given["tools"])
+    .filter(isFields)
+    .map((fields) => toolOf(fields, ran))
   return [...own, ...granted(ran).filter(({ name }) => !own.some((tool) => tool.name === name))]
 }
 
@@ -125,17 +125,14 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
       return "entered plan mode"
     }
   })
-  const reads = ["read", "glob", "grep", "ok_safe", "safe"].map((name) => toolOf({ name, parallelSafe: true }, ran))
-  const writes = ["ok_w", "echo", "mutating"].map((name) => toolOf({ name }, ran))
-  return [
-    ...reads,
-    ...writes,
-    finish,
-    plan,
-    toolOf({ name: "counts", returns: () => ok(++count) }, ran),
-    toolOf({ name: "raising_w", raises: "boom" }, ran),
-    toolOf({ name: "raising_safe", parallelSafe: true, raises: "boom" }, ran)
+  const reads = ["read", "glob", "grep", "ok_safe", "safe"].map((name) => ({ name, parallelSafe: true }))
+  const others = [
+    ...["ok_w", "echo", "mutating"].map((name) => ({ name })),
+    { name: "counts", returns: () => ok(++count) },
+    { name: "raising_w", raises: "boom" },
+    { name: "raising_safe", parallelSafe: true, raises: "boom" }
   ]
+  return [...[...reads, ...others].map((fields) => toolOf(fields, ran)), finish, plan]
 }
 
 /** The failure of a provider, by the case's name. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { GenServer, Process } from "../../src/index.ts"
 import { until } from "../double/hop.ts"
-import { Storm } from "./storm.ts"
+import { Storm } from "../adversarial/storm.ts"
 
 const million = 1_000_000
 
