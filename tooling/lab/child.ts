@@ -1,15 +1,12 @@
 /** A program of the laboratory in a process of its own, whose output is one line for each fact. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** A running program. `closed` resolves with its exit code, or with the signal that ended it. */
-export interface Launched {
-  readonly child: ChildProcess
-  readonly closed: Promise<string>
-}
+export type Launched = ReturnType<typeof launch>
 
 /** The compiled sources, which make a start cheap. A program that is to be killed stores them by `flushCompileCache`. */
 const cache = join(tmpdir(), "troupe-lab-compiled")
@@ -18,9 +15,9 @@ const cache = join(tmpdir(), "troupe-lab-compiled")
 export const launch = (
   program: URL,
   args: ReadonlyArray<string>,
-  onLine: (line: string) => void,
+  onLine: (line: string) => unknown,
   nodeArgs: ReadonlyArray<string> = []
-): Launched => {
+) => {
   const argv = [...nodeArgs, fileURLToPath(program), ...args]
   const env = { ...process.env, NODE_COMPILE_CACHE: cache }
   const child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] })

@@ -21,41 +21,38 @@ const waitedMs = (): number =>
     ? Number(/^some .*total=(\d+)/mu.exec(readFileSync(pressurePath, "utf8"))?.[1] ?? 0) / 1_000
     : 0
 
-export class Delays {
-  readonly #timer: NodeJS.Timeout
-  #total = 0
-
-  /** Notes the delay of each interval, until `stop`. */
-  constructor(note: (ms: number) => void = () => {}) {
-    let [at, waited] = [performance.now(), waitedMs()]
-    this.#timer = setInterval(() => {
-      const [now, total] = [performance.now(), waitedMs()]
-      const elapsed = now - at
-      const ms = Math.round(Math.min(Math.max(total - waited, elapsed - everyMs), mostOf * elapsed))
-      if (ms > 0) note(ms)
-      this.#total += Math.max(0, ms)
-      at = now
-      waited = total
-    }, everyMs)
-  }
-
-  /** A clock, in milliseconds, that stands still while the machine delays. */
-  now(): number {
-    return performance.now() - this.#total
-  }
-
-  stop(): void {
-    clearInterval(this.#timer)
-  }
+/** Notes the delay of each interval, until `stop`. Its clock, in milliseconds, stands still while the machine delays. */
+export const delaysOf = (note: (ms: number) => void = () => {}) => {
+  let [at, waited, sum] = [performance.now(), waitedMs(), 0]
+  const timer = setInterval(() => {
+    const [now, total] = [performance.now(), waitedMs()]
+    const elapsed = now - at
+    const ms = Math.max(0, Math.round(Math.min(Math.max(total - waited, elapsed - everyMs), mostOf * elapsed)))
+    if (ms > 0) note(ms)
+    sum += ms
+    at = now
+    waited = total
+  }, everyMs).unref()
+  return { now: () => performance.now() - sum, stop: () => clearInterval(timer) }
 }
 
-/** Whether some work settles within a time in which the delay by the machine does not count. */
-export const settlesWithin = async (ms: number, work: Promise<unknown>): Promise<boolean> => {
-  const delays = new Delays()
+/** Waits until a condition holds, for a time in which the delay by the machine does not count; returns whether it holds. */
+export const until = async (holds: () => boolean | Promise<boolean>, ms = 2_000, pauseMs = 5): Promise<boolean> => {
+  const delays = delaysOf()
   const end = delays.now() + ms
-  let isOver = false
-  const settled = work.finally(() => (isOver = true)).catch(() => {})
-  while (!isOver && delays.now() < end) await Promise.race([settled, setTimeout(everyMs, undefined, { ref: false })])
+  let isTrue = await holds()
+  while (!isTrue && delays.now() < end) {
+    await setTimeout(pauseMs)
+    isTrue = await holds()
+  }
   delays.stop()
-  return isOver
+  return isTrue
+}
+
+/** Whether some work settles within such a time. */
+export const settlesWithin = (ms: number, work: Promise<unknown>): Promise<boolean> => {
+  let isOver = false
+  const over = (): void => void (isOver = true)
+  void work.then(over, over)
+  return until(() => isOver, ms)
 }

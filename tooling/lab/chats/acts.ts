@@ -2,10 +2,10 @@
 import type { LocalChatRef } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import type { Decision } from "@troupe/chat/tools"
-import { type Chance, pick } from "../chance.ts"
+import { type Chance, pick, type Some } from "../chance.ts"
 import type { Counts } from "../check/counts.ts"
 
-const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
+const decisions: Some<Decision> = [
   { type: "allow" },
   { type: "deny" },
   { type: "halt" },

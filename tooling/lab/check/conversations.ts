@@ -30,18 +30,6 @@ export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> =>
     message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
   )
 
-/** The faults of the conversations. With `isCluster` each entry needs an epoch. */
-export const wrongConversations = (
-  lines: ReadonlyArray<Line>,
-  kept: Kept,
-  isCluster = false
-): ReadonlyArray<string> => [
-  ...lost(lines, kept),
-  ...Array.from(kept.records.values()).flatMap(wrongRecord),
-  ...wrongLogs(kept, isCluster),
-  ...wrongCalls(lines, kept)
-]
-
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => ["delivered", "pending", "stored"].includes(outcome)
 
@@ -53,7 +41,7 @@ const inputsOf = (record: Conversation): ReadonlyArray<string> => [
 const answersOf = (record: Conversation): ReadonlyArray<string> => textsOf(record, "assistant").flatMap(answersIn)
 
 /** LAB1, LAB2: what was acknowledged, and is not stored. */
-const lost = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
+export const wrongLost = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
   const missing = (law: string, texts: ReadonlyMap<string, ReadonlySet<string>>, chat: string, text: string) =>
     texts.get(chat)?.has(text) === true ? [] : [`${law}: "${text}" is not in ${chat}`]
   const inputs = new Map(Array.from(records, ([id, record]) => [id, new Set(inputsOf(record))]))
@@ -107,8 +95,8 @@ const wrongResults = (record: Conversation): ReadonlyArray<string> => {
   return [...wrong, ...unanswered.map((call) => `LAB5: ${call} of ${record.id} has no result`)]
 }
 
-/** LAB3 */
-const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<string> =>
+/** LAB3: in a cluster each entry needs an epoch. */
+export const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<string> =>
   Array.from(records.values()).flatMap(({ id, version = 0 }) => {
     const log = logs.get(id) ?? []
     const isWhole = log.length === version && log.every(({ seq }, index) => seq === index + 1)
@@ -127,7 +115,7 @@ const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<s
   })
 
 /** LAB4 */
-const wrongCalls = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
+export const wrongCalls = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
   const stored = new Set(Array.from(records.values()).flatMap(callsOf))
   const begun = ofType(lines, "call")
   return [

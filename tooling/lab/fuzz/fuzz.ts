@@ -6,18 +6,13 @@
  */
 import { askUser, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
+import { unlimited } from "../../bench/work/served.ts"
 import { chanceOf } from "../chance.ts"
 import { wrongLeft } from "../check/counts.ts"
 import { idsOf } from "../check/kept.ts"
-import { shot, type Shot } from "./bodies.ts"
-
-/** What was found: how often each route gave each status and code, and what is wrong. */
-export interface Fuzzed {
-  readonly seen: ReadonlyMap<string, number>
-  readonly wrong: ReadonlyArray<string>
-}
+import { until } from "../delays.ts"
+import { bodyFor, plain, shot, type Shot } from "./bodies.ts"
 
 const together = 8
 
@@ -27,15 +22,16 @@ const perChat = 60
 /** A request without an answer in so many milliseconds is wrong. */
 const mostMs = 60_000
 
-const end: Fake.Script = [{ finish: "tool_calls" }]
-const [where, pay, ask] = ["where", "pay", "ask"].map((name) => ({ toolCall: { id: "c0", name } }))
+const calling = (...names: ReadonlyArray<string>): Fake.Script => [
+  ...names.map((name, index) => ({ toolCall: { id: `c${index}`, name } })),
+  { finish: "tool_calls" }
+]
 const replies: ReadonlyArray<Fake.Script> = [
   [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }],
   [{ text: "Hello" }, { finish: "stop" }],
-  ...([[where], [pay, { toolCall: { id: "c1", name: "where" } }], [ask]] as ReadonlyArray<Fake.Script>).map((calls) => [
-    ...calls,
-    ...end
-  ])
+  calling("where"),
+  calling("pay", "where"),
+  calling("ask")
 ]
 
 const tools = [
@@ -44,20 +40,13 @@ const tools = [
   tool({ name: "ask", execute: () => askUser("Which?") })
 ]
 
-/** A request that every server answers, for each protocol. */
-const plain: Readonly<Record<string, (chat: string) => object>> = {
-  "/api/chat": (id) => ({ id, messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "Hi" }] }] }),
-  "/ag-ui": (threadId) => ({ threadId, runId: "r", messages: [{ id: "u1", role: "user", content: "Hi" }] }),
-  "/v1/chat/completions": () => ({ model: "troupe", messages: [{ role: "user", content: "Hi" }] }),
-  "/v1/responses": (conversation) => ({ model: "troupe", input: "Hi", conversation })
-}
-
 /** The last data of a whole stream. */
+const done = /data: \[DONE\]\n\n$/u
 const ends: Readonly<Record<string, RegExp>> = {
-  "/api/chat": /data: \[DONE\]\n\n$/u,
-  "/api/chat/:id/stream": /data: \[DONE\]\n\n$/u,
+  "/api/chat": done,
+  "/api/chat/:id/stream": done,
   "/ag-ui": /"type":"RUN_(?:FINISHED|ERROR)"[^\n]*\n\n$/u,
-  "/v1/chat/completions": /data: \[DONE\]\n\n$/u,
+  "/v1/chat/completions": done,
   "/v1/responses": /"type":"response\.(?:completed|failed|incomplete)"[^\n]*\n\n$/u
 }
 
@@ -97,8 +86,8 @@ export const wrongAnswer = (path: string, answer: string): ReadonlyArray<string>
 export const wrongMessages = (before: string, after: string): ReadonlyArray<string> =>
   before === after ? [] : [`LAB25: the conversation that no request names has changed to ${after.slice(0, 300)}`]
 
-/** Sends so many requests from a seed, and checks the answers and the server. */
-export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
+/** Sends so many requests from a seed, and checks the answers and the server. `seen`: how often each route gave each code. */
+export const fuzz = async (requests: number, seed: number) => {
   const chance = chanceOf(seed)
   const wrong: Array<string> = []
   const seen = new Map<string, number>()
@@ -112,43 +101,41 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
     passivateAfterMs: 20
   })
   const atRest = System.stats(troupe.system)
-  const server = Server.make({
+  const server = unlimited({
     troupe,
-    authorize: () => ({ owner: "anna", may: { approve: true } }),
     // A stream that is counted for ever would soon be one too many.
-    limits: { requestsPerMinute: 1e9, conversations: 1e9, streams: together * 2 },
+    limits: { streams: together * 2 },
     models: { fast: { temperature: 0 } },
     onError: (error) => void wrong.push(`LAB24: unexpected: ${String(error)}`)
   })
   // On a busy machine the server must not close a connection that the client is about to use.
   const patient = { headersMs: 600_000, requestMs: 600_000, keepAliveMs: 600_000 }
   const { url, close } = await listen(server, { graceMs: 1_000, ...patient })
-  const post = async (path: string, body: object): Promise<string> => {
+  /** Sends a request that every server answers. */
+  const post = async (path: string, chat: string): Promise<string> => {
     const headers = { "content-type": "application/json" }
-    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const body = JSON.stringify(bodyFor(chat, plain[path]))
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body })
     return `${response.status} ${await response.text()}`
   }
   const messages = async (): Promise<string> => (await fetch(`${url}/api/chat/kept/messages`)).text()
   const check = async (when: string): Promise<void> => {
-    for (const [path, made] of Object.entries(plain)) {
-      const answer = await post(path, made(`${when}${path.replaceAll("/", "-")}`))
-      wrong.push(...wrongAnswer(`${when}, ${path}`, answer))
-    }
+    for (const path of Object.keys(plain))
+      wrong.push(...wrongAnswer(`${when}, ${path}`, await post(path, `${when}${path.replaceAll("/", "-")}`)))
   }
 
   await check("before")
-  await post("/api/chat", plain["/api/chat"]?.("kept") ?? {})
+  await post("/api/chat", "kept")
   const before = await messages()
   isCalm = false
 
   let ids: ReadonlyArray<string> = []
   const send = async ({ method, path, route, headers, body }: Shot, leaves: boolean): Promise<void> => {
     const abort = new AbortController()
-    const late = setTimeout(() => abort.abort(new Error(`not within ${mostMs} ms`)), mostMs)
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(mostMs)])
     const request = `${method} ${path} ${body ?? ""}`
     try {
-      const init = { method, headers, signal: abort.signal, ...(body === undefined ? {} : { body }) }
-      const response = await fetch(`${url}${path}`, init)
+      const response = await fetch(`${url}${path}`, { method, headers, signal, body: body ?? null })
       if (leaves) return
       const text = await response.text()
       ids = [...ids, ...(text.match(/\b(?:resp|msg|rs|fc|call)_[\w-]+(?:\.\w+)?/gu) ?? []).slice(0, 2)].slice(-40)
@@ -159,7 +146,6 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
     } catch (error) {
       wrong.push(`LAB24: no answer: ${request} → ${String(error)}`)
     } finally {
-      clearTimeout(late)
       abort.abort()
     }
   }
@@ -180,8 +166,7 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
       Object.entries(System.stats(troupe.system)).map(([name, count]) => [name, count - Reflect.get(atRest, name)])
     )
   })
-  for (let times = 0; times < 500 && wrongLeft(left()).length > 0; times++)
-    await new Promise<void>((resolve) => void setTimeout(resolve, 20))
+  await until(() => wrongLeft(left()).length === 0, 10_000, 20)
   wrong.push(...wrongLeft(left()))
   await close()
   await troupe.stop()

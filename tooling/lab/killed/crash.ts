@@ -11,14 +11,14 @@ import { setTimeout } from "node:timers/promises"
 import { queries } from "../../../packages/store/test/double/queries.ts"
 import { type Chance, chanceOf } from "../chance.ts"
 import { launch } from "../child.ts"
-import { settlesWithin } from "../delays.ts"
+import { settlesWithin, until } from "../delays.ts"
 import { checked } from "../check/checker.ts"
 import { type Line, ofType } from "../check/history.ts"
-import { type Kept, keptOf, nothing, openStore } from "../check/kept.ts"
+import { keptOf, nothing, openStore } from "../check/kept.ts"
 import { wrongRevivals } from "../check/trees.ts"
 
 /** The options of a run. `reported` is called after every life. */
-export interface CrashOptions {
+interface CrashOptions {
   readonly database: string
   readonly lives: number
   readonly seed: number
@@ -27,19 +27,10 @@ export interface CrashOptions {
   readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
-/** The result of a run. `early`: lives that ended before the Troupe ran. */
-export interface Crashed {
-  readonly lines: ReadonlyArray<Line>
-  readonly kept: Kept
-  readonly early: number
-  readonly wrong: ReadonlyArray<string>
-}
-
 const program = new URL("program.ts", import.meta.url)
 
-/** Kills the program in each of its lives, and checks the store each time. */
-export const crash = async (options: CrashOptions): Promise<Crashed> => {
-  const { database, lives, seed, areTrees = false, reported } = options
+/** Kills the program in each of its lives, and checks the store each time. `early`: lives that ended before the Troupe ran. */
+export const crash = async ({ database, lives, seed, areTrees = false, reported }: CrashOptions) => {
   const chance = chanceOf(seed)
   const lines: Array<Line> = []
   const wrong: Array<string> = []
@@ -50,7 +41,7 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
     const argv = [database, String(seed), String(life), areTrees ? "trees" : "chats"]
     const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance))
     lines.push(...added)
-    early += ofType(added, "ready").length === 0 ? 1 : 0
+    early += Number(ofType(added, "ready").length === 0)
     await quiet(database)
     const store = openStore(database)
     const seen = [...ofType(added, "wrong").map(({ what }) => what), ...wrongRevivals(added, kept)]
@@ -73,22 +64,15 @@ const longestMs = 120_000
  * `chance` it is the last one, which ends by itself.
  */
 const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<ReadonlyArray<Line>> => {
-  const [begun, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const lines: Array<Line> = []
-  let length = Infinity
-  const { child, closed } = launch(program, argv, (line) => {
-    lines.push(JSON.parse(line) as Line)
-    begun.resolve()
-    if (lines.length >= length) enough.resolve()
-  })
+  const { child, closed } = launch(program, argv, (line) => lines.push(JSON.parse(line) as Line))
   if (chance === undefined) {
     if (!(await settlesWithin(longestMs, closed))) child.kill("SIGTERM")
   } else {
-    const [isEarly, jitter] = [chance() < 0.1, chance()]
-    length = Math.ceil(chance() * 40)
-    const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
-    if (!isEarly) await Promise.race([begun.promise, ...atMost(startMs)])
-    if (!isEarly) await Promise.race([enough.promise, ...atMost(runMs)])
+    const [isEarly, jitter, length] = [chance() < 0.1, chance(), Math.ceil(chance() * 40)]
+    const has = (count: number) => () => lines.length >= count || (child.exitCode ?? child.signalCode) !== null
+    if (!isEarly) await until(has(1), startMs, 1)
+    if (!isEarly) await until(has(length), runMs, 1)
     await setTimeout(jitter * (isEarly ? 800 : 20))
     child.kill("SIGKILL")
   }

@@ -1,42 +1,71 @@
-/** A server in a process of its own, which obeys its parent one verb after another. */
-import { launch, type Launched } from "../child.ts"
-import type { Report, Verb } from "./child.ts"
-import type { Kind } from "./served.ts"
+/**
+ * A server in a process of its own, which obeys its parent one verb after another.
+ *
+ * `node remote.ts <kind> <rate> <words>` is that process: it answers each line of its input with a report.
+ */
+import { createInterface } from "node:readline"
+import { launch } from "../child.ts"
+import { paceOf } from "./pace.ts"
+import { type Kind, serve } from "./served.ts"
 
-export class Remote {
-  readonly #launched: Launched
-  #answer: (report: Report) => void = () => {}
-  port = 0
+/** The memory and counts of a server: `open` streams of the model, and how many were ever `begun`. */
+export type Report = Readonly<
+  Record<"port" | "cpuMs" | "heap" | "rss" | "open" | "begun" | "sockets" | "chats", number>
+>
 
-  /** Starts it; with a `profile` a CPU profile is written to that folder. */
-  static async start(kind: Kind, wordsPerSecond: number, words: number, profile?: string): Promise<Remote> {
-    const watching = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
-    const remote = new Remote(kind, [String(wordsPerSecond), String(words)], ["--expose-gc", ...watching])
-    remote.port = (await remote.#next()).port
-    return remote
-  }
+/** Reports, after a garbage collection; ends all replies; or closes the server. */
+type Verb = "report" | "collect" | "end" | "close"
 
-  private constructor(kind: Kind, args: ReadonlyArray<string>, nodeArgs: ReadonlyArray<string>) {
-    const program = new URL("child.ts", import.meta.url)
-    this.#launched = launch(program, [kind, ...args], (line) => this.#answer(JSON.parse(line) as Report), nodeArgs)
-  }
+export type Remote = Awaited<ReturnType<typeof startRemote>>
 
+/** Starts a server; with a `profile` a CPU profile is written to that folder. */
+export const startRemote = async (kind: Kind, wordsPerSecond: number, words: number, profile = "") => {
+  const watching = profile === "" ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
+  let answer = Promise.withResolvers<Report>()
+  const onLine = (line: string): void => answer.resolve(JSON.parse(line) as Report)
+  const args = [kind, String(wordsPerSecond), String(words)]
+  const { child, closed } = launch(new URL(import.meta.url), args, onLine, ["--expose-gc", ...watching])
+  void closed.then((end) => answer.reject(new Error(`the server ended with ${end}`)))
   /** Makes it do something, and returns its memory and counts after that. */
-  call(verb: Verb): Promise<Report> {
-    this.#launched.child.stdin?.write(`${verb}\n`)
-    return this.#next()
+  const call = (verb: Verb): Promise<Report> => {
+    answer = Promise.withResolvers()
+    child.stdin.write(`${verb}\n`)
+    return answer.promise
   }
-
-  async close(): Promise<void> {
-    await this.call("close")
-    this.#launched.child.stdin?.end()
-    await this.#launched.closed
+  const { port } = await answer.promise
+  const close = async (): Promise<void> => {
+    await call("close")
+    child.stdin.end()
+    await closed
   }
-
-  #next(): Promise<Report> {
-    const { promise, resolve, reject } = Promise.withResolvers<Report>()
-    this.#answer = resolve
-    void this.#launched.closed.then((end) => reject(new Error(`the server ended with ${end}`)))
-    return promise
-  }
+  return { port, call, close }
 }
+
+const obey = async (kind = "bare", rate = "", words = ""): Promise<void> => {
+  const pace = paceOf(Number(rate))
+  const { url, chats, close } = await serve[kind as Kind](pace, Number(words))
+  const verbs: Readonly<Record<Verb, () => unknown>> = {
+    report: () => {},
+    collect: () => (globalThis as { readonly gc?: () => void }).gc?.(),
+    end: () => pace.end(),
+    close
+  }
+  const report = (): void => {
+    const { user, system } = process.cpuUsage()
+    const { heapUsed: heap, rss } = process.memoryUsage()
+    const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
+    const { open, begun } = pace
+    const port = Number(new URL(url).port)
+    const made: Report = { port, cpuMs: (user + system) / 1_000, heap, rss, open, begun, sockets, chats: chats() }
+    console.log(JSON.stringify(made))
+  }
+  report()
+  // The server exits when its parent has closed the input.
+  for await (const verb of createInterface({ input: process.stdin })) {
+    await verbs[verb as Verb]()
+    report()
+  }
+  process.exit()
+}
+
+if (import.meta.main) await obey(...process.argv.slice(2))

@@ -5,9 +5,9 @@
  * LAB27. The heap of a server under load is flat: at most a tenth larger in the later half of the time.
  */
 import { setTimeout as after } from "node:timers/promises"
-import type { Report } from "./child.ts"
-import { Crowd } from "./crowd.ts"
-import { Remote } from "./remote.ts"
+import { until } from "../delays.ts"
+import { type Crowd, crowdOf } from "./crowd.ts"
+import { type Remote, type Report, startRemote } from "./remote.ts"
 import type { Kind } from "./served.ts"
 
 /** The size of the load. */
@@ -15,7 +15,7 @@ export interface Load {
   readonly clients: number
   readonly wordsPerSecond: number
   readonly seconds: number
-  readonly profile?: string | undefined
+  readonly profile?: string
 }
 
 /** The length of a reply; a client that has read one begins another conversation. */
@@ -38,8 +38,7 @@ const join = async (crowd: Crowd, clients: number, everyMs = 0.5): Promise<void>
 
 /** Waits until the condition holds or two minutes are up, and returns the last report. */
 const settled = async (remote: Remote, holds: (report: Report) => boolean): Promise<Report> => {
-  const until = performance.now() + 120_000
-  while (!holds(await remote.call("report")) && performance.now() < until) await after(200)
+  await until(async () => holds(await remote.call("report")), 120_000, 200)
   return remote.call("collect")
 }
 
@@ -60,9 +59,9 @@ const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
 
 /** The figures of streaming: all clients read at the pace of the words. The keys are the rows of the report. */
 export const streaming = async (what: Kind, { clients, wordsPerSecond, seconds, profile }: Load) => {
-  const remote = await Remote.start(what, wordsPerSecond, wordsPerSecond * replySeconds, profile)
+  const remote = await startRemote(what, wordsPerSecond, wordsPerSecond * replySeconds, profile)
   let isOver = false
-  const crowd: Crowd = new Crowd(remote.port, () => {
+  const crowd: Crowd = crowdOf(remote.port, () => {
     if (!isOver) crowd.join().catch(() => {})
   })
   const before = await remote.call("collect")
@@ -72,7 +71,7 @@ export const streaming = async (what: Kind, { clients, wordsPerSecond, seconds, 
   const first = await measured(remote, crowd, seconds / 2)
   const second = await measured(remote, crowd, seconds / 2)
   isOver = true
-  crowd.vanish()
+  crowd.all("destroy")
   await remote.call("end")
   await remote.close()
   const delays = [...first.delays, ...second.delays]
@@ -108,7 +107,7 @@ export const wrongStreaming = (bare: Streaming, own: Streaming): ReadonlyArray<s
 }
 
 /** The memory of a server before, at a point of, and after a scenario. */
-export type Held = readonly [before: Report, middle: Report, after: Report]
+type Held = readonly [before: Report, middle: Report, after: Report]
 
 /** All clients join, and something happens to them, until the server is quiet. */
 const held = async (
@@ -116,8 +115,8 @@ const held = async (
   seconds: number,
   happen: (remote: Remote, crowd: Crowd) => Promise<Report>
 ): Promise<Held> => {
-  const remote = await Remote.start("troupe", wordsPerSecond, wordsPerSecond * seconds)
-  const crowd = new Crowd(remote.port)
+  const remote = await startRemote("troupe", wordsPerSecond, wordsPerSecond * seconds)
+  const crowd = crowdOf(remote.port)
   const before = await remote.call("collect")
   await join(crowd, clients)
   const middle = await happen(remote, crowd)
@@ -129,9 +128,9 @@ const held = async (
 /** All clients read a little and then stop, while the replies continue to their end; then all disconnect. */
 export const stalling = (load: Load): Promise<Held> =>
   held(load, load.seconds, async (remote, crowd) => {
-    crowd.stall()
+    crowd.all("pause")
     const report = await settled(remote, ({ begun, open }) => begun === load.clients && open === 0)
-    crowd.vanish()
+    crowd.all("destroy")
     return report
   })
 
@@ -139,7 +138,7 @@ export const stalling = (load: Load): Promise<Held> =>
 export const vanishing = (load: Load): Promise<Held> =>
   held(load, 1_000, async (remote, crowd) => {
     await settled(remote, ({ begun }) => begun === load.clients)
-    crowd.vanish()
+    crowd.all("destroy")
     const report = await settled(remote, ({ sockets }) => sockets === 0)
     await remote.call("end")
     return report

@@ -1,21 +1,25 @@
 /**
  * The accidents of trees of agents, and the expected outcome of each. They are the same for every framework.
  *
- * A bound is an order of events, or a number of turns of this program, so that a busy machine makes no fault.
+ * A bound is an order of events, or a time in which the delay by the machine does not count (LAB16).
  *
  * @module
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Accident, endOf, saw, shown, until } from "./accident.ts"
+import { until } from "../delays.ts"
+import { type Accident, endOf, saw, shown } from "./accident.ts"
 import type { Cast, Company, Role } from "./framework.ts"
 import { killed } from "./killed.ts"
-import { call, charge, endless, gives, held, Model, replyTokens, uses } from "./model.ts"
+import { calls, charge, gives, held, modelOf, replyTokens, says, uses } from "./model.ts"
 
 /** A boss with one agent. */
 const pair = (research: Role, more: Omit<Cast, "roles"> = {}): Cast => ({
   roles: { boss: { model: gives({ c0: "research" }), agents: ["research"] }, research },
   ...more
 })
+
+/** Words without end, for the time of a probe. */
+const endless = Array.from({ length: 2_000 }, (_, at) => (at % 2 === 0 ? { text: "word " } : { delayMs: 5 }))
 
 const alone = ({ alive }: Company): boolean => (alive?.() ?? 0) === 0
 
@@ -48,7 +52,7 @@ export const accidents: ReadonlyArray<Accident> = [
     title: "stop the parent while the child streams",
     must: "the stream of the child is released, and no word is taken afterwards",
     run: async ({ start }) => {
-      const model = new Model(() => endless)
+      const model = modelOf(() => endless)
       const company = await start(pair({ model }))
       const turn = endOf(company.send("go"))
       await until(() => model.words > 3)
@@ -70,7 +74,7 @@ export const accidents: ReadonlyArray<Accident> = [
     title: "the child never answers; its call has a deadline of 300 ms",
     must: "the parent reads that the time is over, and the stream of the child is released",
     run: async ({ start }) => {
-      const model = new Model(() => ["hang"])
+      const model = modelOf(() => [{ hang: true }])
       const company = await start(pair({ model }, { deadlineMs: 300 }))
       const ended = await endOf(company.send("go"))
       await until(() => model.released === 1, 500)
@@ -87,7 +91,8 @@ export const accidents: ReadonlyArray<Accident> = [
     run: async ({ start }) => {
       // Without a process of its own a child dies by an exception in its request.
       let canKill = true
-      const model = new Model((_, count) => (count > 1 ? ["found"] : [canKill ? "hang" : "break"]))
+      const dies = () => [canKill ? { hang: true as const } : { crash: new Error("the connection is broken") }]
+      const model = modelOf((_, count) => (count > 1 ? says("found") : dies()))
       const company = await start(pair({ model }))
       canKill = company.kill !== undefined
       const turn = endOf(company.send("go"))
@@ -105,7 +110,7 @@ export const accidents: ReadonlyArray<Accident> = [
     must: "the child ends too; a retry continues the same child, and no write runs twice",
     run: async ({ start }) => {
       let charges = 0
-      const model = uses("c1", "charge", (_, count) => [count === 2 ? "hang" : "found"])
+      const model = uses("c1", "charge", (_, count) => (count === 2 ? [{ hang: true }] : says("found")))
       const company = await start(pair({ model, tools: [charge(() => charges++)] }))
       const turn = endOf(company.send("go"))
       await until(() => model.requests === 2)
@@ -129,7 +134,7 @@ export const accidents: ReadonlyArray<Accident> = [
         : "the write does not run again; somebody is asked, or the model reads that the effect is unknown",
     isSlow: true,
     run: async ({ framework, folder }) => {
-      const { charges, waiting, problem, ...ended } = await killed(framework, folder, when)
+      const { charges, waiting, problem, ...ended } = await killed(framework.module ?? "", folder, when)
       const asks = waiting.length === 0 ? "" : `; waits for a decision about ${waiting.join(", ")}`
       return saw(`${problem ?? shown(ended)}${asks}; ${charges} writes`, {
         [`${charges} writes`]: charges === 1,
@@ -143,7 +148,7 @@ export const accidents: ReadonlyArray<Accident> = [
     must: "the children overspend it by at most one request each",
     run: async ({ start }) => {
       const budget = 200
-      const model = new Model((_, count) => [count > 40 ? "found" : call(`l${count}`, "look")])
+      const model = modelOf((_, count) => (count > 40 ? says("found") : calls({ [`l${count}`]: "look" })))
       const boss = gives({ c0: "research", c1: "research" })
       const research = { model, tools: [{ name: "look", run: () => sleep(5, "nothing") }] }
       const company = await start({ roles: { boss: { model: boss, agents: ["research"] }, research }, budget })
@@ -188,8 +193,8 @@ export const accidents: ReadonlyArray<Accident> = [
     title: "a background task ends after its root was unloaded",
     must: "the call returns at once; the end is reported once and answered, also after a restart",
     run: async ({ start }) => {
-      const model = new Model(({ input, results }) =>
-        input !== "go" ? ["reported"] : results.length === 0 ? [call("c0", "crawl")] : ["started"]
+      const model = modelOf(({ input, results }) =>
+        input !== "go" ? says("reported") : results.length === 0 ? calls({ c0: "crawl" }) : says("started")
       )
       const { tool, release } = held("crawl")
       const cast: Cast = { roles: { boss: { model, tools: [{ ...tool, isBackground: true }] } }, unloadMs: 50 }

@@ -9,44 +9,38 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { parseArgs } from "node:util"
 import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { conclude, optionsOf } from "../command.ts"
 import { rowOf } from "./accident.ts"
 import { accidents } from "./accidents.ts"
 import type { Framework } from "./framework.ts"
 import { framework as troupe } from "./troupe.ts"
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { framework: { type: "string" }, only: { type: "string" } }
-})
-const { framework: path, only } = values
-const [subject = "agents"] = positionals
-const chosen = accidents.filter(({ id }) => only === undefined || id === only)
+const { framework: path, only, names } = optionsOf({ framework: "", only: "" }, true)
+const [subject = "agents"] = names
+const chosen = accidents.filter(({ id }) => only === "" || id === only)
 
 const unhandled: Array<unknown> = []
 process.on("unhandledRejection", (reason) => unhandled.push(reason))
 
-const load = async (file: string | URL): Promise<Framework> => {
-  const module = (await import(String(file))) as { readonly framework?: Framework }
-  if (module.framework === undefined)
-    throw new Error(`${file} exports no \`framework\`; see tooling/lab/probes/framework.ts`)
-  return module.framework
+const load = async (file: URL): Promise<Framework> => {
+  const { framework } = (await import(file.href)) as { readonly framework?: Framework }
+  if (framework === undefined) throw new Error(`${file} exports no \`framework\`; see tooling/lab/probes/framework.ts`)
+  return framework
 }
 
-/** Returns the number of rows with faults. */
-const probe = async (framework: Framework): Promise<number> => {
+const probe = async (framework: Framework): Promise<void> => {
   console.log(`\n${framework.name}\n`)
   let failed = 0
   for (const accident of chosen) {
     const { mark, seen, faults } = await rowOf(accident, framework)
-    if (faults.length > 0) failed++
+    failed += Number(faults.length > 0)
     console.log([`${mark} ${accident.title}`, `must: ${accident.must}`, `seen: ${seen}`].join("\n    "))
     for (const fault of faults) console.log(`    ✗ ${fault}`)
   }
-  if (unhandled.length > 0) console.log(`✗ ${unhandled.length} unhandled rejections`)
+  conclude(unhandled.length > 0 ? [`${unhandled.length} unhandled rejections`] : [])
   console.log(`\n${chosen.length - failed} of ${chosen.length} as they must be`)
-  return failed + unhandled.length
+  if (failed > 0) process.exitCode = 1
 }
 
 /** The modules of the other frameworks are in no project of the workspace, and are installed apart. */
@@ -57,28 +51,27 @@ const compare = async (): Promise<void> => {
   process.env["RIVALS_DATABASE"] = server.url
   const others = ["langgraph.ts", "openaiAgents.ts"].map((file) => load(new URL(file, rivals)))
   const frameworks = [troupe, ...(await Promise.all(others))]
-  console.log(`| accident | ${frameworks.map(({ name }) => name).join(" | ")} |`)
-  console.log(`| --- |${" --- |".repeat(frameworks.length)}`)
+  const line = (...cells: ReadonlyArray<string>): void => console.log(`| ${cells.join(" | ")} |`)
+  line("accident", ...frameworks.map(({ name }) => name))
+  line(...["accident", ...frameworks].map(() => "---"))
   for (const accident of accidents) {
     const cells: Array<string> = []
     for (const framework of frameworks) {
       const { mark, seen, faults } = await rowOf(accident, framework)
       cells.push([`${mark} ${seen}`, ...faults].join("<br>").replaceAll("|", "/").replaceAll(/\s+/g, " "))
     }
-    console.log(`| ${accident.title} | ${cells.join(" | ")} |`)
+    line(accident.title, ...cells)
   }
   await server.stop()
 }
 
-const refused = (message: string): void => {
+const refuse = (message: string): void => {
   console.error(message)
   process.exitCode = 2
 }
 
-if (!["agents", "rivals"].includes(subject)) refused("Name agents, rivals, or nothing")
-else if (chosen.length === 0) refused(`There is no such probe; they are ${accidents.map(({ id }) => id).join(", ")}`)
-else if (subject === "agents") {
-  const framework = path === undefined ? troupe : await load(pathToFileURL(resolve(path)))
-  process.exitCode = (await probe(framework)) === 0 ? 0 : 1
-} else if (existsSync(new URL("node_modules", rivals))) await compare()
-else refused("Install the other frameworks first: see tooling/lab/rivals/README.md")
+if (!["agents", "rivals"].includes(subject)) refuse("Name agents, rivals, or nothing")
+else if (chosen.length === 0) refuse(`There is no such probe; they are ${accidents.map(({ id }) => id).join(", ")}`)
+else if (subject === "agents") await probe(path === "" ? troupe : await load(pathToFileURL(resolve(path))))
+else if (existsSync(new URL("node_modules", rivals))) await compare()
+else refuse("Install the other frameworks first: see tooling/lab/rivals/README.md")

@@ -1,16 +1,50 @@
-/** Ends the program of a framework by `kill -9`, and starts it again. */
-import { existsSync, readFileSync } from "node:fs"
+/**
+ * Ends the program of a framework by `kill -9`, and starts it again.
+ *
+ * `node killed.ts <module> <folder> <when> <life>` is that program. It is killed in its first life, and continues in its second.
+ * `when` is `between`, after a write and before the next reply of the child, or `during`, after the effect of a write whose result is
+ * not known.
+ */
+import { appendFileSync, existsSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { launch } from "../child.ts"
 import { settlesWithin } from "../delays.ts"
+import { endOf } from "./accident.ts"
 import type { Ended, Framework } from "./framework.ts"
+import { charge, gives, says, uses } from "./model.ts"
 
 const longestMs = 30_000
 
+/** The ledger of writes is a file outside of what is killed. */
+const ledgerIn = (folder: string): string => join(folder, "ledger")
+
+/** The program that starts this one kills it at that time. */
+const now = (): Promise<never> => {
+  writeSync(1, "now\n")
+  return new Promise(() => {})
+}
+
+const live = async (module = "", folder = "", when = "", life = ""): Promise<void> => {
+  const { framework } = (await import(module)) as { readonly framework: Framework }
+  const isFirst = life === "1"
+  const model = uses("c1", "charge", () => {
+    if (isFirst) void now()
+    return isFirst ? [{ hang: true }] : says("found")
+  })
+  const effect = (): void => appendFileSync(ledgerIn(folder), "charge\n")
+  const tools = [charge(effect, isFirst && when === "during" ? now : undefined)]
+  const boss = { model: gives({ c0: "research" }), agents: ["research"] }
+  const company = await framework.start({ roles: { boss, research: { model, tools } } }, folder)
+  const ended = await endOf(isFirst ? company.send("go") : company.retry?.(), Infinity)
+  if (!isFirst) writeSync(1, `${JSON.stringify({ ...ended, waiting: (await company.waiting?.()) ?? [] })}\n`)
+  await company.close()
+  process.exit()
+}
+
 /** The last line of a life, which ends, or is killed when it prints `now`. */
-const lifeOf = async (argv: ReadonlyArray<string>): Promise<string> => {
+const lifeOf = async (...argv: ReadonlyArray<string>): Promise<string> => {
   let output = ""
-  const { child, closed } = launch(new URL("life.ts", import.meta.url), argv, (line) => {
+  const { child, closed } = launch(new URL(import.meta.url), argv, (line) => {
     output = line
     if (line === "now") child.kill("SIGKILL")
   })
@@ -23,24 +57,19 @@ const lifeOf = async (argv: ReadonlyArray<string>): Promise<string> => {
 }
 
 /** What is found after the second life. `problem`: the output of a life that did not end as it must. */
-export interface Afterwards extends Ended {
+interface Afterwards extends Ended {
   readonly charges: number
   readonly waiting: ReadonlyArray<string>
   readonly problem?: string
 }
 
 /** Kills the program between two steps of the child, or during a call that writes; then continues. */
-export const killed = async (
-  { module = "" }: Framework,
-  folder: string,
-  when: "between" | "during"
-): Promise<Afterwards> => {
-  const first = await lifeOf([module, folder, when, "1"])
-  const last = first === "now" ? await lifeOf([module, folder, when, "2"]) : first
-  const ledger = join(folder, "ledger")
-  const charges = existsSync(ledger) ? readFileSync(ledger, "utf8").split("\n").length - 1 : 0
-  const nothing = { charges, reason: "no end", text: "", waiting: [] }
-  return last.startsWith("{")
-    ? { ...nothing, ...(JSON.parse(last) as Partial<Afterwards>) }
-    : { ...nothing, problem: last.slice(0, 300) }
+export const killed = async (module: string, folder: string, when: "between" | "during"): Promise<Afterwards> => {
+  const first = await lifeOf(module, folder, when, "1")
+  const last = first === "now" ? await lifeOf(module, folder, when, "2") : first
+  const charges = existsSync(ledgerIn(folder)) ? readFileSync(ledgerIn(folder), "utf8").split("\n").length - 1 : 0
+  const seen = last.startsWith("{") ? (JSON.parse(last) as Partial<Afterwards>) : { problem: last.slice(0, 300) }
+  return { charges, reason: "no end", text: "", waiting: [], ...seen }
 }
+
+if (import.meta.main) await live(...process.argv.slice(2))

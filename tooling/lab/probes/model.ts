@@ -1,16 +1,9 @@
-/** The toolbox of the probes: the scripted model of one agent, which counts its requests, and tools. */
-import { setTimeout as sleep } from "node:timers/promises"
-import type { ProbeTool } from "./framework.ts"
-
-/** A call of a tool, with its arguments as the model's text. */
-export interface Call {
-  readonly id: string
-  readonly name: string
-  readonly json: string
-}
-
-/** A piece of a reply, or something that happens between two pieces: a pause, a hang, or the end of the connection. */
-export type Part = string | Call | { readonly waitMs: number } | "hang" | "break"
+/** The scripted model of one agent, and the tools of the probes. */
+import { once } from "node:events"
+import { Fake, user } from "@troupe/chat"
+import type { AdapterEvent } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { Adapter, type Request } from "@troupe/chat/models"
 
 /** The last input of a thread, and the results of the calls after it. */
 export interface Asked {
@@ -19,79 +12,76 @@ export interface Asked {
 }
 
 /** Answers a request; `count` is the number of the request, from 1 on. */
-export type Respond = (asked: Asked, count: number) => ReadonlyArray<Part>
+type Respond = (asked: Asked, count: number) => Fake.Script
 
 /** The tokens of each reply. */
 export const replyTokens = 60
 
-const untilAborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal?.aborted === true) resolve()
-    signal?.addEventListener("abort", () => resolve(), { once: true })
-  })
-
-export class Model {
-  readonly #respond: Respond
-  requests = 0
-  released = 0
-  words = 0
-
-  constructor(respond: Respond) {
-    this.#respond = respond
-  }
-
-  /** Opens one reply: its texts and calls. It ends early when the signal is aborted. */
-  async *reply(asked: Asked, signal?: AbortSignal): AsyncGenerator<string | Call, void> {
-    this.requests++
-    try {
-      for (const part of this.#respond(asked, this.requests)) {
-        if (signal?.aborted === true) return
-        if (part === "break") throw new Error("the connection is broken")
-        if (part === "hang") await untilAborted(signal)
-        else if (typeof part === "string") {
-          this.words++
-          yield part
-        } else if ("waitMs" in part) await Promise.race([sleep(part.waitMs), untilAborted(signal)])
-        else yield part
-      }
-    } finally {
-      this.released++
-    }
-  }
-
-  /** A whole reply; throws when the signal is aborted meanwhile. */
-  async whole(
-    asked: Asked,
-    signal?: AbortSignal
-  ): Promise<{ readonly text: string; readonly calls: ReadonlyArray<Call> }> {
-    const parts: Array<string | Call> = []
-    for await (const part of this.reply(asked, signal)) parts.push(part)
-    signal?.throwIfAborted()
-    return {
-      text: parts.filter((part) => typeof part === "string").join(""),
-      calls: parts.filter((part) => typeof part !== "string")
-    }
-  }
+const askedOf = ({ messages }: Request): Asked => {
+  const at = messages.findLastIndex(({ role }) => role === "user")
+  const results = messages.slice(at).filter(({ role }) => role === "tool")
+  return { input: Message.text(messages[at] ?? user("")), results: results.map(Message.text) }
 }
 
-export const call = (id: string, name: string, json = "{}"): Call => ({ id, name, json })
+export type Model = ReturnType<typeof modelOf>
 
-/** Words without end, for the time of a probe. */
-export const endless: ReadonlyArray<Part> = Array.from({ length: 2_000 }, (_, at): Part =>
-  at % 2 === 0 ? "word " : { waitMs: 5 }
-)
+/** A model that counts its requests, and the words that were read. Troupe takes it as its adapter. */
+export const modelOf = (respond: Respond) => {
+  const usage = { totalTokens: replyTokens }
+  const fake = Fake.make({ usage, respond: (request, index) => respond(askedOf(request), index + 1) })
+  const model = {
+    name: "scripted",
+    words: 0,
+    get requests(): number {
+      return fake.requests.length
+    },
+    /** The number of streams that have ended, or that their readers have left. */
+    get released(): number {
+      return fake.released
+    },
+    async *stream(request: Request, options: Adapter.AdapterOptions): AsyncGenerator<AdapterEvent, void> {
+      for await (const event of Adapter.eventsOf(await fake.stream(request, options))) {
+        if (event.type === "text_delta") model.words++
+        yield event
+      }
+    },
+    /** A whole reply, for a framework that reads no stream; throws when the signal is aborted meanwhile. */
+    whole: async ({ input, results }: Asked, signal = never) => {
+      const messages = [user(input), ...results.map((content) => ({ role: "tool", toolCallId: "", content }) as const)]
+      const options = { signal, requestId: "", includeRawChunks: false, adapterOptions: {} }
+      const made: Array<{ readonly id: string; readonly name: string; readonly json: string }> = []
+      let text = ""
+      for await (const event of model.stream({ messages, tools: [] }, options)) {
+        signal.throwIfAborted()
+        if (event.type === "text_delta") text += event.delta
+        if (event.type === "tool_call_completed") made.push({ ...event, json: event.rawArguments })
+      }
+      return { text, calls: made }
+    }
+  }
+  return model
+}
+
+/** A signal that is never aborted. */
+export const never = new AbortController().signal
+
+export const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
+
+/** Calls of tools or agents by id, each with a task if it is an agent. */
+export const calls = (names: Readonly<Record<string, string>>, task?: string): Fake.Script => [
+  ...Object.entries(names).map(([id, name]) => ({
+    toolCall: { id, name, arguments: task === undefined ? {} : { input: `${id} ${task}` } }
+  })),
+  { finish: "tool_calls" }
+]
 
 /** Calls other agents with one task each, and answers with their results. */
-export const gives = (tasks: Readonly<Record<string, string>>): Model =>
-  new Model(({ results }) =>
-    results.length > 0
-      ? [`all: ${results.join(" and ")}`]
-      : Object.entries(tasks).map(([id, name]) => call(id, name, JSON.stringify({ input: `${id} dig` })))
-  )
+export const gives = (agents: Readonly<Record<string, string>>): Model =>
+  modelOf(({ results }) => (results.length > 0 ? says(`all: ${results.join(" and ")}`) : calls(agents, "dig")))
 
 /** Calls a tool once, and answers as given. */
-export const uses = (id: string, name: string, answer: Respond = () => ["found"]): Model =>
-  new Model((asked, count) => (asked.results.length > 0 ? answer(asked, count) : [call(id, name)]))
+export const uses = (id: string, name: string, answer: Respond = () => says("found")): Model =>
+  modelOf((asked, count) => (asked.results.length > 0 ? answer(asked, count) : calls({ [id]: name })))
 
 /** A tool that works until it is released or its signal is aborted, and the counts of what it did. */
 export const held = (name: string) => {
@@ -99,11 +89,9 @@ export const held = (name: string) => {
   const counts = { begun: 0, signals: 0, effects: 0 }
   const run = async (signal: AbortSignal): Promise<string> => {
     counts.begun++
-    const aborted = untilAborted(signal).then(() => {
-      counts.signals++
-      signal.throwIfAborted()
-    })
-    await Promise.race([promise, aborted])
+    signal.addEventListener("abort", () => counts.signals++)
+    await Promise.race([promise, once(signal, "abort")])
+    signal.throwIfAborted()
     counts.effects++
     return "done"
   }
@@ -111,9 +99,9 @@ export const held = (name: string) => {
 }
 
 /** A tool that writes: its effect comes first, and then `after`. */
-export const charge = (effect: () => void, after: () => Promise<void> = async () => {}): ProbeTool => ({
+export const charge = (effect: () => void, after: () => Promise<void> = async () => {}) => ({
   name: "charge",
-  run: async () => {
+  run: async (): Promise<string> => {
     effect()
     await after()
     return "charged"

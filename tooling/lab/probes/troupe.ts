@@ -1,46 +1,14 @@
 /** Troupe as a framework for the probes: chats as supervised processes, over SQLite. */
 import { join } from "node:path"
-import { type LocalChatRef, tool, Troupe, user } from "@troupe/chat"
+import { type LocalChatRef, tool, Troupe } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import type { LiveTurn } from "@troupe/chat/chats"
-import type { AdapterEvent } from "@troupe/chat/events"
-import { Message, ToolCall } from "@troupe/chat/messages"
-import type { Adapter, Request } from "@troupe/chat/models"
+import { Message } from "@troupe/chat/messages"
 import { Observer, type Pid, Process } from "@troupe/otp"
 import { sqlite } from "@troupe/store"
 import type { Cast, Company, Ended, Framework, ProbeTool, Role } from "./framework.ts"
-import { type Asked, type Call, type Model, replyTokens } from "./model.ts"
 
 const id = "probe"
-
-const askedOf = ({ messages }: Request): Asked => {
-  const at = messages.findLastIndex(({ role }) => role === "user")
-  const results = messages.slice(at).filter(({ role }) => role === "tool")
-  return { input: Message.text(messages[at] ?? user("")), results: results.map(Message.text) }
-}
-
-async function* eventsOf(reply: AsyncIterable<string | Call>): AsyncGenerator<AdapterEvent, void> {
-  const message = { role: "assistant", content: "" } as const
-  let finishReason: "stop" | "tool_calls" = "stop"
-  yield { type: "message_started", message }
-  for await (const part of reply) {
-    if (typeof part === "string") yield { type: "text_delta", id: null, delta: part }
-    else {
-      const { id: callId, name, json: rawArguments } = part
-      finishReason = "tool_calls"
-      yield { type: "tool_call_started", id: callId, name }
-      const parsed = ToolCall.parseArguments(rawArguments)
-      yield { type: "tool_call_completed", id: callId, name, arguments: parsed, rawArguments }
-    }
-  }
-  yield { type: "raw_chunk", chunk: { type: "usage", usage: { totalTokens: replyTokens } } }
-  yield { type: "message_completed", message, finishReason }
-}
-
-const adapterOf = (name: string, model: Model): Adapter.Adapter => ({
-  name,
-  stream: (request, { signal }) => eventsOf(model.reply(askedOf(request), signal))
-})
 
 const toolOf = ({ name, isBackground = false, run }: ProbeTool) =>
   tool({ name, ...(isBackground ? { background: true } : {}), execute: (_, { signal }) => run(signal) })
@@ -48,7 +16,7 @@ const toolOf = ({ name, isBackground = false, run }: ProbeTool) =>
 const agentOf = ({ budget, deadlineMs }: Cast, name: string, { model, tools = [], agents = [] }: Role) => {
   const approved = new Set(tools.filter(({ isApproved }) => isApproved === true).map((one) => one.name))
   return {
-    adapter: adapterOf(name, model),
+    adapter: model,
     tools: [
       ...tools.map(toolOf),
       ...agents.map((agent) => Agents.subagent(agent, deadlineMs === undefined ? {} : { timeoutMs: deadlineMs }))

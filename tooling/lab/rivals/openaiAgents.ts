@@ -14,7 +14,7 @@ import {
   Usage
 } from "@openai/agents"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
 
 setTracingDisabled(true)
 
@@ -50,8 +50,6 @@ const modelOf = (model: ScriptedModel): Model => ({
     throw new Error("the probes do not stream the root")
   }
 })
-
-const never = new AbortController().signal
 
 const parametersOf = (...names: ReadonlyArray<string>) => ({
   type: "object" as const,

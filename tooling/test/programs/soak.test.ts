@@ -18,7 +18,7 @@ afterEach(() => void process.off("unhandledRejection", rejected))
 
 /** A short soak on a test clock: what it came to, and what was wrong. */
 const soaked = async (seed: number, eras = 5, acts = 120) => {
-  const soak = soakOf({ seed, clock: Clock.test(), chats: 4 })
+  const soak = soakOf(seed, 4, Clock.test())
   for (let era = 0; era < eras; era++) await soak.era(acts)
   await soak.stop()
   await new Promise<void>((resolve) => void setImmediate(resolve))
@@ -43,7 +43,7 @@ test("LAB22. the same seed on a test clock comes to the same counts", async () =
 })
 
 test("LAB21. an unhandled rejection is a fault", async () => {
-  const soak = soakOf({ seed: 1, clock: Clock.test(), chats: 1 })
+  const soak = soakOf(1, 1, Clock.test())
   await soak.stop()
   expect(soak.wrong(1)).toEqual(["LAB21: unhandled rejections: 1"])
 })
