@@ -1,32 +1,25 @@
 /** The parts that all commands of the laboratory share: the options, by their defaults, and the verdict. */
 import { parseArgs } from "node:util"
 
-type Option = string | number | boolean
-
-type Values<Options> = {
-  readonly [Name in keyof Options]: Options[Name] extends number
-    ? number
-    : Options[Name] extends boolean
-      ? boolean
-      : string
-}
-
 /** The seed of a run that names none. */
 export const anySeed = (): number => Date.now() % 1_000_000
 
-/** The options of a command by their defaults, and its other arguments if it may have some. */
-export const optionsOf = <Options extends Readonly<Record<string, Option>>>(
+/**
+ * The options of a command by their defaults, and its other arguments if it may have some. An option is a text, a number, or a
+ * switch, as its default is.
+ */
+export const optionsOf = <Options extends Readonly<Record<string, unknown>>>(
   defaults: Options,
   allowPositionals = false
-): Values<Options> & { readonly names: ReadonlyArray<string> } => {
-  const table = Object.entries(defaults).map(
+) => {
+  const options = Object.entries(defaults).map(
     ([name, value]) => [name, { type: typeof value === "boolean" ? "boolean" : "string" } as const] as const
   )
-  const { values, positionals: names } = parseArgs({ allowPositionals, options: Object.fromEntries(table) })
+  const { values, positionals: names } = parseArgs({ allowPositionals, options: Object.fromEntries(options) })
   const given = Object.entries(values).map(
     ([name, value]) => [name, typeof defaults[name] === "number" ? Number(value) : value] as const
   )
-  return { ...defaults, ...Object.fromEntries(given), names } as Values<Options> & { readonly names: typeof names }
+  return { ...defaults, ...(Object.fromEntries(given) as Partial<Options>), names }
 }
 
 /** Prints the faults, and sets the exit code to 1; without a fault prints what holds. */

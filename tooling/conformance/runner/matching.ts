@@ -176,7 +176,7 @@ const isMore = (longer: ReadonlyArray<unknown>, kind: unknown, { outcome, given 
 const isWritten = (ours: unknown, theirs: unknown): boolean =>
   textOf(ours) === textOf(theirs) || textOf(theirs).startsWith(`${textOf(ours)} (`)
 
-const parsed = (value: unknown): readonly [unknown] | readonly [] => {
+export const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {
     return typeof value === "string" ? [JSON.parse(value)] : []
   } catch {

@@ -12,17 +12,15 @@ const { seed, minutes, chats } = optionsOf({ seed: anySeed(), minutes: 10, chats
 const actsInAnEra = 250
 const collect = (globalThis as { readonly gc?: () => void }).gc
 
-let rejections = 0
-process.on("unhandledRejection", (reason) => {
-  rejections += 1
-  console.error("unhandled rejection:", reason)
-})
-
 const begun = performance.now()
 const sizes: Array<number> = []
 console.log(`soak of ${minutes} minutes, seed ${seed}, ${chats} chats at a time`)
 const soak = soakOf(seed, chats)
 const { counts } = soak
+process.on("unhandledRejection", (reason) => {
+  counts.add("unhandled rejections")
+  console.error("unhandled rejection:", reason)
+})
 let reported = begun
 while (performance.now() - begun < minutes * 60_000) {
   await soak.era(actsInAnEra)
@@ -42,7 +40,7 @@ await new Promise<void>((resolve) => void setImmediate(resolve))
 const heap = heapOf(sizes)
 for (const [name, count] of counts.all) console.log(`${String(count).padStart(9)}  ${name}`)
 console.log()
-conclude(soak.wrong(rejections), "every call has one outcome, what was begun is over, and nothing is left")
+conclude(soak.wrong(), "every call has one outcome, what was begun is over, and nothing is left")
 const mega = (size: number): string => `${(size / 2 ** 20).toFixed(2)} MB`
 console.log(
   heap === undefined

@@ -102,9 +102,9 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
       adapter: { name: "model", stream: (request, options) => faults.adapter(model).stream(request, options) },
       tools,
       store: {
+        ...store,
         load: (id) => faults.store(store).load(id),
-        save: (record) => faults.store(store).save(record),
-        delete: (id) => store.delete(id)
+        save: (record) => faults.store(store).save(record)
       },
       toolTimeoutMs: 60,
       drainMs: 25,
@@ -263,22 +263,18 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
       await until(() => placesLeft() === 0, patienceMs)
     },
     /** The faults, when everything is stopped. */
-    wrong: (rejections: number): ReadonlyArray<string> => {
+    wrong: (): ReadonlyArray<string> => {
       const { processes, fibers, timers, closing } = System.stats(system)
       const zombies = Zombies.counts(system)
       const [late, open] = [counts.get("late completions"), runs.open().running]
       const left = { processes, fibers, timers, closing, "model streams": model.open, "places of tools": placesLeft() }
-      const none = {
-        "unhandled rejections": rejections,
-        "never came": counts.get("never came"),
-        "outcomes twice in a turn": counts.get("outcomes twice in a turn")
-      }
+      const none = ["unhandled rejections", "never came", "outcomes twice in a turn"]
       return [
         ...found,
         ...counts.wrong,
         ...wrongLeft(left),
         ...wrongLate(zombies.late, zombies.listed, late + open),
-        ...Object.entries(none).flatMap(([name, count]) => (count === 0 ? [] : [`LAB21: ${name}: ${count}`]))
+        ...none.flatMap((name) => (counts.get(name) === 0 ? [] : [`LAB21: ${name}: ${counts.get(name)}`]))
       ]
     }
   }

@@ -24,11 +24,11 @@ export const repeated = (all: ReadonlyArray<string>): ReadonlyArray<string> => {
 export const textsOf = ({ thread }: Conversation, role: "user" | "assistant" | "tool"): ReadonlyArray<string> =>
   thread.messages.filter((message) => message.role === role).map(Message.text)
 
+const callsIn = (message: Message.Message | undefined): ReadonlyArray<string> =>
+  message?.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
+
 /** The ids of the calls in a conversation. */
-export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> =>
-  thread.messages.flatMap((message) =>
-    message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
-  )
+export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> => thread.messages.flatMap(callsIn)
 
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => ["delivered", "pending", "stored"].includes(outcome)
@@ -65,9 +65,8 @@ export const wrongRecord = (record: Conversation): ReadonlyArray<string> => [
 
 /** The calls of a conversation that have no result yet: those of the open step, and those that wait for the caller. */
 export const pendingOf = ({ open: step, pendingToolCalls, thread }: Conversation): ReadonlyArray<string> => {
-  const made = step === undefined ? undefined : thread.messages[step.at]
-  const ofStep = made?.role === "assistant" ? (made.toolCalls ?? []) : []
-  const undone = ofStep.filter((_, place) => step?.calls[place]?.state !== "done").map(({ id }) => id)
+  const ofStep = step === undefined ? [] : callsIn(thread.messages[step.at])
+  const undone = ofStep.filter((_, place) => step?.calls[place]?.state !== "done")
   return [...undone, ...pendingToolCalls.map(({ id }) => id).filter((id) => !undone.includes(id))]
 }
 
@@ -79,13 +78,12 @@ const wrongResults = (record: Conversation): ReadonlyArray<string> => {
   for (const message of record.thread.messages) {
     if (message.role === "tool") {
       const at = open.indexOf(message.toolCallId)
-      if (at === -1)
-        wrong.push(`LAB5: ${message.toolCallId} of ${record.id} has a result without a call, or a second one`)
-      else open.splice(at, 1)
+      if (at !== -1) open.splice(at, 1)
+      else wrong.push(`LAB5: ${message.toolCallId} of ${record.id} has a result without a call, or a second one`)
       continue
     }
     unanswered.push(...open)
-    open = message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
+    open = [...callsIn(message)]
   }
   unanswered.push(...open)
   for (const call of pendingOf(record)) {

@@ -50,9 +50,8 @@ export const recordsOf = async (store: Store.SessionStore): Promise<ReadonlyMap<
 }
 
 /** A page of a list of conversations. */
-interface Page {
+type Page = Pick<Awaited<ReturnType<Store.SessionStore["list"]>>, "next"> & {
   readonly chats: ReadonlyArray<{ readonly id: string }>
-  readonly next?: string | undefined
 }
 
 /** The ids of a list of conversations, page after page. */

@@ -6,15 +6,8 @@
 import { readFileSync } from "node:fs"
 import { anyOf, type Chance, pick, type Some } from "../chance.ts"
 
-/** A request. */
-export interface Shot {
-  readonly method: "GET" | "POST"
-  /** The path of the route, with its parameter as `:id`. */
-  readonly route: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-}
+/** A request; its route is the path with its parameter as `:id`. */
+export type Shot = ReturnType<typeof shot>
 
 interface Corpus {
   /** The requests that every server answers, for each protocol. */
@@ -48,10 +41,10 @@ export const bodyFor = (chat: string, body: object = {}): unknown =>
 const jsonType = "application/json"
 
 /** A request by chance. */
-export const shot = (chance: Chance, chat: string, ids: ReadonlyArray<string>): Shot => {
+export const shot = (chance: Chance, chat: string, ids: ReadonlyArray<string>) => {
   const accept = chance() < 0.05 ? pick(chance, ["text/event-stream", jsonType, "text/html", "*/*"]) : "*/*"
   if (chance() < 0.2) {
-    const [method, route] = (anyOf(chance, routes) ?? "").split(" ") as [Shot["method"], string]
+    const [method = "GET", route = ""] = (anyOf(chance, routes) ?? "").split(" ")
     const id = chance() < 0.5 ? pick(chance, [chat, "troupe", "fast", "kept", ...ids]) : String(pick(chance, odd))
     const path = route.replace(":id", encodeURIComponent(id.isWellFormed() ? id : "x"))
     return { method, route, path, headers: { accept }, body: undefined }

@@ -8,8 +8,9 @@ import { askUser, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { listen } from "@troupe/server/Node"
 import { unlimited } from "../../bench/work/served.ts"
+import { parsed } from "../../conformance/runner/matching.ts"
 import { chanceOf } from "../chance.ts"
-import { wrongLeft } from "../check/counts.ts"
+import { Counts, wrongLeft } from "../check/counts.ts"
 import { idsOf } from "../check/kept.ts"
 import { until } from "../delays.ts"
 import { bodyFor, plain, shot, type Shot } from "./bodies.ts"
@@ -53,17 +54,11 @@ const ends: Readonly<Record<string, RegExp>> = {
 /** Text of the program that a client must not see. */
 const internals = /\n\s+at |\.ts:\d|node_modules/u
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The code of a typed error; `undefined` for text without one. */
 const codeIn = (text: string): string | undefined => {
-  const { error } = (parsed(text) ?? {}) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } }
+  const { error } = (parsed(text)[0] ?? {}) as {
+    readonly error?: { readonly code?: unknown; readonly message?: unknown }
+  }
   return typeof error?.code === "string" && typeof error.message === "string" ? error.code : undefined
 }
 
@@ -75,7 +70,7 @@ export const faultOf = (route: string, response: Response, text: string): string
   if (response.status !== 200) return "is no refusal"
   if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
     return ends[route]?.test(text) === true ? undefined : "does not end"
-  return parsed(text) === undefined ? "is not JSON" : undefined
+  return parsed(text).length === 0 ? "is not JSON" : undefined
 }
 
 /** LAB25: what a protocol answers to a plain request. */
@@ -90,7 +85,7 @@ export const wrongMessages = (before: string, after: string): ReadonlyArray<stri
 export const fuzz = async (requests: number, seed: number) => {
   const chance = chanceOf(seed)
   const wrong: Array<string> = []
-  const seen = new Map<string, number>()
+  const seen = new Counts()
   let calls = 0
   let isCalm = true
   const adapter = Fake.make({ respond: () => replies[isCalm ? 0 : calls++ % replies.length] ?? [] })
@@ -140,7 +135,7 @@ export const fuzz = async (requests: number, seed: number) => {
       const text = await response.text()
       ids = [...ids, ...(text.match(/\b(?:resp|msg|rs|fc|call)_[\w-]+(?:\.\w+)?/gu) ?? []).slice(0, 2)].slice(-40)
       const kind = `${method} ${route} ${response.status}${response.status < 400 ? "" : ` ${codeIn(text) ?? ""}`}`
-      seen.set(kind, (seen.get(kind) ?? 0) + 1)
+      seen.add(kind)
       const fault = faultOf(route, response, text)
       if (fault !== undefined) wrong.push(`LAB24: the answer ${fault}: ${request} → ${kind} ${text.slice(-300)}`)
     } catch (error) {

@@ -59,7 +59,7 @@ try {
   )
   const leaving = clients.map((client) => client.read())
   const running = clients.map((client) => client.run(() => isOver))
-  const faults = await storm(fleet, { chance: chanceOf(seed), leaseMs, until: Date.now() + minutes * 60_000 })
+  const faults = await storm(fleet, chanceOf(seed), leaseMs, Date.now() + minutes * 60_000)
   isOver = true
   await Promise.all(running)
   for (const leave of leaving) leave()
@@ -77,7 +77,7 @@ try {
     .flatMap((record) => textsOf(record, "assistant"))
     .reduce((sum, text) => sum + Math.max(0, answersIn(text).length - 1), 0)
   const children = records.filter(({ parent }) => parent !== undefined).length
-  const made = Array.from(faults, ([name, times]) => `${times} ${name}`).join(", ")
+  const made = faults.all.map(([name, times]) => `${times} ${name}`).join(", ")
   const recoveredMs = Math.max(0, ...recoveries(lines).values())
   const delayMs = ofType(lines, "delay").reduce((sum, { ms }) => sum + ms, 0)
   const busy = Math.round((100 * delayMs) / ((lines.at(-1)?.at ?? 0) - (lines[0]?.at ?? 0)))

@@ -1,6 +1,7 @@
 /** The faults of a storm, chosen by its seed. */
 import { setTimeout } from "node:timers/promises"
 import { anyOf, type Chance, pick } from "../chance.ts"
+import { Counts } from "../check/counts.ts"
 import { database } from "../check/nodes.ts"
 import type { Fleet, FleetNode, NodeOptions } from "./fleet.ts"
 import type { Before } from "./network.ts"
@@ -89,11 +90,8 @@ function* rounds(fleet: Fleet, chance: Chance): Generator<readonly [name: string
 }
 
 /** Makes faults until a time, at most two at once. Resolves when the last one is over; counts them by name. */
-export const storm = async (
-  fleet: Fleet,
-  { chance, leaseMs, until }: { readonly chance: Chance; readonly leaseMs: number; readonly until: number }
-): Promise<ReadonlyMap<string, number>> => {
-  const counts = new Map<string, number>()
+export const storm = async (fleet: Fleet, chance: Chance, leaseMs: number, until: number): Promise<Counts> => {
+  const counts = new Counts()
   const running = new Set<Promise<void>>()
   const next = rounds(fleet, chance)
   while (Date.now() < until) {
@@ -102,13 +100,10 @@ export const storm = async (
     if (homesOf(fleet).length < fewestHomes) continue
     const [name, fault] = next.next().value
     // Only a home of the next build writes its column.
-    const able = name === "deploy" ? homesOf(fleet) : fleet.running
-    const node = anyOf(
-      chance,
-      able.filter(({ isBusy }) => !isBusy)
-    )
+    const able = (name === "deploy" ? homesOf(fleet) : fleet.running).filter(({ isBusy }) => !isBusy)
+    const node = anyOf(chance, able)
     if (node === undefined) continue
-    counts.set(name, (counts.get(name) ?? 0) + 1)
+    counts.add(name)
     node.isBusy = true
     const made = fault(fleet, node, chance, leaseMs).finally(() => {
       node.isBusy = false

@@ -13,15 +13,10 @@ import { argumentsOf, type Build } from "./builds.ts"
 import { type Before, type CutKind, type Links, makeNetwork } from "./network.ts"
 
 /** The options of a node's program. */
-export interface NodeOptions {
-  readonly name: string
-  readonly url: string
-  readonly listenOn: string
-  readonly address: string
+export interface NodeOptions extends Readonly<Record<"name" | "url" | "listenOn" | "address" | "secret", string>> {
   readonly port: number
   readonly role: "home" | "gateway"
   readonly leaseMs: number
-  readonly secret: string
 }
 
 /** A line of the output of a node, beside its facts: it has opened a connection from this port. */

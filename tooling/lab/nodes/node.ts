@@ -29,7 +29,7 @@ subscribe("net.client.socket", (message) => {
 
 const store = postgres(url, { maxConnections: 4 })
 
-const run = async (): Promise<void> => {
+try {
   const onError = (error: unknown): void => note("reported", String(error))
   const troupe = await Cluster.start({
     ...workloadOf({ pauseMs: () => 70, writeMs: 100, node: name }),
@@ -44,10 +44,6 @@ const run = async (): Promise<void> => {
     await store.close()
   })
   note("ready")
-}
-
-try {
-  await run()
 } catch (error) {
   if (!(error instanceof ClusterError)) throw error
   note("refused", error.reason)

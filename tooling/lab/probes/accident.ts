@@ -3,14 +3,8 @@ import { Folder } from "../../../packages/store/test/double/folder.ts"
 import { settlesWithin } from "../delays.ts"
 import type { Cast, Company, Ended, Framework } from "./framework.ts"
 
-/** What was seen, and in what it differs from the expected outcome. */
-interface Seen {
-  readonly seen: string
-  readonly faults: ReadonlyArray<string>
-}
-
 /** Where an accident happens. `start` starts a root agent in the folder; it ends with the accident. */
-export interface Stage {
+interface Stage {
   readonly framework: Framework
   readonly folder: string
   readonly start: (cast: Cast) => Promise<Company>
@@ -23,16 +17,11 @@ export interface Accident {
   readonly must: string
   /** Whether it starts other programs. */
   readonly isSlow?: boolean
-  readonly run: (stage: Stage) => Promise<Seen>
+  readonly run: (stage: Stage) => Promise<ReturnType<typeof saw>>
 }
 
-/** A row: a mark, what was seen, and the faults. */
-export interface Row extends Seen {
-  readonly mark: "✓" | "✗" | "–"
-}
-
-/** Makes an accident in a folder of its own; one that the framework cannot express has a row without faults. */
-export const rowOf = async ({ id, run }: Accident, framework: Framework): Promise<Row> => {
+/** Makes an accident in a folder of its own, and returns its row: a mark, what was seen, and the faults. One that the framework cannot express has a row without faults. */
+export const rowOf = async ({ id, run }: Accident, framework: Framework) => {
   const why = framework.cannot[id]
   if (why !== undefined) return { mark: "–", seen: `cannot be expressed: ${why}`, faults: [] }
   using folder = new Folder()
@@ -52,7 +41,7 @@ export const rowOf = async ({ id, run }: Accident, framework: Framework): Promis
 }
 
 /** What was seen, with the faults whose conditions do not hold. */
-export const saw = (seen: string, holds: Readonly<Record<string, boolean>>): Seen => ({
+export const saw = (seen: string, holds: Readonly<Record<string, boolean>>) => ({
   seen,
   faults: Object.entries(holds).flatMap(([fault, isRight]) => (isRight ? [] : [fault]))
 })
