@@ -68,6 +68,7 @@ try {
   const kept: Kept = { records: await recordsOf(store), logs: await ledgerOf(url) }
   await store.close()
   writeFileSync(join(folder, "kept.json"), JSON.stringify({ ...(await tablesOf(url)), ...kept }, toJson, 1))
+  delays.stop()
   const lines = beforeTheEnd(history.lines())
   const wrong = checked(lines, kept, { leaseMs })
 
