@@ -7,7 +7,7 @@ import { Command } from "@langchain/langgraph"
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres"
 import { createAgent, humanInTheLoopMiddleware, modelRetryMiddleware, type ReactAgent, tool } from "langchain"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
 
 const askedOf = (messages: ReadonlyArray<BaseMessage>): Asked => {
   const at = messages.findLastIndex((message) => message.getType() === "human")
@@ -52,6 +52,8 @@ class ScriptedChatModel extends BaseChatModel {
 interface ToolConfig {
   readonly signal?: AbortSignal
 }
+
+const never = new AbortController().signal
 
 const toolOf = ({ name, run }: ProbeTool) =>
   tool((_: unknown, { signal = never }: ToolConfig) => run(signal), {

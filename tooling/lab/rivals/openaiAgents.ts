@@ -14,7 +14,7 @@ import {
   Usage
 } from "@openai/agents"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
 
 setTracingDisabled(true)
 
@@ -57,6 +57,8 @@ const parametersOf = (...names: ReadonlyArray<string>) => ({
   required: [...names],
   additionalProperties: true as const
 })
+
+const never = new AbortController().signal
 
 const toolOf = ({ name, isApproved = false, run: execute }: ProbeTool) =>
   tool({
