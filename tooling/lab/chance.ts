@@ -1,6 +1,8 @@
 /** Random numbers from a seed. */
 import { System } from "@troupe/otp"
 
+export { anyOf, pick, type Some } from "../../packages/chat/test/double/randomParts.ts"
+
 /** Returns numbers from 0 up to 1. */
 export type Chance = () => number
 
@@ -8,7 +10,3 @@ export const chanceOf = (seed: number): Chance => {
   const system = System.make({ name: "chance", seed })
   return () => System.random(system)
 }
-
-/** A random element of a list. */
-export const pick = <A>(chance: Chance, list: readonly [A, ...ReadonlyArray<A>]): A =>
-  list[Math.floor(chance() * list.length)] ?? list[0]

@@ -8,7 +8,6 @@ import { Fake, tool } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
-import type { Tool } from "@troupe/chat/tools"
 import { say } from "./check/history.ts"
 
 /**
@@ -37,7 +36,7 @@ export const answersIn = (reply: string): ReadonlyArray<string> =>
 export const isReport = (input: string): boolean => input.startsWith("The background task")
 
 /** How fast the model and the tools are, and how many calls of the deepest sub-agents need the permission of a person. */
-export interface WorkloadOptions {
+interface WorkloadOptions {
   /** The pause before a part of a reply, in milliseconds. */
   readonly pauseMs: () => number
   /** The time of a call that writes, after its effect. */
@@ -47,14 +46,12 @@ export interface WorkloadOptions {
   readonly node?: string
 }
 
-/** The options of a Troupe, or of a node of a cluster, that do the work. */
-export interface Workload {
-  readonly adapter: Fake.Fake
-  readonly tools: ReadonlyArray<Tool.Tool>
-  readonly agents: Agents
-}
-
 type Call = readonly [name: string, task?: string]
+
+interface Behaviour {
+  readonly calls: (input: string) => ReadonlyArray<Call>
+  readonly answer: (input: string, messages: Request["messages"]) => string
+}
 
 const callsFor = (input: string): ReadonlyArray<Call> => {
   if (input.endsWith(works.writes)) return [["look"], ["note"]]
@@ -69,7 +66,7 @@ const inputsOf = (messages: Request["messages"]): ReadonlyArray<string> =>
  * Answers the last input, and, as a real model does, earlier inputs without an answer: a turn that was interrupted more often
  * than it is resumed ends without one, and the next input goes on.
  */
-const answered = (messages: Request["messages"], input: string): string => {
+const answered = (input: string, messages: Request["messages"]): string => {
   if (isReport(input)) return "That is noted."
   const given = new Set(
     messages.flatMap((message) => (message.role === "user" ? [] : answersIn(Message.text(message))))
@@ -78,14 +75,10 @@ const answered = (messages: Request["messages"], input: string): string => {
   return [...open.filter((text) => !given.has(text) && !isReport(text)), input].map(answerTo).join(" ")
 }
 
-/** Makes the model, the tools and the agents. */
-export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: WorkloadOptions): Workload => {
+/** Makes the model, the tools and the agents: the options of a Troupe, or of a node of a cluster. */
+export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: WorkloadOptions) => {
   /** An agent that makes calls for each input, and then answers. */
-  const agentOf = (
-    agent: string,
-    calls: (input: string) => ReadonlyArray<Call>,
-    answer: (messages: Request["messages"], input: string) => string
-  ) =>
+  const agentOf = (agent: string, { calls, answer }: Behaviour) =>
     Fake.make({
       respond: ({ messages }: Request): Fake.Script => {
         say({ type: "request", agent })
@@ -98,7 +91,7 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
           return [begun, { delayMs: pauseMs() }, ...made, { finish: "tool_calls" }]
         const words = "This reply streams word by word.".split(" ")
         const streamed = words.flatMap((word) => [{ text: `${word} ` }, { delayMs: pauseMs() }])
-        return [begun, ...streamed, { text: answer(messages, input) }, { finish: "stop" }]
+        return [begun, ...streamed, { text: answer(input, messages) }, { finish: "stop" }]
       }
     })
 
@@ -122,25 +115,20 @@ export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: Workl
   })
   const agents: Agents = {
     research: {
-      adapter: agentOf(
-        "research",
-        (input) => [["note"], ["dig", `${input} deep`]],
-        (_, input) => `Found ${input}.`
-      ),
+      adapter: agentOf("research", {
+        calls: (input) => [["note"], ["dig", `${input} deep`]],
+        answer: (input) => `Found ${input}.`
+      }),
       tools: [note, Agents.subagent("dig")]
     },
     dig: {
-      adapter: agentOf(
-        "dig",
-        () => [["note"]],
-        (_, input) => `Dug ${input}.`
-      ),
+      adapter: agentOf("dig", { calls: () => [["note"]], answer: (input) => `Dug ${input}.` }),
       tools: [note],
       permissions: { ask: () => (asks() ? "suspend" : "allow") }
     }
   }
   return {
-    adapter: agentOf("main", callsFor, answered),
+    adapter: agentOf("main", { calls: callsFor, answer: answered }),
     tools: [look, note, survey, Agents.subagent("research"), Agents.subagent("dig")],
     agents
   }

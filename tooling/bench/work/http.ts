@@ -7,14 +7,11 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { Troupe } from "@troupe/chat"
-import type { Store } from "@troupe/chat/store"
 import { System } from "@troupe/otp"
-import { Server } from "@troupe/server"
-import { listen } from "@troupe/server/Node"
 import { serveBy } from "../../wire/server.ts"
 import type { Turns } from "./httpClient.ts"
 import { answers } from "./programA.ts"
+import { servedTroupe } from "./served.ts"
 import { type Costs, timed } from "./timed.ts"
 import { patientClock } from "./troupe.ts"
 
@@ -25,33 +22,11 @@ interface Listening {
 
 const warmTurns = 500
 const measuredTurns = 1_000
-const unbounded = 1_000_000
-
-/** Only the server is measured: a store in memory would grow with every conversation. */
-const forgetful: Store.Store = { load: () => undefined, save: () => {}, delete: () => {} }
-
 const serveTroupe = async (): Promise<Listening> => {
   const system = System.make({ clock: patientClock })
-  const troupe = await Troupe.start({
-    system,
-    adapter: { name: "bench", stream: () => answers("by turns") },
-    store: forgetful,
-    passivateAfterMs: 900
-  })
-  const server = Server.make({
-    troupe,
-    authorize: () => ({ owner: "bench" }),
-    limits: { conversations: unbounded, requestsPerMinute: unbounded, streams: unbounded }
-  })
-  const { url, close } = await listen(server)
-  return {
-    base: url,
-    close: async () => {
-      await close()
-      await troupe.stop()
-      await System.stop(system)
-    }
-  }
+  const adapter = { name: "bench", stream: () => answers("by turns") }
+  const { url, close } = await servedTroupe({ system, adapter, passivateAfterMs: 900 })
+  return { base: url, close }
 }
 
 /** The events of one turn, as this project's server writes them. */

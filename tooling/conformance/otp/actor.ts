@@ -76,6 +76,8 @@ const isStep = (value: unknown): value is Effect.Effect<unknown, unknown> => Eff
 const lifted = (result: unknown): Effect.Effect<unknown, unknown> => {
   if (isStep(result)) return result
   if (!(result instanceof Promise)) return Effect.succeed(result)
+  // A promise of a case rejects with any value, which the case observes.
+  // @effect-diagnostics-next-line unknownInEffectCatch:off
   return Effect.tryPromise({ try: (): Promise<unknown> => result, catch: (error) => error })
 }
 

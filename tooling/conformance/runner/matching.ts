@@ -151,7 +151,7 @@ const matchers: Readonly<Record<string, Matcher<Found>>> = {
   $part: constructed("$part")
 }
 
-const parsed = (value: unknown): readonly [unknown] | readonly [] => {
+export const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {
     return typeof value === "string" ? [JSON.parse(value)] : []
   } catch {

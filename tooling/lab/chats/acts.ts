@@ -2,10 +2,10 @@
 import type { LocalChatRef } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import type { Decision } from "@troupe/chat/tools"
-import { type Chance, pick } from "../chance.ts"
+import { type Chance, pick, type Some } from "../chance.ts"
 import type { Counts } from "../check/counts.ts"
 
-const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
+const decisions: Some<Decision> = [
   { type: "allow" },
   { type: "deny" },
   { type: "halt" },
@@ -13,27 +13,37 @@ const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
 ]
 
 const ignored = (): void => {
-  // The act was too late: the call, the turn or the chat was over.
+  // Nothing is noted, or the act was too late: the call, the turn or the chat was over.
 }
 
 /** Acts by chance, which are counted. */
 export const actsOf = (chance: Chance, sleep: (ms: number) => Promise<void>, counts: Counts) => {
-  const readEvents = async (events: AsyncIterable<Event>, most: number, pause: number): Promise<void> => {
-    const ended = new Set<string>()
+  const readSome = async <A>(
+    items: AsyncIterable<A>,
+    most: number,
+    pause: number,
+    note: (item: A) => void = ignored
+  ) => {
     let left = most
     try {
-      for await (const event of events) {
-        if (event.type === "tool_execution_completed") {
-          if (ended.has(event.id)) counts.add("outcomes twice in a turn")
-          ended.add(event.id)
-          counts.add(`outcome ${event.outcome}`)
-        }
+      for await (const item of items) {
+        note(item)
         if ((left -= 1) <= 0) return
         if (pause > 0) await sleep(pause)
       }
     } catch {
-      // The turn's failure is counted with its result.
+      // The failure of a turn is counted with its result, and an attached chat may have been stopped.
     }
+  }
+
+  const readEvents = (events: AsyncIterable<Event>, most: number, pause: number): Promise<void> => {
+    const ended = new Set<string>()
+    return readSome(events, most, pause, (event) => {
+      if (event.type !== "tool_execution_completed") return
+      if (ended.has(event.id)) counts.add("outcomes twice in a turn")
+      ended.add(event.id)
+      counts.add(`outcome ${event.outcome}`)
+    })
   }
 
   /** Reads a turn in a random way; resolves when the turn is over. */
@@ -89,36 +99,22 @@ export const actsOf = (chance: Chance, sleep: (ms: number) => Promise<void>, cou
         if (events !== undefined) await readEvents(events, most, chance() < 0.3 ? chance() * 3 : 0)
       }),
 
-    /** Subscribes for some time. A subscription ends once: when it is left, or when its chat ends. */
-    subscribe: async (chat: LocalChatRef, ms: number): Promise<void> => {
-      counts.begin("subscriptions")
-      let isOpen = true
-      const close = (): void => {
-        if (isOpen) counts.end("subscriptions")
-        isOpen = false
-      }
-      const subscription = chat.subscribe({ complete: close })
-      await sleep(ms)
-      subscription.unsubscribe()
-      close()
-    },
+    /** Subscribes for some time. */
+    subscribe: (chat: LocalChatRef, ms: number): Promise<void> =>
+      counts.during("subscriptions", async () => {
+        const subscription = chat.subscribe(ignored)
+        await sleep(ms)
+        subscription.unsubscribe()
+      }),
 
     /** Attaches for some time, and reads slowly. */
     attach: (chat: LocalChatRef): Promise<void> =>
       counts.during("attachments", async () => {
-        let left = Math.floor(chance() * 60)
+        const most = Math.floor(chance() * 60)
         const pause = chance() < 0.3 ? chance() * 4 : 0
-        const whenSlow = chance() < 0.5 ? "coalesce" : "snapshot"
-        const attachment = chat.attach({ maxUnread: 20, whenSlow })
+        const attachment = chat.attach({ maxUnread: 20, whenSlow: chance() < 0.5 ? "coalesce" : "snapshot" })
         const leave = sleep(30 + chance() * 200).then(() => attachment.return())
-        try {
-          for await (const _ of attachment) {
-            if ((left -= 1) <= 0) break
-            if (pause > 0) await sleep(pause)
-          }
-        } catch {
-          // The chat had been stopped before.
-        }
+        await readSome(attachment, most, pause)
         await leave
       })
   }

@@ -4,39 +4,30 @@
  *
  * @module
  */
-import { parseArgs } from "node:util"
-import { fitOf, heapLine, type HeapSample } from "./heap.ts"
+import { anySeed, conclude, optionsOf } from "../command.ts"
+import { heapOf } from "./heap.ts"
 import { soakOf } from "./soak.ts"
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    minutes: { type: "string", default: "10" },
-    chats: { type: "string", default: "12" }
-  }
-})
-const [seed, minutes, chats] = [Number(values.seed), Number(values.minutes), Number(values.chats)]
+const { seed, minutes, chats } = optionsOf({ seed: anySeed(), minutes: 10, chats: 12 })
 const actsInAnEra = 250
 const collect = (globalThis as { readonly gc?: () => void }).gc
 
-let rejections = 0
+const begun = performance.now()
+const sizes: Array<number> = []
+console.log(`soak of ${minutes} minutes, seed ${seed}, ${chats} chats at a time`)
+const soak = soakOf(seed, chats)
+const { counts } = soak
 process.on("unhandledRejection", (reason) => {
-  rejections += 1
+  counts.add("unhandled rejections")
   console.error("unhandled rejection:", reason)
 })
-
-const begun = performance.now()
-const heap: Array<HeapSample> = []
-console.log(`soak of ${minutes} minutes, seed ${seed}, ${chats} chats at a time`)
-const soak = soakOf({ seed, chats })
-const { counts } = soak
 let reported = begun
 while (performance.now() - begun < minutes * 60_000) {
   await soak.era(actsInAnEra)
   collect?.()
   collect?.()
   const { heapUsed: bytes } = process.memoryUsage()
-  heap.push({ atMs: performance.now() - begun, bytes })
+  sizes.push(bytes)
   if (performance.now() - reported < 30_000) continue
   reported = performance.now()
   console.log(
@@ -46,11 +37,14 @@ while (performance.now() - begun < minutes * 60_000) {
 await soak.stop()
 await new Promise<void>((resolve) => void setImmediate(resolve))
 
-const wrong = soak.wrong(rejections)
-const fit = fitOf(heap)
+const heap = heapOf(sizes)
 for (const [name, count] of counts.all) console.log(`${String(count).padStart(9)}  ${name}`)
 console.log()
-for (const what of wrong.slice(0, 50)) console.log(`✗ ${what}`)
-if (wrong.length === 0) console.log("✓ every call has one outcome, what was begun is over, and nothing is left")
-console.log(fit === undefined ? "heap: too few samples to say" : heapLine(fit))
-process.exitCode = wrong.length === 0 && fit?.flat !== false ? 0 : 1
+conclude(soak.wrong(), "every call has one outcome, what was begun is over, and nothing is left")
+const mega = (size: number): string => `${(size / 2 ** 20).toFixed(2)} MB`
+console.log(
+  heap === undefined
+    ? "heap: too few samples to say"
+    : `heap ${heap.isFlat ? "flat" : "GROWS"}: from ${mega(heap.earlier)} to ${mega(heap.later)}, over ${heap.samples} samples after collection`
+)
+if (heap?.isFlat === false) process.exitCode = 1

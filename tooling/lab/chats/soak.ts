@@ -2,32 +2,24 @@
  * Random chats under a seed, and the checks of what they leave.
  *
  * Works in eras: random acts run concurrently for some time; then all hanging calls are released, all turns are awaited, and open
- * resources are counted. Sometimes the Troupe is stopped and another is started on the same store.
+ * resources are counted. Sometimes the Troupe is stopped and another is started on the same store. A finished chat is checked and
+ * forgotten.
  *
- * LAB20. Every handler that outlives its call has been aborted, and is listed as a zombie until it comes late.
  * LAB21. Everything that was awaited comes, no rejection is unhandled, and a call has one outcome in a turn.
- * LAB22. All acts are drawn from the seed; on a test clock they repeat exactly. A finished chat is checked and forgotten.
  */
-import { Chat, type LocalChatRef, Engine, type RunningTroupe, Troupe, user } from "@troupe/chat"
+import { Chat, type LocalChatRef, Engine, Fake, type RunningTroupe, Troupe, user } from "@troupe/chat"
 import { Zombies } from "@troupe/chat/observe"
 import type { Conversation, Store } from "@troupe/chat/store"
 import { Testing } from "@troupe/chat/testing"
 import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
-import { chanceOf, pick } from "../chance.ts"
+import { anyOf, pick, randomTools, replyOf, toolNames } from "../../../packages/chat/test/double/randomParts.ts"
+import { chanceOf } from "../chance.ts"
 import { callsOf, pendingOf, wrongRecord } from "../check/conversations.ts"
-import { Counts, wrongLeft } from "../check/counts.ts"
+import { settlesWithin, until } from "../delays.ts"
+import { Counts, wrongLate, wrongLeft, wrongZombies } from "../check/counts.ts"
 import { actsOf } from "./acts.ts"
-import { modelOf } from "./model.ts"
-import { placesOpen, Runs, toolNames, toolsElsewhere, toolsOf } from "./tools.ts"
-
-/** The options of a soak, on the host's time or on a test clock. */
-export interface SoakOptions {
-  readonly seed: number
-  readonly clock?: Clock.TestClock | undefined
-  /** The number of chats alive at a time. Default 12. */
-  readonly chats?: number | undefined
-}
+import { placesOpen, runsOf, toolsElsewhere } from "./tools.ts"
 
 const rates = {
   adapter: { crash: 0.02, hang: 0.02, slow: 0.05, late: 0.02, duplicate: 0.02 },
@@ -42,19 +34,8 @@ const patienceMs = 30_000
 const roundMs = 20
 const ways = ["queue", "steer", "interrupt", "reject"] as const
 
-/** A running soak. */
-export interface Soak {
-  readonly counts: Counts
-  /** An era: so many random acts, then quiet. */
-  readonly era: (acts: number) => Promise<void>
-  /** Stops everything. */
-  readonly stop: () => Promise<void>
-  /** The faults, when everything is stopped. */
-  readonly wrong: (rejections: number) => ReadonlyArray<string>
-}
-
-/** Starts a soak. */
-export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak => {
+/** Starts a soak on the host's time, or on a test clock; so many chats are alive at a time. */
+export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) => {
   const counts = new Counts()
   const found: Array<string> = []
   const chance = chanceOf(seed)
@@ -68,15 +49,12 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
   const pass = (ms: number): Promise<void> => (manual === undefined ? sleep(ms) : manual.advance(Math.round(ms)))
   /** Waits at most `patienceMs`; a timeout is counted. */
   const within = async (work: Promise<unknown>, what: string): Promise<void> => {
-    const never = (): void => {
-      counts.add("never came")
-      counts.add(`never came: ${what}`)
-    }
-    if (manual !== undefined) return void (await manual.run(work).catch(never))
-    const limit = Promise.withResolvers<void>()
-    const timer = Clock.live.setTimeout(limit.resolve, patienceMs)
-    await Promise.race([work, limit.promise.then(never)])
-    Clock.live.clearTimeout(timer)
+    const done = work.then(() => true)
+    const isDone =
+      manual === undefined ? settlesWithin(patienceMs, done).then((isOver) => isOver && done) : manual.run(done)
+    if (await isDone.catch(() => false)) return
+    counts.add("never came")
+    counts.add(`never came: ${what}`)
   }
 
   /** The number of threads and child processes; always 0 on a test clock. */
@@ -86,17 +64,19 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
   let eras = 0
   const newFaults = () => Testing.faults({ system, seed: seed + eras, rates })
   let faults = newFaults()
-  const runs = new Runs(counts)
+  const runs = runsOf(counts)
   const acts = actsOf(chance, sleep, counts)
   const elsewhere = manual === undefined ? toolsElsewhere() : []
-  const [first, ...others] = toolNames
-  const names = elsewhere.length === 0 ? [] : [...toolNames, ...elsewhere.map(({ name }) => name)]
-  const model = modelOf(clock, chanceOf(seed + 1), [first, ...others, ...names])
+  const names = [...toolNames, ...(elsewhere.length === 0 ? [] : toolNames), ...elsewhere.map(({ name }) => name)]
+  const modelChance = chanceOf(seed + 1)
+  let requests = 0
+  const respond = () => replyOf(modelChance, names, (requests += 1))
+  const model = Fake.make({ clock, respond })
   const faulty = (made: Tool.Tool): Tool.Tool =>
     made.handler === null
       ? made
       : { ...made, handler: (args, context) => faults.tool(made).handler?.(args, context) as never }
-  const tools = [...toolsOf(clock, runs), ...elsewhere].map((made) => runs.counted(faulty(made)))
+  const tools = [...randomTools(clock, runs.deaf), ...elsewhere].map((made) => runs.counted(faulty(made)))
 
   const records = new Map<string, Conversation>()
   /** A store that checks what it gets. A call that it has no longer, as its save seemed to fail, has not begun. */
@@ -122,9 +102,9 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
       adapter: { name: "model", stream: (request, options) => faults.adapter(model).stream(request, options) },
       tools,
       store: {
+        ...store,
         load: (id) => faults.store(store).load(id),
-        save: (record) => faults.store(store).save(record),
-        delete: (id) => store.delete(id)
+        save: (record) => faults.store(store).save(record)
       },
       toolTimeoutMs: 60,
       drainMs: 25,
@@ -153,15 +133,11 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
   let made = 0
   const anyChat = async (running: RunningTroupe): Promise<LocalChatRef | undefined> => {
     if (ids.length < chats) ids.push(`chat ${(made += 1)}`)
-    const id = ids[Math.floor(chance() * ids.length)] ?? "chat 0"
-    try {
-      const chat = await running.chat(id)
-      refs.set(id, chat)
-      return chat
-    } catch {
-      counts.add("chats that did not start")
-      return undefined
-    }
+    const id = anyOf(chance, ids) ?? "chat 0"
+    const chat = await running.chat(id).catch(() => undefined)
+    if (chat === undefined) counts.add("chats that did not start")
+    else refs.set(id, chat)
+    return chat
   }
 
   const send = async (chat: LocalChatRef): Promise<void> => {
@@ -172,7 +148,7 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
   /** Ends any process but the root, which nothing would start again. */
   const kill = (): void => {
     const pids = [...System.processes(system)].filter((pid) => Process.info(pid)?.label !== "Troupe")
-    const victim = pids[Math.floor(chance() * pids.length)]
+    const victim = anyOf(chance, pids)
     if (victim === undefined) return
     counts.add(`kills of ${Process.info(victim)?.label.split(" ")[0] ?? "nothing"}`)
     Process.kill(victim)
@@ -191,10 +167,11 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
       )
     } else {
       const own = tools.filter(({ manual: isManual }) => !isManual)
-      const calls = Array.from({ length: 4 }, (_, index) => {
-        const { name } = pick(chance, own as [Tool.Tool, ...Array<Tool.Tool>])
-        return { id: `v${index}`, name, arguments: { ms: 5, key: "a" } }
-      })
+      const calls = Array.from({ length: 4 }, (_, index) => ({
+        id: `v${index}`,
+        name: anyOf(chance, own)?.name ?? "",
+        arguments: { ms: 5, key: "a" }
+      }))
       const { messages } = await counts.during("batches", () => runToolCalls(calls, own, options))
       if (messages.length !== calls.length) counts.add("never came")
     }
@@ -251,11 +228,10 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
     pending.clear()
     // A handler that has just settled leaves the lists a moment later, so both lists are read in a turn of their own.
     await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
-    const { running: open, aborted } = runs.open
+    const { running: open, aborted } = runs.open()
     const { listed } = Zombies.counts(system)
     counts.add("handlers that outlived their calls", open)
-    if (open !== listed || open !== aborted)
-      found.push(`LAB20: of ${open} handlers that outlived their calls ${listed} are listed and ${aborted} aborted`)
+    found.push(...wrongZombies(open, listed, aborted))
     faults.release()
     runs.release()
     await pass(100)
@@ -265,7 +241,8 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
 
   return {
     counts,
-    era: async (times) => {
+    /** An era: so many random acts, then quiet. */
+    era: async (times: number): Promise<void> => {
       faults = newFaults()
       troupe ??= await start()
       for (let count = 0; count < times; count++) {
@@ -279,29 +256,25 @@ export const soakOf = ({ seed, clock: manual, chats = 12 }: SoakOptions): Soak =
       refs.clear()
       await stopTroupe()
     },
-    stop: async () => {
+    /** Stops everything. */
+    stop: async (): Promise<void> => {
       await stopTroupe()
       await within(System.stop(system), "the stop of the system")
-      for (let waited = 0; waited < patienceMs && placesLeft() > 0; waited += roundMs) await pass(roundMs)
+      await until(() => placesLeft() === 0, patienceMs)
     },
-    wrong: (rejections) => {
+    /** The faults, when everything is stopped. */
+    wrong: (): ReadonlyArray<string> => {
       const { processes, fibers, timers, closing } = System.stats(system)
       const zombies = Zombies.counts(system)
-      const [late, open] = [counts.get("late completions"), runs.open.running]
+      const [late, open] = [counts.get("late completions"), runs.open().running]
       const left = { processes, fibers, timers, closing, "model streams": model.open, "places of tools": placesLeft() }
-      const none = {
-        "unhandled rejections": rejections,
-        "never came": counts.get("never came"),
-        "outcomes twice in a turn": counts.get("outcomes twice in a turn")
-      }
+      const none = ["unhandled rejections", "never came", "outcomes twice in a turn"]
       return [
         ...found,
         ...counts.wrong,
         ...wrongLeft(left),
-        ...(zombies.late + zombies.listed === late + open
-          ? []
-          : [`LAB20: ${zombies.late} zombies came late and ${zombies.listed} are listed, not ${late} and ${open}`]),
-        ...Object.entries(none).flatMap(([name, count]) => (count === 0 ? [] : [`LAB21: ${name}: ${count}`]))
+        ...wrongLate(zombies.late, zombies.listed, late + open),
+        ...none.flatMap((name) => (counts.get(name) === 0 ? [] : [`LAB21: ${name}: ${counts.get(name)}`]))
       ]
     }
   }

@@ -24,23 +24,11 @@ export const repeated = (all: ReadonlyArray<string>): ReadonlyArray<string> => {
 export const textsOf = ({ thread }: Conversation, role: "user" | "assistant" | "tool"): ReadonlyArray<string> =>
   thread.messages.filter((message) => message.role === role).map(Message.text)
 
-/** The ids of the calls in a conversation. */
-export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> =>
-  thread.messages.flatMap((message) =>
-    message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
-  )
+const callsIn = (message: Message.Message | undefined): ReadonlyArray<string> =>
+  message?.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
 
-/** The faults of the conversations. With `isCluster` each entry needs an epoch. */
-export const wrongConversations = (
-  lines: ReadonlyArray<Line>,
-  kept: Kept,
-  isCluster = false
-): ReadonlyArray<string> => [
-  ...lost(lines, kept),
-  ...Array.from(kept.records.values()).flatMap(wrongRecord),
-  ...wrongLogs(kept, isCluster),
-  ...wrongCalls(lines, kept)
-]
+/** The ids of the calls in a conversation. */
+export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> => thread.messages.flatMap(callsIn)
 
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => ["delivered", "pending", "stored"].includes(outcome)
@@ -53,7 +41,7 @@ const inputsOf = (record: Conversation): ReadonlyArray<string> => [
 const answersOf = (record: Conversation): ReadonlyArray<string> => textsOf(record, "assistant").flatMap(answersIn)
 
 /** LAB1, LAB2: what was acknowledged, and is not stored. */
-const lost = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
+export const wrongLost = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
   const missing = (law: string, texts: ReadonlyMap<string, ReadonlySet<string>>, chat: string, text: string) =>
     texts.get(chat)?.has(text) === true ? [] : [`${law}: "${text}" is not in ${chat}`]
   const inputs = new Map(Array.from(records, ([id, record]) => [id, new Set(inputsOf(record))]))
@@ -77,9 +65,8 @@ export const wrongRecord = (record: Conversation): ReadonlyArray<string> => [
 
 /** The calls of a conversation that have no result yet: those of the open step, and those that wait for the caller. */
 export const pendingOf = ({ open: step, pendingToolCalls, thread }: Conversation): ReadonlyArray<string> => {
-  const made = step === undefined ? undefined : thread.messages[step.at]
-  const ofStep = made?.role === "assistant" ? (made.toolCalls ?? []) : []
-  const undone = ofStep.filter((_, place) => step?.calls[place]?.state !== "done").map(({ id }) => id)
+  const ofStep = step === undefined ? [] : callsIn(thread.messages[step.at])
+  const undone = ofStep.filter((_, place) => step?.calls[place]?.state !== "done")
   return [...undone, ...pendingToolCalls.map(({ id }) => id).filter((id) => !undone.includes(id))]
 }
 
@@ -91,13 +78,12 @@ const wrongResults = (record: Conversation): ReadonlyArray<string> => {
   for (const message of record.thread.messages) {
     if (message.role === "tool") {
       const at = open.indexOf(message.toolCallId)
-      if (at === -1)
-        wrong.push(`LAB5: ${message.toolCallId} of ${record.id} has a result without a call, or a second one`)
-      else open.splice(at, 1)
+      if (at !== -1) open.splice(at, 1)
+      else wrong.push(`LAB5: ${message.toolCallId} of ${record.id} has a result without a call, or a second one`)
       continue
     }
     unanswered.push(...open)
-    open = message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : []
+    open = [...callsIn(message)]
   }
   unanswered.push(...open)
   for (const call of pendingOf(record)) {
@@ -107,8 +93,8 @@ const wrongResults = (record: Conversation): ReadonlyArray<string> => {
   return [...wrong, ...unanswered.map((call) => `LAB5: ${call} of ${record.id} has no result`)]
 }
 
-/** LAB3 */
-const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<string> =>
+/** LAB3: in a cluster each entry needs an epoch. */
+export const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<string> =>
   Array.from(records.values()).flatMap(({ id, version = 0 }) => {
     const log = logs.get(id) ?? []
     const isWhole = log.length === version && log.every(({ seq }, index) => seq === index + 1)
@@ -127,7 +113,7 @@ const wrongLogs = ({ records, logs }: Kept, isCluster: boolean): ReadonlyArray<s
   })
 
 /** LAB4 */
-const wrongCalls = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
+export const wrongCalls = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
   const stored = new Set(Array.from(records.values()).flatMap(callsOf))
   const begun = ofType(lines, "call")
   return [

@@ -3,6 +3,8 @@
  *
  * LAB18. What was begun is over: every turn, stream, verb, subscription, handler and process ends once.
  * LAB19. Nothing is left: no process, fiber, timer, stream, request, socket, thread or child process.
+ * LAB20. Every handler that outlives its call has been aborted, and is listed as a zombie until it comes late.
+ * LAB22. All acts are drawn from the seed; on a test clock they repeat exactly.
  */
 
 /** Counts by name; a missing count is 0. */
@@ -54,3 +56,21 @@ export class Counts {
 /** LAB19 */
 export const wrongLeft = (left: Readonly<Record<string, number>>): ReadonlyArray<string> =>
   Object.entries(left).flatMap(([name, count]) => (count === 0 ? [] : [`LAB19: ${count} ${name} are left`]))
+
+/** LAB20: of the handlers that outlived their calls so many run, and so many are listed and aborted. */
+export const wrongZombies = (open: number, listed: number, aborted: number): ReadonlyArray<string> =>
+  open === listed && open === aborted
+    ? []
+    : [`LAB20: of ${open} handlers that outlived their calls ${listed} are listed and ${aborted} aborted`]
+
+/** LAB20: so many came late or are listed, of so many that were seen to come late or to run. */
+export const wrongLate = (late: number, listed: number, seen: number): ReadonlyArray<string> =>
+  late + listed === seen ? [] : [`LAB20: ${late} zombies came late and ${listed} are listed, of ${seen}`]
+
+/** LAB22 */
+export const wrongRepeat = (once: Counts, again: Counts): ReadonlyArray<string> =>
+  [...new Set([...once.all, ...again.all].map(([name]) => name))].flatMap((name) =>
+    once.get(name) === again.get(name)
+      ? []
+      : [`LAB22: ${again.get(name)} ${name} at the second time, instead of ${once.get(name)}`]
+  )

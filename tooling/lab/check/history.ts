@@ -4,7 +4,7 @@
  * A program writes a fact before it continues, so that a killed program has reported all that it acknowledged. The checker reads
  * a history and a store, and nothing else.
  */
-import { appendFileSync, existsSync, readFileSync, writeSync } from "node:fs"
+import { appendFileSync, readFileSync, writeSync } from "node:fs"
 
 /** The fields of each fact. */
 interface Facts {
@@ -78,8 +78,10 @@ export const ofType = <Type extends keyof Facts>(
 ): ReadonlyArray<Of<Type> & { readonly at: number }> =>
   lines.filter((line): line is Extract<Line, { readonly type: Type }> & Of<Type> => line.type === type)
 
+const lineOf = (event: Event): string => `${JSON.stringify({ at: Date.now(), ...event })}\n`
+
 /** Writes a fact of this program to its output, before it continues. */
-export const say = (event: Event): void => void writeSync(1, `${JSON.stringify({ at: Date.now(), ...event })}\n`)
+export const say = (event: Event): void => void writeSync(1, lineOf(event))
 
 /** The complete facts in the output of a program; a line that was cut off does not count. */
 export const linesIn = (text: string): ReadonlyArray<Line> =>
@@ -89,18 +91,9 @@ export const linesIn = (text: string): ReadonlyArray<Line> =>
     .map((line) => JSON.parse(line) as Line)
 
 /** A history in a file. */
-export class History {
-  readonly #path: string
+export const historyIn = (path: string) => ({
+  add: (event: Event): void => appendFileSync(path, lineOf(event)),
+  lines: (): ReadonlyArray<Line> => linesIn(readFileSync(path, "utf8"))
+})
 
-  constructor(path: string) {
-    this.#path = path
-  }
-
-  add(event: Event): void {
-    appendFileSync(this.#path, `${JSON.stringify({ at: Date.now(), ...event })}\n`)
-  }
-
-  lines(): ReadonlyArray<Line> {
-    return existsSync(this.#path) ? linesIn(readFileSync(this.#path, "utf8")) : []
-  }
-}
+export type History = ReturnType<typeof historyIn>

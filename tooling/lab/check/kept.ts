@@ -42,14 +42,26 @@ export const keptOf = async (store: Store.SessionStore, former: Kept = nothing):
 /** All conversations of a store, also those of sub-agents. */
 export const recordsOf = async (store: Store.SessionStore): Promise<ReadonlyMap<string, Conversation>> => {
   const records = new Map<string, Conversation>()
-  for (let after: string | undefined, isLast = false; !isLast;) {
-    const { chats, next } = await store.list({ after, children: true })
-    for (const { id } of chats) {
-      const record = await store.load(id)
-      if (record !== undefined) records.set(id, record)
-    }
-    after = next
-    isLast = next === undefined
+  for await (const id of idsOf((after) => store.list({ after, children: true }))) {
+    const record = await store.load(id)
+    if (record !== undefined) records.set(id, record)
   }
   return records
+}
+
+/** A page of a list of conversations. */
+type Page = Pick<Awaited<ReturnType<Store.SessionStore["list"]>>, "next"> & {
+  readonly chats: ReadonlyArray<{ readonly id: string }>
+}
+
+/** The ids of a list of conversations, page after page. */
+export async function* idsOf(
+  list: (after: string | undefined) => Page | PromiseLike<Page>
+): AsyncGenerator<string, void> {
+  let after: string | undefined
+  do {
+    const { chats, next } = await list(after)
+    for (const { id } of chats) yield id
+    after = next
+  } while (after !== undefined)
 }

@@ -4,17 +4,10 @@
  *
  * @module
  */
-import { parseArgs } from "node:util"
+import { anySeed, conclude, optionsOf } from "../command.ts"
 import { fuzz } from "./fuzz.ts"
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: "string", default: "10000" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) }
-  }
-})
-const requests = Number(values.requests)
-const seed = Number(values.seed)
+const { requests, seed } = optionsOf({ requests: 10_000, seed: anySeed() })
 
 console.log(`${requests} requests, seed ${seed}`)
 setTimeout(() => {
@@ -22,9 +15,6 @@ setTimeout(() => {
   process.exit(1)
 }, 600_000).unref()
 const { seen, wrong } = await fuzz(requests, seed)
-for (const [kind, count] of [...seen].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-  console.log(`${String(count).padStart(6)}  ${kind}`)
-}
-for (const line of wrong.slice(0, 20)) console.log(`✗ ${line}`)
+for (const [kind, count] of seen.all) console.log(`${String(count).padStart(6)}  ${kind}`)
+conclude(wrong)
 console.log(wrong.length === 0 ? "1 passed, 0 failed" : `0 passed, ${wrong.length} failed`)
-process.exitCode = wrong.length === 0 ? 0 : 1

@@ -6,17 +6,14 @@
  */
 import { askUser, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
+import { unlimited } from "../../bench/work/served.ts"
+import { parsed } from "../../conformance/runner/matching.ts"
 import { chanceOf } from "../chance.ts"
-import { wrongLeft } from "../check/counts.ts"
-import { shot, type Shot } from "./bodies.ts"
-
-/** What was found: how often each route gave each status and code, and what is wrong. */
-export interface Fuzzed {
-  readonly seen: ReadonlyMap<string, number>
-  readonly wrong: ReadonlyArray<string>
-}
+import { Counts, wrongLeft } from "../check/counts.ts"
+import { idsOf } from "../check/kept.ts"
+import { until } from "../delays.ts"
+import { bodyFor, plain, shot, type Shot } from "./bodies.ts"
 
 const together = 8
 
@@ -26,15 +23,16 @@ const perChat = 60
 /** A request without an answer in so many milliseconds is wrong. */
 const mostMs = 60_000
 
-const end: Fake.Script = [{ finish: "tool_calls" }]
-const [where, pay, ask] = ["where", "pay", "ask"].map((name) => ({ toolCall: { id: "c0", name } }))
+const calling = (...names: ReadonlyArray<string>): Fake.Script => [
+  ...names.map((name, index) => ({ toolCall: { id: `c${index}`, name } })),
+  { finish: "tool_calls" }
+]
 const replies: ReadonlyArray<Fake.Script> = [
   [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }],
   [{ text: "Hello" }, { finish: "stop" }],
-  ...([[where], [pay, { toolCall: { id: "c1", name: "where" } }], [ask]] as ReadonlyArray<Fake.Script>).map((calls) => [
-    ...calls,
-    ...end
-  ])
+  calling("where"),
+  calling("pay", "where"),
+  calling("ask")
 ]
 
 const tools = [
@@ -43,37 +41,24 @@ const tools = [
   tool({ name: "ask", execute: () => askUser("Which?") })
 ]
 
-/** A request that every server answers, for each protocol. */
-const plain: Readonly<Record<string, (chat: string) => object>> = {
-  "/api/chat": (id) => ({ id, messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "Hi" }] }] }),
-  "/ag-ui": (threadId) => ({ threadId, runId: "r", messages: [{ id: "u1", role: "user", content: "Hi" }] }),
-  "/v1/chat/completions": () => ({ model: "troupe", messages: [{ role: "user", content: "Hi" }] }),
-  "/v1/responses": (conversation) => ({ model: "troupe", input: "Hi", conversation })
-}
-
 /** The last data of a whole stream. */
+const done = /data: \[DONE\]\n\n$/u
 const ends: Readonly<Record<string, RegExp>> = {
-  "/api/chat": /data: \[DONE\]\n\n$/u,
-  "/api/chat/:id/stream": /data: \[DONE\]\n\n$/u,
+  "/api/chat": done,
+  "/api/chat/:id/stream": done,
   "/ag-ui": /"type":"RUN_(?:FINISHED|ERROR)"[^\n]*\n\n$/u,
-  "/v1/chat/completions": /data: \[DONE\]\n\n$/u,
+  "/v1/chat/completions": done,
   "/v1/responses": /"type":"response\.(?:completed|failed|incomplete)"[^\n]*\n\n$/u
 }
 
 /** Text of the program that a client must not see. */
 const internals = /\n\s+at |\.ts:\d|node_modules/u
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The code of a typed error; `undefined` for text without one. */
 const codeIn = (text: string): string | undefined => {
-  const { error } = (parsed(text) ?? {}) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } }
+  const { error } = (parsed(text)[0] ?? {}) as {
+    readonly error?: { readonly code?: unknown; readonly message?: unknown }
+  }
   return typeof error?.code === "string" && typeof error.message === "string" ? error.code : undefined
 }
 
@@ -85,14 +70,22 @@ export const faultOf = (route: string, response: Response, text: string): string
   if (response.status !== 200) return "is no refusal"
   if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
     return ends[route]?.test(text) === true ? undefined : "does not end"
-  return parsed(text) === undefined ? "is not JSON" : undefined
+  return parsed(text).length === 0 ? "is not JSON" : undefined
 }
 
-/** Sends so many requests from a seed, and checks the answers and the server. */
-export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
+/** LAB25: what a protocol answers to a plain request. */
+export const wrongAnswer = (path: string, answer: string): ReadonlyArray<string> =>
+  /^200 [^]*Hel/u.test(answer) ? [] : [`LAB25: ${path} answers ${answer}`]
+
+/** LAB25: the messages of the conversation that no request names. */
+export const wrongMessages = (before: string, after: string): ReadonlyArray<string> =>
+  before === after ? [] : [`LAB25: the conversation that no request names has changed to ${after.slice(0, 300)}`]
+
+/** Sends so many requests from a seed, and checks the answers and the server. `seen`: how often each route gave each code. */
+export const fuzz = async (requests: number, seed: number) => {
   const chance = chanceOf(seed)
   const wrong: Array<string> = []
-  const seen = new Map<string, number>()
+  const seen = new Counts()
   let calls = 0
   let isCalm = true
   const adapter = Fake.make({ respond: () => replies[isCalm ? 0 : calls++ % replies.length] ?? [] })
@@ -103,54 +96,51 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
     passivateAfterMs: 20
   })
   const atRest = System.stats(troupe.system)
-  const server = Server.make({
+  const server = unlimited({
     troupe,
-    authorize: () => ({ owner: "anna", may: { approve: true } }),
     // A stream that is counted for ever would soon be one too many.
-    limits: { requestsPerMinute: 1e9, conversations: 1e9, streams: together * 2 },
+    limits: { streams: together * 2 },
     models: { fast: { temperature: 0 } },
     onError: (error) => void wrong.push(`LAB24: unexpected: ${String(error)}`)
   })
   // On a busy machine the server must not close a connection that the client is about to use.
   const patient = { headersMs: 600_000, requestMs: 600_000, keepAliveMs: 600_000 }
   const { url, close } = await listen(server, { graceMs: 1_000, ...patient })
-  const post = async (path: string, body: object): Promise<string> => {
+  /** Sends a request that every server answers. */
+  const post = async (path: string, chat: string): Promise<string> => {
     const headers = { "content-type": "application/json" }
-    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    const body = JSON.stringify(bodyFor(chat, plain[path]))
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body })
     return `${response.status} ${await response.text()}`
   }
   const messages = async (): Promise<string> => (await fetch(`${url}/api/chat/kept/messages`)).text()
   const check = async (when: string): Promise<void> => {
-    for (const [path, made] of Object.entries(plain)) {
-      const answer = await post(path, made(`${when}${path.replaceAll("/", "-")}`))
-      if (!answer.startsWith("200") || !/Hel/u.test(answer)) wrong.push(`LAB25: ${when}, ${path} answers ${answer}`)
-    }
+    for (const path of Object.keys(plain))
+      wrong.push(...wrongAnswer(`${when}, ${path}`, await post(path, `${when}${path.replaceAll("/", "-")}`)))
   }
 
   await check("before")
-  await post("/api/chat", plain["/api/chat"]?.("kept") ?? {})
+  await post("/api/chat", "kept")
   const before = await messages()
   isCalm = false
 
   let ids: ReadonlyArray<string> = []
   const send = async ({ method, path, route, headers, body }: Shot, leaves: boolean): Promise<void> => {
     const abort = new AbortController()
-    const late = setTimeout(() => abort.abort(new Error(`not within ${mostMs} ms`)), mostMs)
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(mostMs)])
     const request = `${method} ${path} ${body ?? ""}`
     try {
-      const init = { method, headers, signal: abort.signal, ...(body === undefined ? {} : { body }) }
-      const response = await fetch(`${url}${path}`, init)
+      const response = await fetch(`${url}${path}`, { method, headers, signal, body: body ?? null })
       if (leaves) return
       const text = await response.text()
       ids = [...ids, ...(text.match(/\b(?:resp|msg|rs|fc|call)_[\w-]+(?:\.\w+)?/gu) ?? []).slice(0, 2)].slice(-40)
       const kind = `${method} ${route} ${response.status}${response.status < 400 ? "" : ` ${codeIn(text) ?? ""}`}`
-      seen.set(kind, (seen.get(kind) ?? 0) + 1)
+      seen.add(kind)
       const fault = faultOf(route, response, text)
       if (fault !== undefined) wrong.push(`LAB24: the answer ${fault}: ${request} → ${kind} ${text.slice(-300)}`)
     } catch (error) {
       wrong.push(`LAB24: no answer: ${request} → ${String(error)}`)
     } finally {
-      clearTimeout(late)
       abort.abort()
     }
   }
@@ -163,7 +153,7 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
 
   isCalm = true
   await check("after")
-  if ((await messages()) !== before) wrong.push("LAB25: the conversation that no request names has changed")
+  wrong.push(...wrongMessages(before, await messages()))
   await deleteAll(troupe)
   const left = (): Readonly<Record<string, number>> => ({
     "model requests": adapter.open,
@@ -171,8 +161,7 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
       Object.entries(System.stats(troupe.system)).map(([name, count]) => [name, count - Reflect.get(atRest, name)])
     )
   })
-  for (let times = 0; times < 500 && wrongLeft(left()).length > 0; times++)
-    await new Promise<void>((resolve) => void setTimeout(resolve, 20))
+  await until(() => wrongLeft(left()).length === 0, 10_000, 20)
   wrong.push(...wrongLeft(left()))
   await close()
   await troupe.stop()
@@ -181,13 +170,8 @@ export const fuzz = async (requests: number, seed: number): Promise<Fuzzed> => {
 
 /** Cancels and deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
 const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
-  let after: string | undefined
-  do {
-    const { chats, next } = await troupe.list({ limit: 1_000, after })
-    for (const { id } of chats) {
-      await (await troupe.chat(id)).cancel()
-      await troupe.delete(id)
-    }
-    after = next
-  } while (after !== undefined)
+  for await (const id of idsOf((after) => troupe.list({ limit: 1_000, after }))) {
+    await (await troupe.chat(id)).cancel()
+    await troupe.delete(id)
+  }
 }

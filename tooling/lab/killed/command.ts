@@ -6,32 +6,20 @@
  *
  * @module
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { parseArgs } from "node:util"
+import { Folder } from "../../../packages/store/test/double/folder.ts"
 import { startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { isAcknowledged } from "../check/conversations.ts"
 import { ofType } from "../check/history.ts"
 import { tasksOf } from "../check/trees.ts"
+import { anySeed, conclude, optionsOf } from "../command.ts"
 import { crash } from "./crash.ts"
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    sqlite: { type: "string" },
-    postgres: { type: "string" },
-    agents: { type: "string", default: "0" }
-  }
-})
+const { seed, agents, ...given } = optionsOf({ seed: anySeed(), sqlite: -1, postgres: -1, agents: 0 })
 /** With `--agents` alone the other programs do not run. */
-const livesOf = (given: string | undefined, usual: number): number =>
-  given === undefined ? (values.agents === "0" ? usual : 0) : Number(given)
-const seed = Number(values.seed)
-const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
+const livesOf = (lives: number, usual: number): number => (lives >= 0 ? lives : agents === 0 ? usual : 0)
 
-const run = async (name: string, database: string, lives: number, areTrees = false): Promise<boolean> => {
-  if (lives === 0) return true
+const run = async (name: string, database: string, lives: number, areTrees = false): Promise<void> => {
+  if (lives === 0) return
   console.log(`${name}: ${lives} lives, seed ${seed}`)
   const reported = (life: number, seen: ReadonlyArray<string>): void => {
     if (seen.length > 0 || life % 25 === 0) console.log(`${name}: life ${life}, ${seen.length} wrong`)
@@ -44,19 +32,15 @@ const run = async (name: string, database: string, lives: number, areTrees = fal
   console.log(
     `${name}: ${inputs} inputs accepted, ${count("answered")} answers given, ${count("forked")} forks, ${count("call")} calls that write, ${count("allowed")} approvals, ${tasks} background tasks; ${interrupted} conversations interrupted, ${early} lives ended before they began`
   )
-  for (const what of wrong) console.log(`✗ ${what}`)
-  if (wrong.length === 0) console.log("✓ nothing lost, nothing doubled, nothing damaged")
-  return wrong.length === 0
+  conclude(wrong, "nothing lost, nothing doubled, nothing damaged")
 }
 
-try {
-  const isWhole = await run("sqlite", join(folder, "chats.db"), livesOf(values.sqlite, 300))
-  const areWhole = await run("agents", join(folder, "agents.db"), Number(values.agents), true)
-  const lives = livesOf(values.postgres, 100)
-  const server = lives === 0 ? undefined : await startPostgres()
-  const isKept = server === undefined || (await run("postgres", server.url, lives))
-  await server?.stop()
-  process.exitCode = isWhole && areWhole && isKept ? 0 : 1
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+using folder = new Folder()
+await run("sqlite", folder.file("chats.db"), livesOf(given.sqlite, 300))
+await run("agents", folder.file("agents.db"), agents, true)
+const lives = livesOf(given.postgres, 100)
+if (lives > 0) {
+  const server = await startPostgres()
+  await run("postgres", server.url, lives)
+  await server.stop()
 }

@@ -6,19 +6,19 @@
  *
  * LAB17. After each life the database itself finds no damage in its file.
  */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
 import { queries } from "../../../packages/store/test/double/queries.ts"
 import { type Chance, chanceOf } from "../chance.ts"
+import { launch } from "../child.ts"
+import { settlesWithin, until } from "../delays.ts"
 import { checked } from "../check/checker.ts"
-import { type Line, linesIn, ofType } from "../check/history.ts"
-import { type Kept, keptOf, nothing, openStore } from "../check/kept.ts"
+import { type Line, ofType } from "../check/history.ts"
+import { keptOf, nothing, openStore } from "../check/kept.ts"
 import { wrongRevivals } from "../check/trees.ts"
 
 /** The options of a run. `reported` is called after every life. */
-export interface CrashOptions {
+interface CrashOptions {
   readonly database: string
   readonly lives: number
   readonly seed: number
@@ -27,19 +27,10 @@ export interface CrashOptions {
   readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
-/** The result of a run. `early`: lives that ended before the Troupe ran. */
-export interface Crashed {
-  readonly lines: ReadonlyArray<Line>
-  readonly kept: Kept
-  readonly early: number
-  readonly wrong: ReadonlyArray<string>
-}
+const program = new URL("program.ts", import.meta.url)
 
-const program = new URL("program.ts", import.meta.url).pathname
-
-/** Kills the program in each of its lives, and checks the store each time. */
-export const crash = async (options: CrashOptions): Promise<Crashed> => {
-  const { database, lives, seed, areTrees = false, reported } = options
+/** Kills the program in each of its lives, and checks the store each time. `early`: lives that ended before the Troupe ran. */
+export const crash = async ({ database, lives, seed, areTrees = false, reported }: CrashOptions) => {
   const chance = chanceOf(seed)
   const lines: Array<Line> = []
   const wrong: Array<string> = []
@@ -47,10 +38,10 @@ export const crash = async (options: CrashOptions): Promise<Crashed> => {
   let early = 0
   for (let life = 1; life <= lives + Number(areTrees) && wrong.length === 0; life++) {
     const isOver = life > lives
-    const argv = [program, database, String(seed), String(life), areTrees ? "trees" : "chats"]
+    const argv = [database, String(seed), String(life), areTrees ? "trees" : "chats"]
     const added = await (isOver ? lifeOf([...argv, "last"]) : lifeOf(argv, chance))
     lines.push(...added)
-    early += ofType(added, "ready").length === 0 ? 1 : 0
+    early += Number(ofType(added, "ready").length === 0)
     await quiet(database)
     const store = openStore(database)
     const seen = [...ofType(added, "wrong").map(({ what }) => what), ...wrongRevivals(added, kept)]
@@ -73,31 +64,22 @@ const longestMs = 120_000
  * `chance` it is the last one, which ends by itself.
  */
 const lifeOf = async (argv: ReadonlyArray<string>, chance?: Chance): Promise<ReadonlyArray<Line>> => {
-  const child = spawn(process.execPath, argv, {
-    stdio: ["ignore", "pipe", "inherit"],
-    ...(chance === undefined ? { timeout: longestMs } : {})
-  })
-  const closed = once(child, "close")
-  const [begun, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let [output, length] = ["", Infinity]
-  child.stdout.on("data", (chunk: Buffer) => {
-    output += chunk.toString()
-    begun.resolve()
-    if (linesIn(output).length >= length) enough.resolve()
-  })
-  if (chance !== undefined) {
-    const [isEarly, jitter] = [chance() < 0.1, chance()]
-    length = Math.ceil(chance() * 40)
-    const atMost = (ms: number) => [closed, setTimeout(ms, undefined, { ref: false })]
-    if (!isEarly) await Promise.race([begun.promise, ...atMost(startMs)])
-    if (!isEarly) await Promise.race([enough.promise, ...atMost(runMs)])
+  const lines: Array<Line> = []
+  const { child, closed } = launch(program, argv, (line) => lines.push(JSON.parse(line) as Line))
+  if (chance === undefined) {
+    if (!(await settlesWithin(longestMs, closed))) child.kill("SIGTERM")
+  } else {
+    const [isEarly, jitter, length] = [chance() < 0.1, chance(), Math.ceil(chance() * 40)]
+    const has = (count: number) => () => lines.length >= count || (child.exitCode ?? child.signalCode) !== null
+    if (!isEarly) await until(has(1), startMs, 1)
+    if (!isEarly) await until(has(length), runMs, 1)
     await setTimeout(jitter * (isEarly ? 800 : 20))
     child.kill("SIGKILL")
   }
-  await closed
-  const end = child.exitCode ?? child.signalCode
-  if (end === (chance === undefined ? 0 : "SIGKILL")) return linesIn(output)
-  return [...linesIn(output), { type: "wrong", at: Date.now(), what: `the program ended with ${end}` }]
+  const end = await closed
+  if (end !== (chance === undefined ? "0" : "SIGKILL"))
+    lines.push({ type: "wrong", at: Date.now(), what: `the program ended with ${end}` })
+  return lines
 }
 
 /** Waits until a server has finished the commands of a killed program, such as a commit. The check starts after that. */

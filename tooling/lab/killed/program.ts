@@ -5,19 +5,22 @@
  * a write of the store, before its chat has the result. The chats talk, write and are forked, or have trees of agents, some of
  * whose calls wait for a person, who decides at the root. With `last` it sends nothing, and ends when every chat is at its end.
  */
-import { setTimeout } from "node:timers/promises"
+import { flushCompileCache } from "node:module"
 import { type LocalChatRef, Troupe } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
+import type { Store } from "@troupe/chat/store"
 import { chanceOf } from "../chance.ts"
+import { until } from "../delays.ts"
 import { say } from "../check/history.ts"
 import { openStore } from "../check/kept.ts"
 import { workloadOf, works } from "../workload.ts"
-import { deadly } from "./deadly.ts"
 
 const [database = "", seed = "1", life = "1", kind = "chats", last] = process.argv.slice(2)
 const areTrees = kind === "trees"
+/** How long a conversation may take to load, in milliseconds. */
+const loadMs = 10_000
 const chance = chanceOf(Number(seed) * 10_007 + Number(life))
 
 /** Waits for the answer of a turn, and reports it. */
@@ -33,22 +36,21 @@ const failed = (error: unknown): void => say({ type: "wrong", what: String(error
 const deciding = new Map<string, Promise<void>>()
 
 /** Decides about everything that waits. Of a call whose outcome is unknown a person knows what it did. */
-const decide = (chat: LocalChatRef): Promise<void> => {
-  const all = async (): Promise<void> => {
-    for (;;) {
-      const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
-      if (phase !== "awaitingApproval") return
-      for (const { toolCall, kind: asked } of pendingApprovals) {
-        const isAllowed = asked === "permission"
-        await answered(
-          chat,
-          chat.approve(toolCall.id, isAllowed ? { type: "allow" } : { type: "result", value: "looked after" })
-        )
-        if (isAllowed) say({ type: "allowed", chat: chat.id, call: toolCall.id.split("/~/").at(-1) ?? "" })
-      }
+const decideAll = async (chat: LocalChatRef): Promise<void> => {
+  for (;;) {
+    const { phase, pendingApprovals = [] } = chat.getSnapshot()?.context ?? {}
+    if (phase !== "awaitingApproval") return
+    for (const { toolCall, kind: asked } of pendingApprovals) {
+      const isAllowed = asked === "permission"
+      const decision = isAllowed ? ({ type: "allow" } as const) : ({ type: "result", value: "looked after" } as const)
+      await answered(chat, chat.approve(toolCall.id, decision))
+      if (isAllowed) say({ type: "allowed", chat: chat.id, call: toolCall.id.split("/~/").at(-1) ?? "" })
     }
   }
-  const made = deciding.get(chat.id) ?? all().finally(() => deciding.delete(chat.id))
+}
+
+const decide = (chat: LocalChatRef): Promise<void> => {
+  const made = deciding.get(chat.id) ?? decideAll(chat).finally(() => deciding.delete(chat.id))
   deciding.set(chat.id, made)
   return made
 }
@@ -59,9 +61,23 @@ const retried = (chat: LocalChatRef): Promise<void> =>
     if (!(error instanceof SessionError && error.reason === "awaiting_approval")) throw error
   })
 
+/** Loads a conversation, again while the store gives no answer in time, as on a busy machine (LAB16). */
+const loaded = async (id: string): Promise<LocalChatRef> => {
+  let chat: LocalChatRef | undefined
+  await until(async () => {
+    chat = await troupe.chat(id).catch((error: unknown) => {
+      if (!(error instanceof SessionError && error.reason === "store_failed")) throw error
+      say({ type: "asked", chat: id, verb: "load", outcome: error.reason })
+      return undefined
+    })
+    return chat !== undefined
+  }, loadMs)
+  return chat ?? troupe.chat(id)
+}
+
 /** Continues a conversation of an earlier life. */
 const revived = async (id: string): Promise<LocalChatRef> => {
-  const chat = await troupe.chat(id)
+  const chat = await loaded(id)
   // A waiting turn may need the decisions about the one before it.
   if (areTrees) chat.subscribe(() => void decide(chat).catch(failed))
   const { phase = "none", partial } = chat.getSnapshot()?.context ?? {}
@@ -77,12 +93,10 @@ const revived = async (id: string): Promise<LocalChatRef> => {
 
 /** Waits until the end of each task is in the thread, and its turn is over. */
 const atItsEnd = async (chat: LocalChatRef): Promise<void> => {
-  for (;;) {
+  await until(async () => {
     await decide(chat)
-    const tasks = await chat.tasks()
-    if (tasks.length === 0 && chat.getSnapshot()?.context.phase === "idle") return
-    await setTimeout(10)
-  }
+    return (await chat.tasks()).length === 0 && chat.getSnapshot()?.context.phase === "idle"
+  }, Infinity)
 }
 
 const workOf = (): string => (areTrees ? works.explores : chance() < 0.6 ? works.writes : works.talks)
@@ -111,11 +125,31 @@ const converse = async (id: string): Promise<void> => {
   }
 }
 
-const opened = openStore(database)
-const store = last === undefined ? deadly(opened, chance) : opened
+/** Kills the program at random, after the store has written and before its caller has the result. */
+const deadly = (opened: Store.SessionStore): Store.SessionStore => {
+  const accept = opened.accept.bind(opened)
+  const save = opened.save.bind(opened)
+  const die = (): boolean => process.kill(process.pid, "SIGKILL")
+  const accepting: typeof accept = async (id, input, ...more) => {
+    const accepted = await accept(id, input, ...more)
+    if (chance() >= 0.04) return accepted
+    say({ type: "sent", chat: id, text: Message.text(input.message), outcome: "stored" })
+    die()
+    return accepted
+  }
+  const saving: typeof save = async (record, precondition) => {
+    const saved = await save(record, precondition)
+    if (chance() < 0.01) die()
+    return saved
+  }
+  return Object.assign(opened, { accept: accepting, save: saving })
+}
+
+const store = last === undefined ? deadly(openStore(database)) : openStore(database)
 const work = workloadOf({ pauseMs: () => 0.2 + chance() * 1.2, writeMs: 0, asks: () => chance() < 0.4 })
 const troupe = await Troupe.start({ ...work, store, draftEveryMs: 2, maxRestarts: 0 })
 say({ type: "ready" })
+flushCompileCache()
 await Promise.all((areTrees ? ["a", "b"] : ["a", "b", "c", "d"]).map((id) => converse(id).catch(failed)))
 await troupe.stop()
-await opened.close()
+await store.close()

@@ -4,26 +4,14 @@
  *
  * @module
  */
-import { parseArgs } from "node:util"
 import { wrongLeft } from "../check/counts.ts"
-import type { Report } from "./child.ts"
-import { type Held, type Load, stalling, streaming, vanishing, wrongStreaming } from "./scenarios.ts"
+import { conclude, optionsOf } from "../command.ts"
+import type { Report } from "./remote.ts"
+import { type Load, stalling, streaming, vanishing, wrongStreaming } from "./scenarios.ts"
 
-const { values } = parseArgs({
-  options: {
-    clients: { type: "string", default: "2000" },
-    rate: { type: "string", default: "20" },
-    seconds: { type: "string", default: "15" },
-    profile: { type: "string" },
-    only: { type: "string" }
-  }
-})
-const load: Load = {
-  clients: Number(values.clients),
-  wordsPerSecond: Number(values.rate),
-  seconds: Number(values.seconds),
-  profile: values.profile
-}
+const defaults = { clients: 2_000, rate: 20, seconds: 15, profile: "", only: "" }
+const { clients, rate: wordsPerSecond, seconds, profile, only } = optionsOf(defaults)
+const load: Load = { clients, wordsPerSecond, seconds, profile }
 const half: Load = { ...load, clients: Math.ceil(load.clients / 2) }
 
 const row = (name: string, ...cells: ReadonlyArray<string>): void =>
@@ -49,7 +37,7 @@ const lines: Readonly<Record<string, (report: Report) => string>> = {
   "chats with a process": ({ chats }) => String(chats)
 }
 
-const held = (title: string, reports: Held): ReadonlyArray<string> => {
+const held = (title: string, reports: Awaited<ReturnType<typeof stalling>>): ReadonlyArray<string> => {
   console.log(`\n${half.clients} clients that ${title}`)
   row("", "before", "then", "at the end")
   for (const [name, show] of Object.entries(lines)) row(name, ...reports.map(show))
@@ -67,8 +55,4 @@ const all: Readonly<Record<string, () => Promise<ReadonlyArray<string>>>> = {
   vanished: async () => held("vanish in the middle of a reply; then the replies end", await vanishing(half))
 }
 
-const wrong: Array<string> = []
-for (const [name, run] of Object.entries(all))
-  if (values.only === undefined || values.only === name) wrong.push(...(await run()))
-for (const what of wrong) console.log(`✗ ${what}`)
-process.exitCode = wrong.length === 0 ? 0 : 1
+for (const [name, run] of Object.entries(all)) if (["", name].includes(only)) conclude(await run())

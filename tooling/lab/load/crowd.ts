@@ -1,117 +1,84 @@
-/** Many clients of one server, each with its own socket, which posts once and reads the stream. */
-import { connect, type Socket } from "node:net"
+/** Many clients of one server, each with its own socket, which posts once to a chat of its own and reads the stream. */
+import type { Socket } from "node:net"
+import { connected } from "../../../packages/server/test/double/sockets.ts"
 import { nowMicros } from "./pace.ts"
 
 /** The state of one client. */
-export interface Reader {
+interface Reader {
   readonly socket: Socket
   words: number
   /** The longest wait for a word after the first one, in milliseconds. */
   longestMs: number
   over: boolean
-  /** When the client joined, and when its first word arrived. */
-  readonly cameAt: number
+  /** When its first word arrived. */
   receivedAt: number | undefined
 }
 
-const at = "@".charCodeAt(0)
+const body = JSON.stringify({ input: "Tell me a story" })
 
-/** The clients, and the delays of their words. */
-export class Crowd {
-  readonly readers = new Set<Reader>()
-  /** Called with a client whose reply is over. */
-  readonly #over: (reader: Reader) => void
-  /** The delays of the words since `clear`, in microseconds. */
-  delays: Array<number> = []
-  /** The time from joining to the first word, in milliseconds, of all clients. */
-  readonly openings: Array<number> = []
-
-  constructor(over: (reader: Reader) => void = () => {}) {
-    this.#over = over
-  }
-
-  #left(reader: Reader): void {
-    this.readers.delete(reader)
-    this.#over(reader)
-  }
+/** The clients of a server, and the delays of their words; `over` is called when a reply is over. */
+export const crowdOf = (port: number, over: () => void = () => {}) => {
+  const host = `127.0.0.1:${port}`
+  const readers = new Set<Reader>()
+  const openings: Array<number> = []
+  let joined = 0
 
   /** Adds a client; resolves when it is connected. */
-  async join(port: number, path: string, body: string): Promise<Reader> {
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true })
-    const reader: Reader = {
-      socket,
-      words: 0,
-      longestMs: 0,
-      over: false,
-      cameAt: performance.now(),
-      receivedAt: undefined
-    }
-    this.readers.add(reader)
-    let rest: Buffer = Buffer.alloc(0)
-    let last = 0
-    let next = 0
-    socket.on("error", () => {})
+  const join = async (): Promise<Reader> => {
+    const cameAt = performance.now()
+    const socket = await connected(`http://${host}`)
+    const reader: Reader = { socket, words: 0, longestMs: 0, over: false, receivedAt: undefined }
+    readers.add(reader)
+    let [rest, last, next] = ["", 0, 0]
     socket.on("close", () => (reader.over = true))
-    socket.on("data", (chunk: Buffer) => {
+    socket.setEncoding("latin1").on("data", (chunk: string) => {
       const now = nowMicros()
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      let from = 0
-      for (let open = bytes.indexOf(at); open !== -1; open = bytes.indexOf(at, from)) {
-        const close = bytes.indexOf(at, open + 1)
-        if (close === -1) break
-        from = close + 1
-        const [place, saidAt] = bytes
-          .toString("latin1", open + 1, close)
-          .split(":")
-          .map(Number)
+      const text = `${rest}${chunk}`
+      let end = 0
+      for (const { index, 0: word, 1: place, 2: saidAt } of text.matchAll(/@(\d+):(\d+)@/gu)) {
+        end = index + word.length
         // The events at the end of a reply repeat all of its words.
-        if (place !== next || saidAt === undefined) continue
+        if (Number(place) !== next) continue
         next += 1
-        this.delays.push(now - saidAt)
+        crowd.delays.push(now - Number(saidAt))
         if (reader.words > 0) reader.longestMs = Math.max(reader.longestMs, (now - last) / 1_000)
         last = now
         reader.words += 1
-        if (reader.receivedAt === undefined) {
-          reader.receivedAt = performance.now()
-          this.openings.push(reader.receivedAt - reader.cameAt)
-        }
+        if (reader.receivedAt !== undefined) continue
+        reader.receivedAt = performance.now()
+        openings.push(reader.receivedAt - cameAt)
       }
-      rest = bytes.subarray(Math.max(from, bytes.length - 32))
-      if (rest.indexOf(at) === -1) rest = Buffer.alloc(0)
-      if (chunk.includes("0\r\n\r\n")) {
-        socket.end()
-        this.#left(reader)
-      }
+      rest = text.slice(Math.max(end, text.length - 32))
+      if (!chunk.includes("0\r\n\r\n")) return
+      socket.end()
+      readers.delete(reader)
+      over()
     })
-    await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject))
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: text/event-stream\r\n` +
+      `POST /chats/c${joined++}/messages HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n` +
         `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     )
     return reader
   }
 
-  /** Restarts the measurement. */
-  clear(): void {
-    this.delays = []
-    for (const reader of this.readers) {
-      reader.words = 0
-      reader.longestMs = 0
+  const crowd = {
+    readers,
+    /** The delays of the words since `clear`, in microseconds. */
+    delays: [] as Array<number>,
+    /** The time from joining to the first word, in milliseconds, of all clients. */
+    openings,
+    join,
+    /** Restarts the measurement. */
+    clear: (): void => {
+      crowd.delays = []
+      for (const reader of readers) Object.assign(reader, { words: 0, longestMs: 0 })
+    },
+    /** Does something to the connections of all clients: disconnects them, or makes them stop or continue to read. */
+    all: (what: "destroy" | "pause" | "resume"): void => {
+      for (const { socket } of readers) socket[what]()
     }
   }
-
-  /** Disconnects all clients at once, in the middle of their streams. */
-  vanish(): void {
-    for (const { socket } of this.readers) socket.destroy()
-  }
-
-  /** Makes all clients stop reading. */
-  stall(): void {
-    for (const { socket } of this.readers) socket.pause()
-  }
-
-  /** Makes all clients continue to read. */
-  goOn(): void {
-    for (const { socket } of this.readers) socket.resume()
-  }
+  return crowd
 }
+
+export type Crowd = ReturnType<typeof crowdOf>

@@ -5,9 +5,9 @@
  * LAB27. The heap of a server under load is flat: at most a tenth larger in the later half of the time.
  */
 import { setTimeout as after } from "node:timers/promises"
-import type { Report } from "./child.ts"
-import { Crowd } from "./crowd.ts"
-import { Remote } from "./remote.ts"
+import { until } from "../delays.ts"
+import { type Crowd, crowdOf } from "./crowd.ts"
+import { type Remote, type Report, startRemote } from "./remote.ts"
 import type { Kind } from "./served.ts"
 
 /** The size of the load. */
@@ -15,7 +15,7 @@ export interface Load {
   readonly clients: number
   readonly wordsPerSecond: number
   readonly seconds: number
-  readonly profile?: string | undefined
+  readonly profile?: string
 }
 
 /** The length of a reply; a client that has read one begins another conversation. */
@@ -27,10 +27,10 @@ const quantile = (values: ReadonlyArray<number>, share: number): number => {
 }
 
 /** Adds clients one after another. */
-const join = async (crowd: Crowd, remote: Remote, clients: number, everyMs = 0.5): Promise<void> => {
+const join = async (crowd: Crowd, clients: number, everyMs = 0.5): Promise<void> => {
   const began = performance.now()
   for (let index = 0; index < clients; index++) {
-    await crowd.join(...remote.addressOf(index))
+    await crowd.join()
     const early = began + index * everyMs - performance.now()
     if (early > 1) await after(early)
   }
@@ -38,15 +38,14 @@ const join = async (crowd: Crowd, remote: Remote, clients: number, everyMs = 0.5
 
 /** Waits until the condition holds or two minutes are up, and returns the last report. */
 const settled = async (remote: Remote, holds: (report: Report) => boolean): Promise<Report> => {
-  const until = performance.now() + 120_000
-  while (!holds(await remote.report(false)) && performance.now() < until) await after(200)
-  return remote.report()
+  await until(async () => holds(await remote.call("report")), 120_000, 200)
+  return remote.call("collect")
 }
 
 /** Measures for some time, then collects garbage on the server and returns its report. */
 const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
   await after(2_000)
-  const { cpuMs } = await remote.report(false)
+  const { cpuMs } = await remote.call("report")
   crowd.clear()
   const from = performance.now()
   await after(seconds * 1_000)
@@ -54,27 +53,26 @@ const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
   const stayed = [...readers].filter(({ receivedAt = from }) => receivedAt < from)
   const leastWords = Math.min(...stayed.map(({ words }) => words))
   const longestMs = Math.max(...stayed.map((reader) => reader.longestMs))
-  const spent = (await remote.report(false)).cpuMs - cpuMs
-  return { delays, leastWords, longestMs, cpuMs: spent, heap: (await remote.report()).heap }
+  const spent = (await remote.call("report")).cpuMs - cpuMs
+  return { delays, leastWords, longestMs, cpuMs: spent, heap: (await remote.call("collect")).heap }
 }
 
 /** The figures of streaming: all clients read at the pace of the words. The keys are the rows of the report. */
 export const streaming = async (what: Kind, { clients, wordsPerSecond, seconds, profile }: Load) => {
-  const remote = await Remote.start(what, wordsPerSecond, wordsPerSecond * replySeconds, profile)
-  let last = clients
+  const remote = await startRemote(what, wordsPerSecond, wordsPerSecond * replySeconds, profile)
   let isOver = false
-  const crowd: Crowd = new Crowd(() => {
-    if (!isOver) crowd.join(...remote.addressOf(last++)).catch(() => {})
+  const crowd: Crowd = crowdOf(remote.port, () => {
+    if (!isOver) crowd.join().catch(() => {})
   })
-  const before = await remote.report()
+  const before = await remote.call("collect")
   // Evenly over the time of a reply, so that the same number begins and ends in each second from then on.
-  await join(crowd, remote, clients, (replySeconds * 1_000) / clients)
+  await join(crowd, clients, (replySeconds * 1_000) / clients)
   await settled(remote, ({ begun }) => begun >= clients)
   const first = await measured(remote, crowd, seconds / 2)
   const second = await measured(remote, crowd, seconds / 2)
   isOver = true
-  crowd.vanish()
-  await remote.end()
+  crowd.all("destroy")
+  await remote.call("end")
   await remote.close()
   const delays = [...first.delays, ...second.delays]
   const cpuMs = first.cpuMs + second.cpuMs
@@ -109,33 +107,39 @@ export const wrongStreaming = (bare: Streaming, own: Streaming): ReadonlyArray<s
 }
 
 /** The memory of a server before, at a point of, and after a scenario. */
-export type Held = readonly [before: Report, middle: Report, after: Report]
+type Held = readonly [before: Report, middle: Report, after: Report]
+
+/** All clients join, and something happens to them, until the server is quiet. */
+const held = async (
+  { clients, wordsPerSecond }: Load,
+  seconds: number,
+  happen: (remote: Remote, crowd: Crowd) => Promise<Report>
+): Promise<Held> => {
+  const remote = await startRemote("troupe", wordsPerSecond, wordsPerSecond * seconds)
+  const crowd = crowdOf(remote.port)
+  const before = await remote.call("collect")
+  await join(crowd, clients)
+  const middle = await happen(remote, crowd)
+  const end = await settled(remote, ({ chats, open, sockets }) => chats + open + sockets === 0)
+  await remote.close()
+  return [before, middle, end]
+}
 
 /** All clients read a little and then stop, while the replies continue to their end; then all disconnect. */
-export const stalling = async ({ clients, wordsPerSecond, seconds }: Load): Promise<Held> => {
-  const remote = await Remote.start("troupe", wordsPerSecond, wordsPerSecond * seconds)
-  const crowd = new Crowd()
-  const before = await remote.report()
-  await join(crowd, remote, clients)
-  crowd.stall()
-  const middle = await settled(remote, ({ begun, open }) => begun === clients && open === 0)
-  crowd.vanish()
-  const end = await settled(remote, ({ chats, sockets }) => chats + sockets === 0)
-  await remote.close()
-  return [before, middle, end]
-}
+export const stalling = (load: Load): Promise<Held> =>
+  held(load, load.seconds, async (remote, crowd) => {
+    crowd.all("pause")
+    const report = await settled(remote, ({ begun, open }) => begun === load.clients && open === 0)
+    crowd.all("destroy")
+    return report
+  })
 
-/** All clients disconnect in the middle of a reply. */
-export const vanishing = async ({ clients, wordsPerSecond }: Load): Promise<Held> => {
-  const remote = await Remote.start("troupe", wordsPerSecond, wordsPerSecond * 1_000)
-  const crowd = new Crowd()
-  const before = await remote.report()
-  await join(crowd, remote, clients)
-  await settled(remote, ({ begun }) => begun === clients)
-  crowd.vanish()
-  const middle = await settled(remote, ({ sockets }) => sockets === 0)
-  await remote.end()
-  const end = await settled(remote, ({ chats, open }) => chats + open === 0)
-  await remote.close()
-  return [before, middle, end]
-}
+/** All clients disconnect in the middle of a reply; then the replies end. */
+export const vanishing = (load: Load): Promise<Held> =>
+  held(load, 1_000, async (remote, crowd) => {
+    await settled(remote, ({ begun }) => begun === load.clients)
+    crowd.all("destroy")
+    const report = await settled(remote, ({ sockets }) => sockets === 0)
+    await remote.call("end")
+    return report
+  })

@@ -3,15 +3,15 @@
  *
  * Owns: the requests. A request without a receipt is sent again under its id, through another node.
  */
-import { setTimeout } from "node:timers/promises"
 import { Message } from "@troupe/chat/messages"
 import type { ChatView } from "@troupe/chat/view"
 import { connect } from "@troupe/server/Client"
-import { type Chance, pick } from "../chance.ts"
+import { owner } from "../../bench/work/served.ts"
+import { anyOf, type Chance } from "../chance.ts"
 import { isAcknowledged } from "../check/conversations.ts"
 import type { History } from "../check/history.ts"
+import { until } from "../delays.ts"
 import { answersIn, works } from "../workload.ts"
-import type { Delays } from "./delays.ts"
 import type { Fleet } from "./fleet.ts"
 
 /** How long a client waits for one answer of a node, and between two tries, in milliseconds. */
@@ -24,31 +24,18 @@ const interruptedMs = 2_000
 /** How long one input may take in all, without the delay by the machine. */
 const patienceMs = 60_000
 
-interface Input {
-  readonly id: string
-  readonly text: string
-}
-
-export interface StormClient {
-  /** Sends inputs until the storm is over, and one more. */
-  readonly run: (isOver: () => boolean) => Promise<void>
-  /** Follows the chat until the returned function is called. */
-  readonly read: () => () => void
-}
+type Input = Readonly<Record<"id" | "text", string>>
 
 /** The client of a name. */
-export const clientOf = (name: string, fleet: Fleet, history: History, delays: Delays, chance: Chance): StormClient => {
+export const clientOf = (name: string, fleet: Fleet, history: History, chance: Chance) => {
   /** The id of the chat in the store. */
-  const chat = `storm/${name}`
+  const chat = `${owner}/${name}`
   let interruptedAt: number | undefined
   let lastLook = ""
 
   const note = (verb: string, outcome: string): void => history.add({ type: "asked", chat, verb, outcome })
 
-  const base = (): string => {
-    const [first, ...others] = fleet.running
-    return first === undefined ? "http://127.0.0.1:9" : pick(chance, [first, ...others]).base
-  }
+  const base = (): string => anyOf(chance, fleet.running)?.base ?? "http://127.0.0.1:9"
 
   const ask = async (method: string, path: string, body?: unknown) => {
     try {
@@ -67,11 +54,6 @@ export const clientOf = (name: string, fleet: Fleet, history: History, delays: D
     } catch (error) {
       return { outcome: error instanceof Error ? error.name : "failed" }
     }
-  }
-
-  const until = async (isDone: () => Promise<boolean>): Promise<void> => {
-    const end = delays.now() + patienceMs
-    while (delays.now() < end && !(await isDone())) await setTimeout(pauseMs)
   }
 
   /** Decides on calls whose outcome is not known, and retries a turn that no node resumes. */
@@ -98,9 +80,11 @@ export const clientOf = (name: string, fleet: Fleet, history: History, delays: D
     return view
   }
 
-  const send = async ({ id, text }: Input): Promise<void> => {
+  const eventually = (isDone: () => Promise<boolean>): Promise<boolean> => until(isDone, patienceMs, pauseMs)
+
+  const send = async ({ id, text }: Input): Promise<unknown> => {
     history.add({ type: "send", chat, id, text })
-    await until(async () => {
+    return eventually(async () => {
       const { outcome } = await ask("POST", "/messages", { input: text, id })
       history.add({ type: "sent", chat, text, outcome })
       if (outcome === "awaiting_approval") await look()
@@ -109,8 +93,8 @@ export const clientOf = (name: string, fleet: Fleet, history: History, delays: D
   }
 
   /** Waits until a view has the answer, and the turn is over: only then is the answer stored. */
-  const answered = ({ id, text }: Input): Promise<void> =>
-    until(async () => {
+  const answered = ({ id, text }: Input): Promise<unknown> =>
+    eventually(async () => {
       const { messages = [], phase } = (await look()) ?? {}
       const replies = messages.map((message) => (message.role === "assistant" ? Message.text(message) : ""))
       const at = replies.findIndex((reply) => answersIn(reply).includes(text))
@@ -120,7 +104,8 @@ export const clientOf = (name: string, fleet: Fleet, history: History, delays: D
     })
 
   return {
-    run: async (isOver) => {
+    /** Sends inputs until the storm is over, and one more. */
+    run: async (isOver: () => boolean): Promise<void> => {
       for (let count = 1, isLast = false; !isLast; count++) {
         isLast = isOver()
         const inputs = (chance() < 0.3 ? [`${count}a`, `${count}b`] : [`${count}`]).map((number): Input => {
@@ -131,7 +116,8 @@ export const clientOf = (name: string, fleet: Fleet, history: History, delays: D
         for (const input of inputs) await answered(input)
       }
     },
-    read: () => {
+    /** Follows the chat until the returned function is called. */
+    read: (): (() => void) => {
       const fetched = (url: string, init?: RequestInit) => fetch(url.replace("http://storm", base()), init)
       const link = connect({ url: "http://storm", fetch: fetched, random: chance }).chat(name)
       let known: ReadonlyArray<string> = []

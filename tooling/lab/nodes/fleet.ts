@@ -3,26 +3,20 @@
  *
  * Owns: the processes, and the network between them. A node keeps its name, its ports and its proxies over restarts.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import { freePort, type PostgresServer } from "../../../packages/store/test/double/postgresServer.ts"
-import { argumentsOf, type Build } from "./builds.ts"
 import type { History, Line, NodeEvent, NodeFact } from "../check/history.ts"
 import { database } from "../check/nodes.ts"
-import { type Before, type CutKind, type Links, Network } from "./network.ts"
+import { launch, type Launched } from "../child.ts"
+import { settlesWithin, until } from "../delays.ts"
+import { argumentsOf, type Build } from "./builds.ts"
+import { type Before, type CutKind, type Links, makeNetwork } from "./network.ts"
 
 /** The options of a node's program. */
-export interface NodeOptions {
-  readonly name: string
-  readonly url: string
-  readonly listenOn: string
-  readonly address: string
+export interface NodeOptions extends Readonly<Record<"name" | "url" | "listenOn" | "address" | "secret", string>> {
   readonly port: number
   readonly role: "home" | "gateway"
   readonly leaseMs: number
-  readonly secret: string
 }
 
 /** A line of the output of a node, beside its facts: it has opened a connection from this port. */
@@ -33,182 +27,143 @@ export interface Opened {
 
 /** A node, running or not. */
 export interface FleetNode {
-  readonly name: string
-  readonly role: "home" | "gateway"
-  readonly base: string
   readonly options: NodeOptions
+  readonly base: string
   readonly links: Links
   build: Build
-  child: ChildProcess | undefined
+  launched: Launched | undefined
   /** Whether a fault of this node is under way. */
   isBusy: boolean
 }
 
-const program = new URL("node.ts", import.meta.url).pathname
+export type Fleet = ReturnType<typeof fleetOf>
+
+const program = new URL("node.ts", import.meta.url)
 
 /** How long a start and a stop may take, and the pause before a node that was refused starts again, in milliseconds. */
 const patienceMs = 60_000
 const againMs = 200
 
-export class Fleet {
-  readonly nodes: Array<FleetNode> = []
-  readonly network = new Network()
-  readonly #history: History
-  readonly #server: PostgresServer
-  readonly #leaseMs: number
-  #isRestarting = false
-  #count = 0
+/** The nodes on a PostgreSQL, of which there are none yet. */
+export const fleetOf = (history: History, server: PostgresServer, leaseMs: number) => {
+  const nodes: Array<FleetNode> = []
+  const network = makeNetwork()
+  let isRestarting = false
+  let count = 0
 
-  constructor(history: History, server: PostgresServer, leaseMs: number) {
-    this.#history = history
-    this.#server = server
-    this.#leaseMs = leaseMs
-  }
+  const note = (node: string, event: NodeEvent, more: Pick<NodeFact, "other" | "detail"> = {}): void =>
+    history.add({ type: "node", node, event, ...more })
 
-  /** The nodes that have a process, which may be frozen. */
-  get running(): ReadonlyArray<FleetNode> {
-    return this.nodes.filter(({ child }) => child !== undefined)
-  }
-
-  /** Whether PostgreSQL can be restarted. */
-  get canRestart(): boolean {
-    return this.#server.restart !== undefined
-  }
-
-  /** Adds a node, and starts it. */
-  async join(role: FleetNode["role"], build: Build = "this"): Promise<FleetNode> {
-    const node = await this.#made(`${role}${++this.#count}`, role, build)
-    this.nodes.push(node)
-    await this.start(node)
-    node.isBusy = false
-    return node
-  }
-
-  /** Starts a home with another protocol, which ends by itself. */
-  async startOther(): Promise<void> {
-    const node = await this.#made(`other${++this.#count}`, "home", "other")
-    await this.start(node)
-    await this.term(node)
-  }
-
-  /** Starts a node that has no process; resolves when it is ready, or has ended. Starts it again while the database fails. */
-  async start(node: FleetNode): Promise<void> {
-    const until = performance.now() + patienceMs
-    await node.links.inner.open()
-    while ((await this.#started(node)) === "database_failed" && performance.now() < until) await setTimeout(againMs)
-  }
-
-  async kill(node: FleetNode): Promise<void> {
-    await this.#end(node, "kill", "SIGKILL")
-  }
-
-  /** Stops a node, whose process is to end by itself. */
-  async term(node: FleetNode): Promise<void> {
-    if (node.child === undefined) return
-    const begun = performance.now()
-    await this.#end(node, "term", "SIGTERM")
-    this.#note(node, "left", { detail: String(Math.round(performance.now() - begun)) })
-  }
-
-  freeze(node: FleetNode): void {
-    this.#note(node, "stop")
-    node.child?.kill("SIGSTOP")
-  }
-
-  wake(node: FleetNode): void {
-    this.#note(node, "cont")
-    node.child?.kill("SIGCONT")
-  }
-
-  /** Cuts a node from another one, or from PostgreSQL, for a time. */
-  async cut(node: FleetNode, other: string, cut: { kind: CutKind; ms: number; before: Before }): Promise<void> {
-    this.#note(node, "cut", { other, detail: cut.kind })
-    this.network.cut(node.name, other, cut.kind)
-    await setTimeout(cut.ms)
-    this.network.heal(node.name, other, cut.before)
-    this.#note(node, "healed", { other, detail: cut.before })
-  }
-
-  async restartPostgres(): Promise<void> {
-    if (this.#isRestarting) return
-    this.#isRestarting = true
-    this.#history.add({ type: "node", node: database, event: "restart" })
-    await this.#server.restart?.()
-    this.#history.add({ type: "node", node: database, event: "restarted" })
-    this.#isRestarting = false
-  }
-
-  /** Ends everything that still runs. */
-  close(): void {
-    for (const { child } of this.running) child?.kill("SIGKILL")
-    this.network.close()
-  }
-
-  async #made(name: string, role: FleetNode["role"], build: Build): Promise<FleetNode> {
+  const make = async (prefix: string, role: NodeOptions["role"], build: Build): Promise<FleetNode> => {
+    const name = `${prefix}${++count}`
     const [inner, port] = [await freePort(), await freePort()]
     const listenOn = `127.0.0.1:${inner}`
-    const url = new URL(this.#server.url)
-    const links = await this.network.attach(name, listenOn, url.host)
+    const url = new URL(server.url)
+    const links = await network.attach(name, listenOn, url.host)
     url.host = links.toDatabase.address
-    const options: NodeOptions = {
-      name,
-      role,
-      port,
-      listenOn,
-      url: url.href,
-      address: links.inner.address,
-      leaseMs: this.#leaseMs,
-      secret: "the secret of the storm"
-    }
-    const base = `http://127.0.0.1:${port}`
-    return { name, role, base, options, links, build, child: undefined, isBusy: true }
+    const { address } = links.inner
+    const options = { name, role, port, listenOn, url: url.href, address, leaseMs, secret: "the secret of the storm" }
+    return { options, base: `http://127.0.0.1:${port}`, links, build, launched: undefined, isBusy: true }
   }
 
   /** Starts its process once; resolves with why it was refused, if it was. */
-  async #started(node: FleetNode): Promise<string | undefined> {
-    this.#note(node, "started", { detail: node.build })
-    const child = spawn(process.execPath, [...argumentsOf(node.build), program, JSON.stringify(node.options)], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    node.child = child
+  const startOnce = async (node: FleetNode): Promise<string | undefined> => {
+    const { options, links, build } = node
+    note(options.name, "started", { detail: build })
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     let refused: string | undefined
-    createInterface({ input: child.stdout }).on("line", (text) => {
+    const onLine = (text: string): void => {
       const line = JSON.parse(text) as Line | Opened
-      if (line.type === "opened") return this.network.opened(node.name, line.port)
-      this.#history.add(line)
+      if (line.type === "opened") return network.opened(options.name, line.port)
+      history.add(line)
       if (line.type !== "node") return
       if (line.event === "refused") refused = line.detail
       if (line.event === "ready") resolve(undefined)
-    })
-    child.once("close", (code, signal) => {
-      if (node.child === child) {
-        node.child = undefined
-        node.links.inner.close()
-        if (refused === undefined) this.#note(node, "ended", { detail: String(code ?? signal) })
+    }
+    const launched = launch(program, [JSON.stringify(options)], onLine, argumentsOf(build))
+    node.launched = launched
+    const onClosed = (detail: string): void => {
+      if (node.launched === launched) {
+        node.launched = undefined
+        links.inner.close()
+        if (refused === undefined) note(options.name, "ended", { detail })
       }
       resolve(refused)
-    })
+    }
+    void launched.closed.then(onClosed)
     return Promise.race([promise, setTimeout(patienceMs, undefined, { ref: false })])
   }
 
-  async #end(node: FleetNode, event: NodeEvent, signal: NodeJS.Signals): Promise<void> {
-    const { child } = node
-    if (child === undefined) return
-    this.#note(node, event)
-    node.child = undefined
-    const closed = once(child, "close")
-    child.kill(signal)
-    const isClosed = await Promise.race([closed.then(() => true), setTimeout(patienceMs, false, { ref: false })])
-    if (!isClosed) {
-      this.#note(node, "ended", { detail: "it did not end by itself" })
-      child.kill("SIGKILL")
-      await closed
-    }
-    node.links.inner.close()
+  /** Starts a node that has no process; resolves when it is ready, or has ended. Starts it again while the database fails. */
+  const start = async (node: FleetNode): Promise<void> => {
+    await node.links.inner.open()
+    await until(async () => (await startOnce(node)) !== "database_failed", patienceMs, againMs)
   }
 
-  #note({ name }: FleetNode, event: NodeEvent, more: Pick<NodeFact, "other" | "detail"> = {}): void {
-    this.#history.add({ type: "node", node: name, event, ...more })
+  /** Sends a signal: `stop` freezes a process until `cont`. */
+  const signal = (node: FleetNode, event: "kill" | "term" | "stop" | "cont", launched = node.launched): void => {
+    note(node.options.name, event)
+    launched?.child.kill(`SIG${event.toUpperCase()}` as NodeJS.Signals)
+  }
+
+  /** Ends the process of a node. After `term` it is to end by itself. */
+  const end = async (node: FleetNode, event: "kill" | "term"): Promise<void> => {
+    const { launched, options, links } = node
+    if (launched === undefined) return
+    const begun = performance.now()
+    node.launched = undefined
+    signal(node, event, launched)
+    if (!(await settlesWithin(patienceMs, launched.closed))) {
+      note(options.name, "ended", { detail: "it did not end by itself" })
+      launched.child.kill("SIGKILL")
+      await launched.closed
+    }
+    links.inner.close()
+    if (event === "term") note(options.name, "left", { detail: String(Math.round(performance.now() - begun)) })
+  }
+
+  return {
+    /** The nodes that have a process, which may be frozen. */
+    get running(): ReadonlyArray<FleetNode> {
+      return nodes.filter(({ launched }) => launched !== undefined)
+    },
+    canRestart: server.restart !== undefined,
+    start,
+    signal,
+    end,
+    /** Adds a node, and starts it. */
+    join: async (role: NodeOptions["role"], build: Build = "this"): Promise<void> => {
+      const node = await make(role, role, build)
+      nodes.push(node)
+      await start(node)
+      node.isBusy = false
+    },
+    /** Starts a home with another protocol, which ends by itself. */
+    startOther: async (): Promise<void> => {
+      const node = await make("other", "home", "other")
+      await start(node)
+      await end(node, "term")
+    },
+    /** Cuts a node from another one, or from PostgreSQL, for a time. */
+    cut: async ({ options: { name } }: FleetNode, other: string, kind: CutKind, ms: number, before: Before) => {
+      note(name, "cut", { other, detail: kind })
+      network.cut(name, other, kind)
+      await setTimeout(ms)
+      network.heal(name, other, before)
+      note(name, "healed", { other, detail: before })
+    },
+    restartPostgres: async (): Promise<void> => {
+      if (isRestarting) return
+      isRestarting = true
+      note(database, "restart")
+      await server.restart?.()
+      note(database, "restarted")
+      isRestarting = false
+    },
+    /** Ends everything that still runs. */
+    close: (): void => {
+      for (const { launched } of nodes) launched?.child.kill("SIGKILL")
+      network.close()
+    }
   }
 }

@@ -26,14 +26,17 @@ export const keepLedger = async (url: string): Promise<void> => {
 /** The logs of all conversations. */
 export const ledgerOf = async (url: string): Promise<Kept["logs"]> => {
   const rows = await queries(url, [`SELECT chat, seq, writer, epoch FROM public.storm_ledger ORDER BY chat, seq`])
-  const logs = new Map<string, Array<Entry>>()
-  for (const { chat, seq, writer, epoch } of rows) {
-    const entry = { seq: Number(seq), writer: String(writer), epoch: epoch === null ? undefined : Number(epoch) }
-    const log = logs.get(String(chat))
-    if (log === undefined) logs.set(String(chat), [entry])
-    else log.push(entry)
-  }
-  return logs
+  const entryOf = ({ seq, writer, epoch }: (typeof rows)[number]): Entry => ({
+    seq: Number(seq),
+    writer: String(writer),
+    epoch: epoch === null ? undefined : Number(epoch)
+  })
+  return new Map(
+    Array.from(
+      Map.groupBy(rows, ({ chat }) => String(chat)),
+      ([chat, log]) => [chat, log.map(entryOf)]
+    )
+  )
 }
 
 /** The rows of the database that explain a fault. */

@@ -25,70 +25,61 @@ export interface Links {
   readonly toDatabase: TcpProxy
 }
 
-export class Network {
-  readonly #links = new Map<string, Links>()
-  readonly #cuts = new Map<string, Passage>()
-  readonly #senders = new Map<number, string>()
+const wayOf = (from: string, to: string): string => `${from} > ${to}`
 
-  /** Adds a node that listens at an address. */
-  async attach(name: string, listenOn: string, databaseAddress: string): Promise<Links> {
-    const [inner, toDatabase] = [await TcpProxy.listen(listenOn), await TcpProxy.listen(databaseAddress)]
-    inner.set((port) => this.#passage(this.#senders.get(port), name))
-    toDatabase.set(() => this.#passage(name, database))
-    this.#links.set(name, { inner, toDatabase })
-    return { inner, toDatabase }
-  }
+export const makeNetwork = () => {
+  const links = new Map<string, Links>()
+  const cuts = new Map<string, Passage>()
+  const senders = new Map<number, string>()
+  const proxies = (): ReadonlyArray<TcpProxy> =>
+    Array.from(links.values(), ({ inner, toDatabase }) => [inner, toDatabase]).flat()
 
-  /** A node has opened a connection from this port. */
-  opened(name: string, port: number): void {
-    this.#senders.set(port, name)
-    this.#update()
+  const passage = (from: string | undefined, to: string): Passage => {
+    if (from !== undefined) return cuts.get(wayOf(from, to)) ?? "pass"
+    return [...cuts.keys()].some((way) => way.endsWith(wayOf("", to))) ? "silent" : "pass"
   }
+  const update = (): void => {
+    for (const proxy of proxies()) proxy.update()
+  }
+  const lose = (from: string, to: string): void => links.get(to)?.inner.lose((port) => senders.get(port) === from)
 
   /** Cuts two nodes from each other, or a node from PostgreSQL. */
-  cut(one: string, other: string, kind: CutKind): void {
-    this.#cuts.set(wayOf(one, other), kind).set(wayOf(other, one), kind)
-    this.#update()
+  const cut = (one: string, other: string, kind: CutKind): void => {
+    cuts.set(wayOf(one, other), kind).set(wayOf(other, one), kind)
+    update()
   }
 
-  /** Ends a cut. */
-  heal(one: string, other: string, before: Before): void {
-    if (before === "reset") this.cut(one, other, "cut")
-    if (before === "lost") this.#lose(one, other)
-    this.#cuts.delete(wayOf(one, other))
-    this.#cuts.delete(wayOf(other, one))
-    this.#update()
-  }
-
-  #lose(one: string, other: string): void {
-    if (other === database) return this.#links.get(one)?.toDatabase.lose(() => true)
-    for (const [from, to] of [
-      [one, other],
-      [other, one]
-    ] as const) {
-      this.#links.get(to)?.inner.lose((port) => this.#senders.get(port) === from)
+  return {
+    cut,
+    /** Adds a node that listens at an address. */
+    attach: async (name: string, listenOn: string, databaseAddress: string): Promise<Links> => {
+      const [inner, toDatabase] = [await TcpProxy.listen(listenOn), await TcpProxy.listen(databaseAddress)]
+      inner.set((port) => passage(senders.get(port), name))
+      toDatabase.set(() => passage(name, database))
+      links.set(name, { inner, toDatabase })
+      return { inner, toDatabase }
+    },
+    /** A node has opened a connection from this port. */
+    opened: (name: string, port: number): void => {
+      senders.set(port, name)
+      update()
+    },
+    /** Ends a cut. */
+    heal: (one: string, other: string, before: Before): void => {
+      if (before === "reset") cut(one, other, "cut")
+      if (before === "lost") {
+        lose(one, other)
+        lose(other, one)
+      }
+      cuts.delete(wayOf(one, other))
+      cuts.delete(wayOf(other, one))
+      update()
+    },
+    close: (): void => {
+      for (const proxy of proxies()) {
+        proxy.close()
+        proxy.cut()
+      }
     }
-  }
-
-  close(): void {
-    for (const proxy of this.#proxies()) {
-      proxy.close()
-      proxy.cut()
-    }
-  }
-
-  #passage(from: string | undefined, to: string): Passage {
-    if (from !== undefined) return this.#cuts.get(wayOf(from, to)) ?? "pass"
-    return [...this.#cuts.keys()].some((way) => way.endsWith(wayOf("", to))) ? "silent" : "pass"
-  }
-
-  #update(): void {
-    for (const proxy of this.#proxies()) proxy.update()
-  }
-
-  #proxies(): ReadonlyArray<TcpProxy> {
-    return Array.from(this.#links.values(), ({ inner, toDatabase }) => [inner, toDatabase]).flat()
   }
 }
-
-const wayOf = (from: string, to: string): string => `${from} > ${to}`

@@ -7,9 +7,9 @@ import { subscribe } from "node:diagnostics_channel"
 import { writeSync } from "node:fs"
 import type { Socket } from "node:net"
 import { Cluster, ClusterError } from "@troupe/cluster"
-import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { postgres } from "@troupe/store"
+import { unlimited } from "../../bench/work/served.ts"
 import { type NodeEvent, say } from "../check/history.ts"
 import { workloadOf } from "../workload.ts"
 import type { NodeOptions, Opened } from "./fleet.ts"
@@ -27,10 +27,9 @@ subscribe("net.client.socket", (message) => {
   })
 })
 
-const many = 1_000_000
 const store = postgres(url, { maxConnections: 4 })
 
-const run = async (): Promise<void> => {
+try {
   const onError = (error: unknown): void => note("reported", String(error))
   const troupe = await Cluster.start({
     ...workloadOf({ pauseMs: () => 70, writeMs: 100, node: name }),
@@ -38,22 +37,13 @@ const run = async (): Promise<void> => {
     draftEveryMs: 100,
     cluster: { url, listen: listenOn, address, secret, role, leaseMs, onError }
   })
-  const server = Server.make({
-    troupe,
-    authorize: () => ({ owner: "storm", may: { approve: true } }),
-    limits: { requestsPerMinute: many, streams: many, conversations: many }
-  })
-  const { close } = await listen(server, { port, graceMs: 1_000 })
+  const { close } = await listen(unlimited({ troupe }), { port, graceMs: 1_000 })
   process.once("SIGTERM", async () => {
     await close()
     await troupe.stop()
     await store.close()
   })
   note("ready")
-}
-
-try {
-  await run()
 } catch (error) {
   if (!(error instanceof ClusterError)) throw error
   note("refused", error.reason)

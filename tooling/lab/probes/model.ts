@@ -1,19 +1,9 @@
-/** The scripted model of one agent, which counts its requests and the pieces that are taken from it. */
-import { setTimeout as sleep } from "node:timers/promises"
-
-/** A piece of a reply. */
-export type Chunk =
-  | { readonly type: "text"; readonly text: string }
-  /** A call, with its arguments as the model's text. */
-  | { readonly type: "call"; readonly id: string; readonly name: string; readonly json: string }
-  | { readonly type: "finish"; readonly reason: "stop" | "tool_calls" | "length" }
-
-/** A piece of a reply, or something that happens between two pieces: a pause, a hang, or the end of the connection. */
-export type Part =
-  | Chunk
-  | { readonly type: "wait"; readonly ms: number }
-  | { readonly type: "hang" }
-  | { readonly type: "break" }
+/** The scripted model of one agent, and the tools of the probes. */
+import { once } from "node:events"
+import { Fake, user } from "@troupe/chat"
+import type { AdapterEvent } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { Adapter, type Request } from "@troupe/chat/models"
 
 /** The last input of a thread, and the results of the calls after it. */
 export interface Asked {
@@ -22,82 +12,98 @@ export interface Asked {
 }
 
 /** Answers a request; `count` is the number of the request, from 1 on. */
-export type Respond = (asked: Asked, count: number) => ReadonlyArray<Part>
+type Respond = (asked: Asked, count: number) => Fake.Script
 
 /** The tokens of each reply. */
 export const replyTokens = 60
 
-const untilAborted = (signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal?.aborted === true) resolve()
-    signal?.addEventListener("abort", () => resolve(), { once: true })
-  })
-
-export class Model {
-  readonly #respond: Respond
-  requests = 0
-  released = 0
-  words = 0
-  pulled = 0
-
-  constructor(respond: Respond) {
-    this.#respond = respond
-  }
-
-  /** Opens one reply. It ends early when the signal is aborted. */
-  async *reply(asked: Asked = { input: "", results: [] }, signal?: AbortSignal): AsyncGenerator<Chunk, void> {
-    this.requests++
-    try {
-      for (const part of this.#respond(asked, this.requests)) {
-        if (signal?.aborted === true) return
-        if (part.type === "break") throw new Error("the connection is broken")
-        if (part.type === "hang") await untilAborted(signal)
-        else if (part.type === "wait") await Promise.race([sleep(part.ms), untilAborted(signal)])
-        else {
-          this.pulled++
-          if (part.type === "text") this.words++
-          yield part
-        }
-      }
-    } finally {
-      this.released++
-    }
-  }
+const askedOf = ({ messages }: Request): Asked => {
+  const at = messages.findLastIndex(({ role }) => role === "user")
+  const results = messages.slice(at).filter(({ role }) => role === "tool")
+  return { input: Message.text(messages[at] ?? user("")), results: results.map(Message.text) }
 }
 
-/** Answers each request with the next reply; the last one repeats. */
-export const replies = (...all: ReadonlyArray<ReadonlyArray<Part>>): Model =>
-  new Model((_, count) => all[Math.min(count, all.length) - 1] ?? [])
+export type Model = ReturnType<typeof modelOf>
 
-export const text = (said: string): Chunk => ({ type: "text", text: said })
-export const call = (id: string, name: string, json = "{}"): Chunk => ({ type: "call", id, name, json })
+/** A model that counts its requests, and the words that were read. Troupe takes it as its adapter. */
+export const modelOf = (respond: Respond) => {
+  const usage = { totalTokens: replyTokens }
+  const fake = Fake.make({ usage, respond: (request, index) => respond(askedOf(request), index + 1) })
+  const model = {
+    name: "scripted",
+    words: 0,
+    get requests(): number {
+      return fake.requests.length
+    },
+    /** The number of streams that have ended, or that their readers have left. */
+    get released(): number {
+      return fake.released
+    },
+    async *stream(request: Request, options: Adapter.AdapterOptions): AsyncGenerator<AdapterEvent, void> {
+      for await (const event of Adapter.eventsOf(await fake.stream(request, options))) {
+        if (event.type === "text_delta") model.words++
+        yield event
+      }
+    },
+    /** A whole reply, for a framework that reads no stream; throws when the signal is aborted meanwhile. */
+    whole: async ({ input, results }: Asked, signal = never) => {
+      const messages = [user(input), ...results.map((content) => ({ role: "tool", toolCallId: "", content }) as const)]
+      const options = { signal, requestId: "", includeRawChunks: false, adapterOptions: {} }
+      const made: Array<{ readonly id: string; readonly name: string; readonly json: string }> = []
+      let text = ""
+      for await (const event of model.stream({ messages, tools: [] }, options)) {
+        signal.throwIfAborted()
+        if (event.type === "text_delta") text += event.delta
+        if (event.type === "tool_call_completed") made.push({ ...event, json: event.rawArguments })
+      }
+      return { text, calls: made }
+    }
+  }
+  return model
+}
 
-/** A reply with calls. */
-export const calls = (...made: ReadonlyArray<Chunk>): ReadonlyArray<Chunk> => [
-  ...made,
-  { type: "finish", reason: "tool_calls" }
+/** A signal that is never aborted. */
+const never = new AbortController().signal
+
+export const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
+
+/** Calls of tools or agents by id, each with a task if it is an agent. */
+export const calls = (names: Readonly<Record<string, string>>, task?: string): Fake.Script => [
+  ...Object.entries(names).map(([id, name]) => ({
+    toolCall: { id, name, arguments: task === undefined ? {} : { input: `${id} ${task}` } }
+  })),
+  { finish: "tool_calls" }
 ]
-export const says = (said: string): ReadonlyArray<Chunk> => [text(said), { type: "finish", reason: "stop" }]
-
-/** A long reply: `count` words. */
-export const words = (count: number): ReadonlyArray<Chunk> => [
-  ...Array.from({ length: count }, () => text("word ")),
-  { type: "finish", reason: "stop" }
-]
-
-/** Words without end, for the time of a probe. */
-export const endless: ReadonlyArray<Part> = Array.from({ length: 2_000 }, (_, at): Part =>
-  at % 2 === 0 ? text("word ") : { type: "wait", ms: 5 }
-)
 
 /** Calls other agents with one task each, and answers with their results. */
-export const gives = (tasks: Readonly<Record<string, string>>): Model =>
-  new Model(({ results }) =>
-    results.length > 0
-      ? says(`all: ${results.join(" and ")}`)
-      : calls(...Object.entries(tasks).map(([id, name]) => call(id, name, JSON.stringify({ input: `${id} dig` }))))
-  )
+export const gives = (agents: Readonly<Record<string, string>>): Model =>
+  modelOf(({ results }) => (results.length > 0 ? says(`all: ${results.join(" and ")}`) : calls(agents, "dig")))
 
 /** Calls a tool once, and answers as given. */
 export const uses = (id: string, name: string, answer: Respond = () => says("found")): Model =>
-  new Model((asked, count) => (asked.results.length > 0 ? answer(asked, count) : calls(call(id, name))))
+  modelOf((asked, count) => (asked.results.length > 0 ? answer(asked, count) : calls({ [id]: name })))
+
+/** A tool that works until it is released or its signal is aborted, and the counts of what it did. */
+export const held = (name: string) => {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  const counts = { begun: 0, signals: 0, effects: 0 }
+  const run = async (signal: AbortSignal): Promise<string> => {
+    counts.begun++
+    signal.addEventListener("abort", () => counts.signals++)
+    await Promise.race([promise, once(signal, "abort")])
+    signal.throwIfAborted()
+    counts.effects++
+    return "done"
+  }
+  return { tool: { name, run }, counts, release }
+}
+
+/** A tool that writes: its effect comes first, and then `after`. */
+export const charge = (effect: () => void, after: () => Promise<void> = async () => {}) => ({
+  name: "charge",
+  run: async (): Promise<string> => {
+    effect()
+    await after()
+    return "charged"
+  }
+})

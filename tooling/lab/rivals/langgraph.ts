@@ -37,17 +37,12 @@ class ScriptedChatModel extends BaseChatModel {
     { signal }: this["ParsedCallOptions"],
     _?: CallbackManagerForLLMRun
   ): Promise<ChatResult> {
-    let text = ""
-    const calls: Array<{ readonly id: string; readonly name: string; readonly args: Record<string, unknown> }> = []
-    for await (const chunk of this.#model.reply(askedOf(messages), signal)) {
-      if (chunk.type === "text") text += chunk.text
-      if (chunk.type === "call")
-        calls.push({ id: chunk.id, name: chunk.name, args: JSON.parse(chunk.json) as Record<string, unknown> })
-    }
-    signal?.throwIfAborted()
+    const { text, calls } = await this.#model.whole(askedOf(messages), signal)
     const message = new AIMessage({
       content: text,
-      tool_calls: calls.map((call) => ({ ...call, type: "tool_call" as const })),
+      tool_calls: calls.map(({ id, name, json }) => {
+        return { id, name, args: JSON.parse(json) as Record<string, unknown>, type: "tool_call" as const }
+      }),
       response_metadata: { tokens: replyTokens }
     })
     return { generations: [{ text, message }] }
@@ -56,18 +51,16 @@ class ScriptedChatModel extends BaseChatModel {
 
 interface ToolConfig {
   readonly signal?: AbortSignal
-  readonly toolCallId?: string
-  readonly toolCall?: { readonly id?: string }
 }
 
 const never = new AbortController().signal
 
-const toolOf = ({ name, schema, run }: ProbeTool) =>
-  tool(
-    async (args: unknown, { signal = never, toolCall }: ToolConfig) =>
-      String(await run(args, { id: toolCall?.id ?? "", signal })),
-    { name, description: name, schema }
-  )
+const toolOf = ({ name, run }: ProbeTool) =>
+  tool((_: unknown, { signal = never }: ToolConfig) => run(signal), {
+    name,
+    description: name,
+    schema: { type: "object" as const, properties: {} }
+  })
 
 const inputSchema = {
   type: "object" as const,
@@ -116,7 +109,7 @@ interface Interrupted {
   readonly messages: ReadonlyArray<BaseMessage>
 }
 
-const start = async (cast: Cast, folder = ""): Promise<Company> => {
+const start = async (cast: Cast, folder: string): Promise<Company> => {
   const checkpointer = PostgresSaver.fromConnString(process.env["RIVALS_DATABASE"] ?? "")
   await checkpointer.setup()
   const root = agentOf(cast, "boss", checkpointer)

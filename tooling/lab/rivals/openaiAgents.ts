@@ -37,16 +37,10 @@ const askedOf = (given: string | ReadonlyArray<AgentInputItem>): Asked => {
 /** The scripted model as a model of the SDK. */
 const modelOf = (model: ScriptedModel): Model => ({
   getResponse: async ({ input, signal }) => {
-    let text = ""
-    const output: Array<AgentOutputItem> = []
-    for await (const chunk of model.reply(askedOf(input), signal)) {
-      if (chunk.type === "text") text += chunk.text
-      if (chunk.type === "call") {
-        const { id, name, json } = chunk
-        output.push({ type: "function_call", callId: id, name, arguments: json, status: "completed" })
-      }
-    }
-    signal?.throwIfAborted()
+    const { text, calls } = await model.whole(askedOf(input), signal)
+    const output: Array<AgentOutputItem> = calls.map(({ id: callId, name, json }) => {
+      return { type: "function_call", callId, name, arguments: json, status: "completed" }
+    })
     if (text !== "") {
       output.push({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] })
     }
@@ -57,17 +51,23 @@ const modelOf = (model: ScriptedModel): Model => ({
   }
 })
 
+const parametersOf = (...names: ReadonlyArray<string>) => ({
+  type: "object" as const,
+  properties: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+  required: [...names],
+  additionalProperties: true as const
+})
+
 const never = new AbortController().signal
 
-const toolOf = ({ name, schema, isApproved = false, run: execute }: ProbeTool) =>
+const toolOf = ({ name, isApproved = false, run: execute }: ProbeTool) =>
   tool({
     name,
     description: name,
-    parameters: { additionalProperties: true, required: [], properties: {}, ...schema, type: "object" } as never,
+    parameters: parametersOf(),
     strict: false,
     needsApproval: isApproved,
-    execute: async (args: unknown, _, details) =>
-      execute(args, { id: details?.toolCall?.callId ?? "", signal: details?.signal ?? never })
+    execute: (_args: unknown, _, details) => execute(details?.signal ?? never)
   })
 
 const maxTurns = 100
@@ -82,12 +82,7 @@ const subagentOf = (cast: Cast, name: string) => {
   return tool({
     name,
     description: name,
-    parameters: {
-      type: "object",
-      properties: { input: { type: "string" } },
-      required: ["input"],
-      additionalProperties: true
-    },
+    parameters: parametersOf("input"),
     strict: false,
     timeoutMs: deadlineMs,
     execute: async (args, _, details) => {
@@ -131,7 +126,7 @@ const sessionIn = (path: string): Session => {
   }
 }
 
-const start = async (cast: Cast, folder = ""): Promise<Company> => {
+const start = async (cast: Cast, folder: string): Promise<Company> => {
   const root = agentOf(cast, "boss")
   const session = sessionIn(join(folder, "session.json"))
   const kept = join(folder, "state.json")

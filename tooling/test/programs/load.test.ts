@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { Crowd } from "../../lab/load/crowd.ts"
-import { Pace } from "../../lab/load/pace.ts"
+import { crowdOf } from "../../lab/load/crowd.ts"
+import { type Pace, paceOf } from "../../lab/load/pace.ts"
 import { serveBare, type Served, serveTroupe } from "../../lab/load/served.ts"
 
 const clients = 40
@@ -21,12 +21,12 @@ const sockets = (): number => process.getActiveResourcesInfo().filter((name) => 
 
 /** A server, and a crowd of its clients. */
 const crowded = async (serve: (pace: Pace, words: number, restMs?: number) => Promise<Served>, words: number) => {
-  const pace = new Pace(500)
+  const pace = paceOf(500)
   const before = sockets()
   const served = await serve(pace, words, 50)
   begun.push(served)
-  const crowd = new Crowd()
-  for (let index = 0; index < clients; index++) await crowd.join(served.port, served.path(index), served.body)
+  const crowd = crowdOf(Number(new URL(served.url).port))
+  for (let index = 0; index < clients; index++) await crowd.join()
   const readers = [...crowd.readers]
   return { pace, served, crowd, readers, left: () => sockets() - before }
 }
@@ -46,10 +46,10 @@ describe("clients that stop reading", () => {
   test("hold up no chat, keep none from its rest, and read on where they were", async () => {
     const { crowd, readers, pace, served } = await crowded(serveTroupe, 400)
     await until(() => readers.every(({ words }) => words > 0))
-    crowd.stall()
+    crowd.all("pause")
     await until(() => pace.open === 0 && served.chats() === 0)
     expect(readers.some(({ words }) => words < 400)).toBe(true)
-    crowd.goOn()
+    crowd.all("resume")
     await until(() => readers.every(({ over }) => over))
     expect(readers.map(({ words }) => words)).toEqual(readers.map(() => 400))
   })
@@ -60,7 +60,7 @@ describe("clients that vanish in the middle of a reply", () => {
     const { crowd, readers, pace, served, left } = await crowded(serveTroupe, Number.POSITIVE_INFINITY)
     await until(() => readers.every(({ words }) => words > 0))
     expect([pace.open, served.chats()]).toEqual([clients, clients])
-    crowd.vanish()
+    crowd.all("destroy")
     await until(() => left() <= 0)
     expect(pace.open).toBe(clients)
     pace.end()

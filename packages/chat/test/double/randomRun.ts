@@ -4,14 +4,11 @@
  */
 import { Clock, Process, System } from "@troupe/otp"
 import * as Fake from "../../src/testing/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
-import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/live/Troupe.ts"
-import type { Tool } from "../../src/tool/toolContract.ts"
-import type { ScriptEntry, Script } from "../../src/testing/fakeScript.ts"
+import { pick, randomTools, replyOf, type Some } from "./randomParts.ts"
 
 /** Where the run happens, and who writes it down. */
 export interface Stage {
@@ -30,63 +27,14 @@ export const stageOf = (
   return { system, clock, trace: tracing({ system }) }
 }
 
-const sleep = (clock: Clock.Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.setTimeout(resolve, ms))
-
 /** Holds the thread, as a busy host does. */
 const hold = (ms: number): void => {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
-const toolsOf = (clock: Clock.Clock, heldMs: number): ReadonlyArray<Tool> => [
-  make({
-    name: "quick",
-    handler: (args) => {
-      hold(heldMs)
-      return ok(args)
-    }
-  }),
-  make({
-    name: "slow",
-    handler: async (args) => {
-      await sleep(clock, Number(args["ms"]))
-      await sleep(clock, Number(args["ms"]) / 2)
-      return ok(args)
-    }
-  }),
-  make({ name: "write", handler: (args) => sleep(clock, Number(args["ms"])).then(() => ok("written")) }),
-  make({ name: "deaf", timeoutMs: 60, handler: () => new Promise(() => {}) }),
-  make({
-    name: "aware",
-    handler: (_, { signal }) =>
-      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("told"))))
-  }),
-  make({ name: "throws", handler: () => Promise.reject(new Error("no")) }),
-  make({ name: "fails", handler: () => error("sorry") }),
-  make({ name: "asks", handler: () => askUser("Which?") }),
-  make({ name: "halts", handler: () => halt("enough") })
-]
+const names = "quick quick slow slow write write deaf aware throws fails asks halts".split(" ")
 
-const names = ["quick", "quick", "slow", "slow", "write", "write", "deaf", "aware", "throws", "fails", "asks", "halts"]
-
-const pick = <A>(chance: () => number, list: readonly [A, ...ReadonlyArray<A>]): A =>
-  list[Math.floor(chance() * list.length)] ?? list[0]
-
-const reply = (chance: () => number, request: number): Script => {
-  if (chance() < 0.1) return [{ preflightError: pick(chance, ["rate_limited", "authentication_failed"]) }]
-  const words: Script = Array.from({ length: Math.floor(chance() * 4) }, (_, word) =>
-    chance() < 0.3 ? { delayMs: Math.ceil(chance() * 20) } : { text: `word ${word} ` }
-  )
-  if (chance() < 0.05) return [...words, { streamError: "timeout" }]
-  if (chance() < 0.4) return [...words, { text: "." }, { finish: "stop" }]
-  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): ScriptEntry => {
-    const name = pick(chance, names as [string, ...Array<string>])
-    return { toolCall: { id: `r${request}c${call}`, name, arguments: { ms: Math.ceil(chance() * 30) } } }
-  })
-  return [...words, ...calls, { finish: "tool_calls" }]
-}
-
-const waysToSend: readonly [WhenBusy, ...ReadonlyArray<WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
+const waysToSend: Some<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
 
 /** Does something to a chat; what it says is read along. */
 const act = async ({ system, trace }: Stage, troupe: RunningTroupe, chance: () => number, step: number) => {
@@ -131,13 +79,13 @@ export const randomRun = async (
     clock,
     respond: (_, request) => {
       hold(heldMs)
-      return reply(() => System.random(model), request)
+      return replyOf(() => System.random(model), names, request)
     }
   })
   const troupe = await Troupe.start({
     system,
     adapter: faults.adapter(trace.adapter(adapter)),
-    tools: toolsOf(clock, heldMs).map((tool) => faults.tool(trace.tool(tool))),
+    tools: randomTools(clock, undefined, () => hold(heldMs)).map((tool) => faults.tool(trace.tool(tool))),
     store: faults.store(trace.store(store)),
     toolTimeoutMs: 100,
     drainMs: 20,

@@ -18,6 +18,7 @@ import type { Script, ScriptEntry } from "../../src/testing/fakeScript.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
+import { pick } from "./randomParts.ts"
 
 /** Random numbers from 0 up to 1, the same for the same parts. */
 export const chanceOf = (...parts: ReadonlyArray<number | string>): (() => number) => {
@@ -30,9 +31,6 @@ export const chanceOf = (...parts: ReadonlyArray<number | string>): (() => numbe
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
-
-const pick = <A>(chance: () => number, list: readonly [A, ...ReadonlyArray<A>]): A =>
-  list[Math.floor(chance() * list.length)] ?? list[0]
 
 /** Where a program of the conversation runs. */
 export interface Place {

@@ -94,6 +94,12 @@ test("a function of the options says the deadline of each call, and the tool's o
   expect(seen).toEqual(["c0"])
 })
 
+test("a call without any deadline is timed out after thirty seconds", async () => {
+  expect(await running(handling("t", never), {}, 30_000)).toEqual([
+    ["timed_out", expect.stringContaining("no result within 30000 ms")]
+  ])
+})
+
 test("a call that says nothing for too long is timed out, one that goes on is not", async () => {
   const idle = { toolIdleTimeoutMs: 10, toolTimeoutMs: Infinity }
   expect(await running(handling("t", never), idle, 10)).toEqual([

@@ -213,6 +213,16 @@ describe("a chat", () => {
     expect(result).toMatchObject({ haltedReason: "completed", metadata: { truncatedToolCalls: [{ id: "c0" }] } })
   })
 
+  test("BATCH2 a write beside a question runs once, and the answer to the question completes the turn", async () => {
+    let writes = 0
+    const tools = [handling("write", () => ok(++writes)), handling("ask", () => askUser("Really?"))]
+    const { engine } = given({ scripts: [calls("write", "ask"), says("done")], tools })
+    const asked = await Chat.run(engine, hi)
+    expect(asked).toMatchObject({ haltedReason: "ask_user", pendingQuestion: { question: "Really?" } })
+    const answered = await Chat.run(engine, [...asked.thread.messages, user("yes")])
+    expect([answered.haltedReason, writes]).toEqual(["completed", 1])
+  })
+
   test("D40 `tool_calls` without a call asks again, at most maxTurns times", async () => {
     const result = await run({ scripts: Array.from({ length: 9 }, (): Script => [{ finish: "tool_calls" }]) })
     expect(result).toMatchObject({ haltedReason: "max_turns" })
