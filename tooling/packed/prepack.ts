@@ -14,7 +14,7 @@ import { bundle } from "./bundle.ts"
 import { exportTargets } from "./exportTargets.ts"
 
 rmSync("dist", { recursive: true, force: true })
-execFileSync("tsc", ["-b"], { stdio: "inherit" })
+execFileSync("tsc", ["-b", "--checkers", "1"], { stdio: "inherit" })
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
 const exported = manifest.publishConfig?.exports ?? {}

@@ -43,7 +43,7 @@ const doubled = (folder: string, tarballs: ReadonlyArray<Tarball>, versions: Ver
 
 /** Compiles the consumer's programs. Declarations of other packages may have errors; those of our packages may not. */
 export const typeCheck = async (folder: string, tsc: string, resolution: string): Promise<ReadonlyArray<string>> => {
-  const checked = await run(tsc, ["-p", `tsconfig.${resolution}.json`, "--pretty", "false"], folder)
+  const checked = await run(tsc, ["-p", `tsconfig.${resolution}.json`, "--pretty", "false", "--checkers", "1"], folder)
   if (checked.ok) return []
   const errors = checked.output.split("\n").filter((line) => /error TS\d+/.test(line))
   if (errors.length === 0) return [checked.output]

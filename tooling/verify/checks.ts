@@ -46,7 +46,7 @@ export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
     [...(isTested ? [] : [allOf(test)]), allOf(counted(script("programs")))],
     [...sources, counted(script("check:next"))],
-    [counted(script("packed")), counted(script("storm", "--kept")), counted(script("fuzz"))]
+    [counted(script("packed")), counted(script("storm", "--kept", "--minutes", "1")), counted(script("fuzz"))]
   ],
   [[counted(script("growth"))]]
 ]
