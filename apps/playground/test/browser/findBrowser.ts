@@ -15,7 +15,14 @@ export type BrowserPlace = Pick<LaunchOptions, "channel" | "executablePath">
 /** The command that installs a browser on every platform. */
 export const installCommand = "npx pnpm@12 --filter @troupe/playground exec playwright-core install chromium"
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge"]
+const names = [
+  "chromium-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "microsoft-edge"
+]
 const channels = ["chrome", "msedge", "chromium"]
 const flags = [
   "--no-sandbox",
@@ -59,7 +66,7 @@ const firstThatStarts = async (places: ReadonlyArray<BrowserPlace>): Promise<Bro
   return undefined
 }
 
-/** Installs the distribution's Chromium as root, where `apt-get` exists. Returns whether it was installed. */
+/** Installs the distribution's Chromium without windows as root, where `apt-get` exists. Returns whether it was installed. */
 const installWithApt = (env: Environment): boolean => {
   if (process.getuid?.() !== 0) return false
   const run = (...args: ReadonlyArray<string>) =>
@@ -69,7 +76,7 @@ const installWithApt = (env: Environment): boolean => {
     })
   try {
     run("update", "-qq")
-    run("install", "-y", "-qq", "--no-install-recommends", "chromium")
+    run("install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell")
     return true
   } catch {
     return false
