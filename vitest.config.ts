@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
-import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
+import { compileCache } from "./tooling/house/workspace.ts"
 
 // The workers inherit the seed of the run, which must stand before `reporter.ts` is loaded.
 process.env["TROUPE_SEED"] ??= String(process.pid % 5)
@@ -15,7 +15,7 @@ const shared = {
   isolate: false,
   execArgv: ["--expose-gc"],
   // The programs that tests start compile the same modules once.
-  env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") }
+  env: { NODE_COMPILE_CACHE: compileCache }
 }
 
 export default defineConfig({
@@ -49,6 +49,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["apps/playground/test/browser/**/*.test.ts"],
+          env: shared.env,
           globalSetup: ["apps/playground/test/browser/setup.ts"]
         }
       },

@@ -34,6 +34,9 @@ export interface WorkspacePackage {
 /** The workspace's root folder. */
 export const root = join(import.meta.dirname, "../..")
 
+/** Where programs keep what they compile, so that the next start of the same sources is fast: `NODE_COMPILE_CACHE`. */
+export const compileCache = join(root, "node_modules/.cache/node")
+
 /** Reads one text file by its path from the root. */
 export const readText = (path: string): string => readFileSync(join(root, path), "utf8")
 

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { compileCache } from "../house/workspace.ts"
+
 /** One check: a command in the root of the repository. */
 export interface Check {
   readonly name: string
@@ -11,6 +13,9 @@ export interface Check {
   /** Whether the output ends with a tally line, which is added to the tally of all checks. */
   readonly isCounted: boolean
 }
+
+/** A check that starts many programs, which compile the same sources once. */
+const starting = (check: Check): Check => ({ ...check, env: { NODE_COMPILE_CACHE: compileCache } })
 
 /** Checks that run one after another. */
 export type Lane = ReadonlyArray<Check>
@@ -46,7 +51,7 @@ export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
     [...(isTested ? [] : [allOf(test)]), allOf(counted(script("programs")))],
     [...sources, counted(script("check:next"))],
-    [counted(script("packed")), counted(script("storm", "--kept", "--minutes", "1")), counted(script("fuzz"))]
+    [script("packed"), script("storm", "--kept", "--minutes", "1"), script("fuzz")].map(counted).map(starting)
   ],
   [[counted(script("growth"))]]
 ]
