@@ -56,7 +56,7 @@ export const accidents: ReadonlyArray<Accident> = [
       const company = await start(pair({ model }))
       const turn = endOf(company.send("go"))
       await until(() => model.words > 3)
-      await company.stop?.()
+      await (company.stop ?? company.cancel)()
       await until(() => model.released === 1, 500)
       const { words } = model
       const isAlone = alone(company)

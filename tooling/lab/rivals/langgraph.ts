@@ -7,7 +7,7 @@ import { Command } from "@langchain/langgraph"
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres"
 import { createAgent, humanInTheLoopMiddleware, modelRetryMiddleware, type ReactAgent, tool } from "langchain"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
 
 const askedOf = (messages: ReadonlyArray<BaseMessage>): Asked => {
   const at = messages.findLastIndex((message) => message.getType() === "human")
@@ -52,8 +52,6 @@ class ScriptedChatModel extends BaseChatModel {
 interface ToolConfig {
   readonly signal?: AbortSignal
 }
-
-const never = new AbortController().signal
 
 const toolOf = ({ name, run }: ProbeTool) =>
   tool((_: unknown, { signal = never }: ToolConfig) => run(signal), {
@@ -131,7 +129,6 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
     send: (input) => ended({ messages: [{ role: "user", content: input }] }),
     retry: () => ended(null),
     cancel: async () => abort.abort(),
-    stop: async () => abort.abort(),
     waiting,
     allow: (address) => ended(new Command({ resume: { [address]: { decisions: [{ type: "approve" }] } } })),
     close: async () => {
