@@ -4,7 +4,7 @@
  * The texts of a reply depend only on the input, so that a repeated reply has the same text.
  */
 import { setTimeout } from "node:timers/promises"
-import { Fake, tool } from "@troupe/chat"
+import { Fake, tool, type TroupeOptions } from "@troupe/chat"
 import { Agents } from "@troupe/chat/agents"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
@@ -75,8 +75,11 @@ const answered = (input: string, messages: Request["messages"]): string => {
   return [...open.filter((text) => !given.has(text) && !isReport(text)), input].map(answerTo).join(" ")
 }
 
-/** Makes the model, the tools and the agents: the options of a Troupe, or of a node of a cluster. */
-export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: WorkloadOptions) => {
+/** The options of a Troupe, or of a node of a cluster. */
+type Workload = Pick<TroupeOptions, "adapter" | "tools" | "agents">
+
+/** Makes the model, the tools and the agents. */
+export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: WorkloadOptions): Workload => {
   /** An agent that makes calls for each input, and then answers. */
   const agentOf = (agent: string, { calls, answer }: Behaviour) =>
     Fake.make({

@@ -13,6 +13,7 @@ import {
   tool,
   Usage
 } from "@openai/agents"
+import { z } from "zod"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
 import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
 
@@ -55,10 +56,9 @@ const toolOf = ({ name, isApproved = false, run: execute }: ProbeTool) =>
   tool({
     name,
     description: name,
-    parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-    strict: false,
+    parameters: z.object({}),
     needsApproval: isApproved,
-    execute: (_args: unknown, _, details) => execute(details?.signal ?? never)
+    execute: (_args, _, details) => execute(details?.signal ?? never)
   })
 
 const maxTurns = 100
