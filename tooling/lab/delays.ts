@@ -52,7 +52,6 @@ export const until = async (holds: () => boolean | Promise<boolean>, ms = 2_000,
 /** Whether some work settles within such a time. */
 export const settlesWithin = (ms: number, work: Promise<unknown>): Promise<boolean> => {
   let isOver = false
-  const over = (): void => void (isOver = true)
-  void work.then(over, over)
+  void Promise.allSettled([work]).then(() => (isOver = true))
   return until(() => isOver, ms)
 }

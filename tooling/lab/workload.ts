@@ -75,13 +75,11 @@ const answered = (input: string, messages: Request["messages"]): string => {
   return [...open.filter((text) => !given.has(text) && !isReport(text)), input].map(answerTo).join(" ")
 }
 
-/** Makes the model, the tools and the agents: the options of a Troupe, or of a node of a cluster. */
-export const workloadOf = ({
-  pauseMs,
-  writeMs,
-  asks = () => false,
-  node
-}: WorkloadOptions): Required<Pick<TroupeOptions, "adapter" | "tools" | "agents">> => {
+/** The options of a Troupe, or of a node of a cluster. */
+type Workload = Pick<TroupeOptions, "adapter" | "tools" | "agents">
+
+/** Makes the model, the tools and the agents. */
+export const workloadOf = ({ pauseMs, writeMs, asks = () => false, node }: WorkloadOptions): Workload => {
   /** An agent that makes calls for each input, and then answers. */
   const agentOf = (agent: string, { calls, answer }: Behaviour) =>
     Fake.make({

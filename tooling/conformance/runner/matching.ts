@@ -151,7 +151,7 @@ const matchers: Readonly<Record<string, Matcher<Found>>> = {
   $part: constructed("$part")
 }
 
-export const parsed = (value: unknown): readonly [unknown] | readonly [] => {
+const parsed = (value: unknown): readonly [unknown] | readonly [] => {
   try {
     return typeof value === "string" ? [JSON.parse(value)] : []
   } catch {

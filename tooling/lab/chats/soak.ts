@@ -11,7 +11,7 @@ import { Chat, type LocalChatRef, Engine, Fake, type RunningTroupe, Troupe, user
 import { Zombies } from "@troupe/chat/observe"
 import type { Conversation, Store } from "@troupe/chat/store"
 import { Testing } from "@troupe/chat/testing"
-import { runToolCalls, type Tool } from "@troupe/chat/tools"
+import { runToolCalls } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { anyOf, pick, randomTools, replyOf, toolNames } from "../../../packages/chat/test/double/randomParts.ts"
 import { chanceOf } from "../chance.ts"
@@ -27,6 +27,8 @@ const rates = {
   store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
 } satisfies NonNullable<Parameters<typeof Testing.faults>[0]>["rates"]
 
+const limits = { toolTimeoutMs: 60, drainMs: 25 }
+const retry = { baseDelayMs: 2, jitterMs: 5 }
 const atRest = new Set("idle interrupted awaitingUser awaitingTools awaitingApproval".split(" "))
 const mostTurns = 25
 /** The maximum wait for something that must happen: several times the wait for a store that hangs. */
@@ -64,7 +66,7 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
   let eras = 0
   const newFaults = () => Testing.faults({ system, seed: seed + eras, rates })
   let faults = newFaults()
-  const runs = runsOf(counts)
+  const runs = runsOf(counts, () => faults)
   const acts = actsOf(chance, sleep, counts)
   const elsewhere = manual === undefined ? toolsElsewhere() : []
   const names = [...toolNames, ...(elsewhere.length === 0 ? [] : toolNames), ...elsewhere.map(({ name }) => name)]
@@ -72,11 +74,7 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
   let requests = 0
   const respond = () => replyOf(modelChance, names, (requests += 1))
   const model = Fake.make({ clock, respond })
-  const faulty = (made: Tool.Tool): Tool.Tool =>
-    made.handler === null
-      ? made
-      : { ...made, handler: (args, context) => faults.tool(made).handler?.(args, context) as never }
-  const tools = [...randomTools(clock, runs.deaf), ...elsewhere].map((made) => runs.counted(faulty(made)))
+  const tools = [...randomTools(clock, runs.deaf), ...elsewhere].map(runs.counted)
 
   const records = new Map<string, Conversation>()
   /** A store that checks what it gets. A call that it has no longer, as its save seemed to fail, has not begun. */
@@ -106,11 +104,10 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
         load: (id) => faults.store(store).load(id),
         save: (record) => faults.store(store).save(record)
       },
-      toolTimeoutMs: 60,
-      drainMs: 25,
+      ...limits,
       maxConcurrency: 4,
       maxTurns: 5,
-      retry: { baseDelayMs: 2, jitterMs: 5 },
+      retry,
       budget: { timeMs: 400 }
     })
   let troupe: RunningTroupe | undefined
@@ -127,13 +124,13 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
     pending.set(tracked, what)
   }
 
-  const ids: Array<string> = []
+  /** The chats that are used, and how many turns each has had. */
   const turns = new Map<string, number>()
   const refs = new Map<string, LocalChatRef>()
   let made = 0
   const anyChat = async (running: RunningTroupe): Promise<LocalChatRef | undefined> => {
-    if (ids.length < chats) ids.push(`chat ${(made += 1)}`)
-    const id = anyOf(chance, ids) ?? "chat 0"
+    if (turns.size < chats) turns.set(`chat ${(made += 1)}`, 0)
+    const id = anyOf(chance, [...turns.keys()]) ?? "chat 0"
     const chat = await running.chat(id).catch(() => undefined)
     if (chat === undefined) counts.add("chats that did not start")
     else refs.set(id, chat)
@@ -157,11 +154,10 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
   /** Runs a chat or a batch through the functional API, with a signal that may be aborted. */
   const onValues = async (): Promise<void> => {
     const controller = new AbortController()
-    const options = { system, signal: controller.signal, toolTimeoutMs: 60, drainMs: 25 }
+    const options = { system, signal: controller.signal, ...limits }
     const aborted = sleep(chance() * 150).then(() => controller.abort())
     if (chance() < 0.5) {
       const engine = Engine.make({ adapter: faults.adapter(model), tools })
-      const retry = { baseDelayMs: 2, jitterMs: 5 }
       await acts.stream(
         Chat.stream(engine, [user("go")], { ...options, maxTurns: 3, retry, onUnknownTool: "continue" })
       )
@@ -199,7 +195,8 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
   const sought = new Set<string>()
   /** Gives the results of pending calls, since an accepted input waits for them. */
   const answerAll = (running: RunningTroupe): void => {
-    for (const id of ids.filter((name) => !sought.has(name))) {
+    for (const id of turns.keys()) {
+      if (sought.has(id)) continue
       sought.add(id)
       const chat = running.chat(id).finally(() => sought.delete(id))
       track(`the answer to ${id}`, chat.then(acts.answer))
@@ -210,7 +207,6 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
     const stopped = running.chat(id).then((chat) => chat.stop())
     await within(stopped, "the stop of a chat")
     for (const kept of [records, turns, refs]) kept.delete(id)
-    ids.splice(ids.indexOf(id), 1)
   }
 
   /** Whether a chat runs a turn, including turns for inputs that were accepted before a restart. */
@@ -235,7 +231,7 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
     faults.release()
     runs.release()
     await pass(100)
-    for (const id of ids) if ((turns.get(id) ?? 0) > mostTurns) await retire(running, id)
+    for (const [id, count] of turns) if (count > mostTurns) await retire(running, id)
     ;(model.requests as Array<unknown>).splice(0)
   }
 

@@ -1,17 +1,18 @@
 /** Counts the runs of tools. Some tools run in a thread or a child process, where an endless loop can be killed. */
+import type { Testing } from "@troupe/chat/testing"
 import type { Tool } from "@troupe/chat/tools"
 import { isolated, type Isolation } from "@troupe/isolate"
 import * as Effect from "effect/Effect"
 import type { Counts } from "../check/counts.ts"
 
 /** The runs of handlers that have not settled. */
-export const runsOf = (counts: Counts) => {
+export const runsOf = (counts: Counts, faults: () => ReturnType<typeof Testing.faults>) => {
   const open = new Set<Tool.ToolContext>()
   const held = new Set<() => void>()
   /** The started calls that write, of this era and the previous one. */
   let [written, earlier] = [new Set<string>(), new Set<string>()]
   return {
-    /** A tool whose runs are counted. */
+    /** A tool with faults, whose runs are counted. */
     counted: (tool: Tool.Tool): Tool.Tool => {
       const { handler } = tool
       if (handler === null) return tool
@@ -22,7 +23,7 @@ export const runsOf = (counts: Counts) => {
         const settled = (): void => void open.delete(context)
         let begun: ReturnType<typeof handler>
         try {
-          begun = handler(args, context)
+          begun = (faults().tool(tool).handler ?? handler)(args, context)
         } catch (thrown) {
           settled()
           throw thrown

@@ -2,7 +2,7 @@
 import { wrongCalls, wrongLogs, wrongLost, wrongRecord } from "./conversations.ts"
 import type { Line } from "./history.ts"
 import type { Kept } from "./kept.ts"
-import { wrongActs, wrongAnswers, wrongNodes, wrongReads } from "./nodes.ts"
+import { wrongCluster } from "./nodes.ts"
 import { wrongChildren, wrongLives } from "./trees.ts"
 
 /** The world of a run: its lease if it is a cluster, and whether every chat must be at its end. */
@@ -12,17 +12,12 @@ export interface World {
 }
 
 /** The faults that a history and a store show. */
-export const checked = (lines: ReadonlyArray<Line>, kept: Kept, world: World): ReadonlyArray<string> => {
-  const { leaseMs = 0, isOver = false } = world
-  const isCluster = world.leaseMs !== undefined
-  return [
-    ...wrongLost(lines, kept),
-    ...Array.from(kept.records.values()).flatMap(wrongRecord),
-    ...wrongLogs(kept, isCluster),
-    ...wrongCalls(lines, kept),
-    ...wrongChildren(kept),
-    ...wrongLives(lines, kept, isOver),
-    ...(isCluster ? [wrongReads(lines, kept), wrongAnswers(lines, leaseMs)].flat() : []),
-    ...(isCluster ? [wrongNodes(lines), wrongActs(lines, leaseMs)].flat() : [])
-  ]
-}
+export const checked = (lines: ReadonlyArray<Line>, kept: Kept, { leaseMs, isOver = false }: World) => [
+  ...wrongLost(lines, kept),
+  ...Array.from(kept.records.values()).flatMap(wrongRecord),
+  ...wrongLogs(kept, leaseMs !== undefined),
+  ...wrongCalls(lines, kept),
+  ...wrongChildren(kept),
+  ...wrongLives(lines, kept, isOver),
+  ...(leaseMs === undefined ? [] : wrongCluster(lines, kept, leaseMs))
+]

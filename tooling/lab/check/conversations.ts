@@ -15,11 +15,8 @@ import { type Line, ofType } from "./history.ts"
 import type { Kept } from "./kept.ts"
 
 /** What is more than once in a list. */
-export const repeated = (all: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const counts = new Map<string, number>()
-  for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1)
-  return Array.from(counts).flatMap(([one, count]) => (count > 1 ? [one] : []))
-}
+export const repeated = (all: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Array.from(Map.groupBy(all, (one) => one)).flatMap(([one, same]) => (same.length > 1 ? [one] : []))
 
 export const textsOf = ({ thread }: Conversation, role: "user" | "assistant" | "tool"): ReadonlyArray<string> =>
   thread.messages.filter((message) => message.role === role).map(Message.text)

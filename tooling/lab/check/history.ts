@@ -4,7 +4,7 @@
  * A program writes a fact before it continues, so that a killed program has reported all that it acknowledged. The checker reads
  * a history and a store, and nothing else.
  */
-import { appendFileSync, readFileSync, writeSync } from "node:fs"
+import { appendFileSync, writeSync } from "node:fs"
 
 /** The fields of each fact. */
 interface Facts {
@@ -39,6 +39,8 @@ interface Facts {
   readonly asked: { readonly chat: string; readonly verb: string; readonly outcome: string }
   /** For this time, until now, processes waited for a processor. */
   readonly delay: { readonly ms: number }
+  /** A node has opened a connection from this port. It is for the network, and in no history. */
+  readonly opened: { readonly node: string; readonly port: number }
   readonly node: NodeFact
 }
 
@@ -78,22 +80,18 @@ export const ofType = <Type extends keyof Facts>(
 ): ReadonlyArray<Of<Type> & { readonly at: number }> =>
   lines.filter((line): line is Extract<Line, { readonly type: Type }> & Of<Type> => line.type === type)
 
-const lineOf = (event: Event): string => `${JSON.stringify({ at: Date.now(), ...event })}\n`
-
 /** Writes a fact of this program to its output, before it continues. */
-export const say = (event: Event): void => void writeSync(1, lineOf(event))
+export const say = (event: Event): void => void writeSync(1, `${JSON.stringify({ at: Date.now(), ...event })}\n`)
 
-/** The complete facts in the output of a program; a line that was cut off does not count. */
-export const linesIn = (text: string): ReadonlyArray<Line> =>
-  text
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Line)
-
-/** A history in a file. */
-export const historyIn = (path: string) => ({
-  add: (event: Event): void => appendFileSync(path, lineOf(event)),
-  lines: (): ReadonlyArray<Line> => linesIn(readFileSync(path, "utf8"))
-})
+/** A history, which is written to a file too. A fact of another program has its time already. */
+export const historyIn = (path: string) => {
+  const lines: Array<Line> = []
+  const add = (event: Event): void => {
+    const line = { at: Date.now(), ...event }
+    lines.push(line)
+    appendFileSync(path, `${JSON.stringify(line)}\n`)
+  }
+  return { lines, add }
+}
 
 export type History = ReturnType<typeof historyIn>

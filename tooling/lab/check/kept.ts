@@ -49,14 +49,9 @@ export const recordsOf = async (store: Store.SessionStore): Promise<ReadonlyMap<
   return records
 }
 
-/** A page of a list of conversations. */
-type Page = Pick<Awaited<ReturnType<Store.SessionStore["list"]>>, "next"> & {
-  readonly chats: ReadonlyArray<{ readonly id: string }>
-}
-
 /** The ids of a list of conversations, page after page. */
 export async function* idsOf(
-  list: (after: string | undefined) => Page | PromiseLike<Page>
+  list: (after: string | undefined) => Store.ChatList | PromiseLike<Store.ChatList>
 ): AsyncGenerator<string, void> {
   let after: string | undefined
   do {

@@ -26,7 +26,7 @@ const shown = (message: Conversation["thread"]["messages"][number]): string =>
     : Message.text(message)
 
 /** LAB11: a reader may have more than is stored until its next snapshot, so its newest texts count. */
-export const wrongReads = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
+const wrongReads = (lines: ReadonlyArray<Line>, { records }: Kept): ReadonlyArray<string> => {
   const newest = new Map<string, ReadonlyArray<string>>()
   const wrong: Array<string> = []
   for (const { chat, from, texts, partial } of ofType(lines, "read")) {
@@ -58,7 +58,7 @@ export const recoveries = (lines: ReadonlyArray<Line>): ReadonlyMap<string, numb
 }
 
 /** LAB12 */
-export const wrongAnswers = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string> => {
+const wrongAnswers = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string> => {
   const last = lastFault(lines)
   const answered = new Set(ofType(lines, "answered").map(({ id }) => id))
   const delayed = (ms: number): number =>
@@ -80,7 +80,7 @@ const spans = (lines: ReadonlyArray<Line>, first: NodeEvent, last: NodeEvent) =>
   })
 
 /** LAB13, LAB14 */
-export const wrongNodes = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
+const wrongNodes = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => {
   const restarts = spans(lines, "restart", "restarted")
   return ofType(lines, "node").flatMap(({ at, node, event, detail = "" }, index, all) => {
     if (event === "ended") return [`LAB13: ${node} ended: ${detail}`]
@@ -96,7 +96,7 @@ export const wrongNodes = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
 }
 
 /** LAB15 */
-export const wrongActs = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string> => {
+const wrongActs = (lines: ReadonlyArray<Line>, leaseMs: number): ReadonlyArray<string> => {
   const cuts = spans(lines, "cut", "healed").filter(({ other }) => other === database)
   return ofType(lines, "call").flatMap(({ call, node, at }) =>
     cuts.some((cut) => cut.node === node && at > cut.from + leaseMs && at < cut.to)
@@ -104,3 +104,7 @@ export const wrongActs = (lines: ReadonlyArray<Line>, leaseMs: number): Readonly
       : []
   )
 }
+
+/** LAB11 to LAB15 */
+export const wrongCluster = (lines: ReadonlyArray<Line>, kept: Kept, leaseMs: number): ReadonlyArray<string> =>
+  [wrongReads(lines, kept), wrongAnswers(lines, leaseMs), wrongNodes(lines), wrongActs(lines, leaseMs)].flat()

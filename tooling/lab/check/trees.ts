@@ -73,17 +73,15 @@ const notOver = ({ id, running, open, inbox = [] }: Conversation): ReadonlyArray
 ]
 
 /** The results of a call that ran, or about which a person knows what it did. */
-const results: ReadonlySet<string> = new Set(["noted", "looked after"])
+const ran: ReadonlySet<string> = new Set(["noted", "looked after"])
 
 /** LAB9 */
 const notRun = (lines: ReadonlyArray<Line>, records: Kept["records"]): ReadonlyArray<string> => {
-  const given = new Map<string, string>()
-  for (const { thread } of records.values()) {
-    for (const message of thread.messages)
-      if (message.role === "tool") given.set(message.toolCallId, Message.text(message))
-  }
+  const messages = Array.from(records.values()).flatMap(({ thread }) => thread.messages)
+  const results = messages.filter((message) => message.role === "tool")
+  const given = new Map(results.map((message) => [message.toolCallId, Message.text(message)]))
   return ofType(lines, "allowed").flatMap(({ call }) => {
     const result = given.get(call) ?? "nothing"
-    return results.has(result) ? [] : [`LAB9: the allowed call ${call} has the result ${result}`]
+    return ran.has(result) ? [] : [`LAB9: the allowed call ${call} has the result ${result}`]
   })
 }

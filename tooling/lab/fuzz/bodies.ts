@@ -4,6 +4,7 @@
  * The valid bodies of each route are in `corpus.json`, with `$chat` for the id of a conversation, and so are the odd values.
  */
 import { readFileSync } from "node:fs"
+import type { Fake } from "@troupe/chat"
 import { anyOf, type Chance, pick, type Some } from "../chance.ts"
 
 /** A request; its route is the path with its parameter as `:id`. */
@@ -16,13 +17,15 @@ interface Corpus {
   /** The routes without a body. */
   readonly routes: ReadonlyArray<string>
   readonly odd: Some<unknown>
+  /** The replies of the model, one after another. */
+  readonly replies: ReadonlyArray<Fake.Script>
 }
 
-const { plain, bodies, odd, routes } = JSON.parse(
+const { plain, bodies, odd, routes, replies } = JSON.parse(
   readFileSync(new URL("corpus.json", import.meta.url), "utf8")
 ) as Corpus
 
-export { plain }
+export { plain, replies }
 
 /** The value with one part of it, somewhere, replaced, omitted or repeated. `ids` are ids that the server made. */
 const mutated = (value: unknown, chance: Chance, ids: ReadonlyArray<string>): unknown => {

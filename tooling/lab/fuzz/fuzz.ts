@@ -4,16 +4,17 @@
  * LAB24. Each request is answered in the form of its protocol, or refused with a typed 4xx error without internals.
  * LAB25. A conversation that no request names loses nothing, and afterwards each protocol answers as before.
  */
-import { askUser, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, tool, Troupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { listen } from "@troupe/server/Node"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { unlimited } from "../../bench/work/served.ts"
-import { parsed } from "../../conformance/runner/matching.ts"
 import { chanceOf } from "../chance.ts"
 import { Counts, wrongLeft } from "../check/counts.ts"
 import { idsOf } from "../check/kept.ts"
 import { until } from "../delays.ts"
-import { bodyFor, plain, shot, type Shot } from "./bodies.ts"
+import { bodyFor, plain, replies, shot, type Shot } from "./bodies.ts"
 
 const together = 8
 
@@ -22,18 +23,6 @@ const perChat = 60
 
 /** A request without an answer in so many milliseconds is wrong. */
 const mostMs = 60_000
-
-const calling = (...names: ReadonlyArray<string>): Fake.Script => [
-  ...names.map((name, index) => ({ toolCall: { id: `c${index}`, name } })),
-  { finish: "tool_calls" }
-]
-const replies: ReadonlyArray<Fake.Script> = [
-  [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }],
-  [{ text: "Hello" }, { finish: "stop" }],
-  calling("where"),
-  calling("pay", "where"),
-  calling("ask")
-]
 
 const tools = [
   tool({ name: "where", manual: true }),
@@ -54,13 +43,12 @@ const ends: Readonly<Record<string, RegExp>> = {
 /** Text of the program that a client must not see. */
 const internals = /\n\s+at |\.ts:\d|node_modules/u
 
+const json = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const typed = Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) })
+const refusal = Schema.decodeUnknownOption(Schema.fromJsonString(typed))
+
 /** The code of a typed error; `undefined` for text without one. */
-const codeIn = (text: string): string | undefined => {
-  const { error } = (parsed(text)[0] ?? {}) as {
-    readonly error?: { readonly code?: unknown; readonly message?: unknown }
-  }
-  return typeof error?.code === "string" && typeof error.message === "string" ? error.code : undefined
-}
+const codeIn = (text: string): string | undefined => Option.getOrUndefined(refusal(text))?.error.code
 
 /** LAB24: what is wrong with an answer; `undefined` when nothing is. */
 export const faultOf = (route: string, response: Response, text: string): string | undefined => {
@@ -70,7 +58,7 @@ export const faultOf = (route: string, response: Response, text: string): string
   if (response.status !== 200) return "is no refusal"
   if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
     return ends[route]?.test(text) === true ? undefined : "does not end"
-  return parsed(text).length === 0 ? "is not JSON" : undefined
+  return Option.isNone(json(text)) ? "is not JSON" : undefined
 }
 
 /** LAB25: what a protocol answers to a plain request. */
@@ -154,7 +142,11 @@ export const fuzz = async (requests: number, seed: number) => {
   isCalm = true
   await check("after")
   wrong.push(...wrongMessages(before, await messages()))
-  await deleteAll(troupe)
+  // A chat in which a message waits for a person stays in memory until it is deleted.
+  for await (const id of idsOf((after) => troupe.list({ limit: 1_000, after }))) {
+    await (await troupe.chat(id)).cancel()
+    await troupe.delete(id)
+  }
   const left = (): Readonly<Record<string, number>> => ({
     "model requests": adapter.open,
     ...Object.fromEntries(
@@ -166,12 +158,4 @@ export const fuzz = async (requests: number, seed: number) => {
   await close()
   await troupe.stop()
   return { seen, wrong }
-}
-
-/** Cancels and deletes all conversations. A chat in which a message waits for a person stays in memory until then. */
-const deleteAll = async (troupe: RunningTroupe): Promise<void> => {
-  for await (const id of idsOf((after) => troupe.list({ limit: 1_000, after }))) {
-    await (await troupe.chat(id)).cancel()
-    await troupe.delete(id)
-  }
 }

@@ -6,13 +6,8 @@ import { servedTroupe } from "../../bench/work/served.ts"
 import { serveBy } from "../../wire/server.ts"
 import type { Pace } from "./pace.ts"
 
-/** A server under load. */
-export interface Served {
-  readonly url: string
-  /** The number of live chat processes. */
-  readonly chats: () => number
-  readonly close: () => Promise<unknown>
-}
+/** A server under load; `chats` is the number of live chat processes. */
+export type Served = Awaited<ReturnType<(typeof serve)[Kind]>>
 
 /** A model that replies with so many words at the pace. */
 const paced = (pace: Pace, words: number): Adapter.Adapter => ({
@@ -24,14 +19,14 @@ const paced = (pace: Pace, words: number): Adapter.Adapter => ({
 })
 
 /** A chat is unloaded after `restMs`: a chat that something still references is never unloaded. */
-export const serveTroupe = async (pace: Pace, words: number, restMs = 1_000): Promise<Served> => {
+export const serveTroupe = async (pace: Pace, words: number, restMs = 1_000) => {
   const options = { adapter: paced(pace, words), passivateAfterMs: restMs }
   const { url, system, close } = await servedTroupe(options, { graceMs: 100, stallMs: 600_000 })
   const chats = (): number => [...System.processes(system)].filter((pid) => pid.label.startsWith("Chat ")).length
   return { url, chats, close }
 }
 
-export const serveBare = async (pace: Pace, words: number): Promise<Served> => {
+export const serveBare = async (pace: Pace, words: number) => {
   const { url, stop } = await serveBy(async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
     response.flushHeaders()

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs"
 import { registerHooks } from "node:module"
 
 /**
@@ -20,37 +21,20 @@ export const argumentsOf = (build: Build): ReadonlyArray<string> =>
 
 interface Change {
   readonly file: string
-  readonly from: RegExp
+  readonly from: string
   readonly to: string
 }
 
-const addedColumn: ReadonlyArray<Change> = [
-  {
-    file: "/packages/store/src/postgres/postgresSchema.ts",
-    from: /bucketColumn\(dialect\),/,
-    to: 'bucketColumn(dialect), { name: "builds", apply: () => all([`ALTER TABLE ${dialect.prefix}commits ADD COLUMN build TEXT`]) },'
-  },
-  {
-    file: "/packages/store/src/postgres/postgresSave.ts",
-    from: /\(chat, seq, is_step, body\) SELECT key, after \+ 1, is_step, body FROM/,
-    to: "(chat, seq, is_step, body, build) SELECT key, after + 1, is_step, body, 'next' FROM"
-  }
-]
-
-const nextProtocol: Change = {
-  file: "/packages/cluster/src/placement/bucket.ts",
-  from: /placement: "1"/,
-  to: 'placement: "2"'
-}
+/** In `builds.json`: what the next build adds, and the number of its protocol in another one. */
+const { next, protocol } = JSON.parse(readFileSync(new URL("builds.json", import.meta.url), "utf8")) as Readonly<
+  Record<"next" | "protocol", ReadonlyArray<Change>>
+>
 
 /** The changes of each build. */
-export const changes: Readonly<Record<string, ReadonlyArray<Change>>> = {
-  next: addedColumn,
-  other: [...addedColumn, nextProtocol]
-}
+export const changes: Readonly<Record<string, ReadonlyArray<Change>>> = { next, other: [...next, ...protocol] }
 
 const changed = (source: string, { file, from, to }: Change): string => {
-  if (!from.test(source)) throw new Error(`${file} has no ${from.source} to change for another build`)
+  if (!source.includes(from)) throw new Error(`${file} has no ${from} to change for another build`)
   // A function, because `to` has dollar signs.
   return source.replace(from, () => to)
 }
@@ -61,9 +45,7 @@ if (own !== undefined) {
     load: (url, context, nextLoad) => {
       const loaded = nextLoad(url, context)
       const change = own.find(({ file }) => url.endsWith(file))
-      if (change === undefined || loaded.source === undefined || loaded.source === null) return loaded
-      const text = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source)
-      return { ...loaded, source: changed(text, change) }
+      return change === undefined ? loaded : { ...loaded, source: changed(readFileSync(new URL(url), "utf8"), change) }
     }
   })
 }

@@ -69,7 +69,7 @@ try {
   await store.close()
   writeFileSync(join(folder, "kept.json"), JSON.stringify({ ...(await tablesOf(url)), ...kept }, toJson, 1))
   delays.stop()
-  const lines = beforeTheEnd(history.lines())
+  const lines = beforeTheEnd(history.lines)
   const wrong = checked(lines, kept, { leaseMs })
 
   const count = (type: "send" | "answered" | "call" | "read"): number => ofType(lines, type).length

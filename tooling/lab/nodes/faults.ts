@@ -42,35 +42,32 @@ const restarted =
     await fleet.start(node)
   }
 
+const freeze: Fault = async (fleet, node, chance, leaseMs) => {
+  fleet.signal(node, "stop")
+  await setTimeout((1.2 + chance() * 1.3) * leaseMs)
+  fleet.signal(node, "cont")
+}
+
+/** A home joins. When there are many homes, one of the others leaves for good. */
+const join: Fault = async (fleet, node) => {
+  await fleet.join("home")
+  if (homesOf(fleet).length > mostHomes && node.options.role === "home") await fleet.end(node, "term")
+}
+
+/** The node stops, and starts with this build or the next one. */
+const deploy: Fault = async (fleet, node) => {
+  await fleet.end(node, "term")
+  node.build = node.build === "this" ? "next" : "this"
+  await fleet.start(node)
+}
+
 /** The faults, and how often each comes in one round. */
 const faults: Readonly<Record<string, readonly [times: number, fault: Fault]>> = {
   kill: [3, restarted("kill", (leaseMs) => 1.5 * leaseMs)],
   term: [2, restarted("term", () => 1_000)],
-  freeze: [
-    2,
-    async (fleet, node, chance, leaseMs) => {
-      fleet.signal(node, "stop")
-      await setTimeout((1.2 + chance() * 1.3) * leaseMs)
-      fleet.signal(node, "cont")
-    }
-  ],
-  // When there are many homes, one of the others leaves for good.
-  join: [
-    1,
-    async (fleet, node) => {
-      await fleet.join("home")
-      if (homesOf(fleet).length > mostHomes && node.options.role === "home") await fleet.end(node, "term")
-    }
-  ],
-  // The node stops, and starts with this build or the next one.
-  deploy: [
-    2,
-    async (fleet, node) => {
-      await fleet.end(node, "term")
-      node.build = node.build === "this" ? "next" : "this"
-      await fleet.start(node)
-    }
-  ],
+  freeze: [2, freeze],
+  join: [1, join],
+  deploy: [2, deploy],
   "cut from PostgreSQL": [2, cutFrom(() => database)],
   "cut from a home": [1, cutFrom(() => "home")],
   "cut from a gateway": [1, cutFrom((role) => (role === "home" ? "gateway" : "home"))],

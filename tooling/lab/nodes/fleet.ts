@@ -19,12 +19,6 @@ export interface NodeOptions extends Readonly<Record<"name" | "url" | "listenOn"
   readonly leaseMs: number
 }
 
-/** A line of the output of a node, beside its facts: it has opened a connection from this port. */
-export interface Opened {
-  readonly type: "opened"
-  readonly port: number
-}
-
 /** A node, running or not. */
 export interface FleetNode {
   readonly options: NodeOptions
@@ -73,8 +67,8 @@ export const fleetOf = (history: History, server: PostgresServer, leaseMs: numbe
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     let refused: string | undefined
     const onLine = (text: string): void => {
-      const line = JSON.parse(text) as Line | Opened
-      if (line.type === "opened") return network.opened(options.name, line.port)
+      const line = JSON.parse(text) as Line
+      if (line.type === "opened") return network.opened(line.node, line.port)
       history.add(line)
       if (line.type !== "node") return
       if (line.event === "refused") refused = line.detail

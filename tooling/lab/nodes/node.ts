@@ -4,7 +4,6 @@
  * It reports the calls that write, each connection that it opens, and the parts that have ended after SIGTERM.
  */
 import { subscribe } from "node:diagnostics_channel"
-import { writeSync } from "node:fs"
 import type { Socket } from "node:net"
 import { Cluster, ClusterError } from "@troupe/cluster"
 import { listen } from "@troupe/server/Node"
@@ -12,7 +11,7 @@ import { postgres } from "@troupe/store"
 import { unlimited } from "../../bench/work/served.ts"
 import { type NodeEvent, say } from "../check/history.ts"
 import { workloadOf } from "../workload.ts"
-import type { NodeOptions, Opened } from "./fleet.ts"
+import type { NodeOptions } from "./fleet.ts"
 
 const options = JSON.parse(process.argv[2] ?? "{}") as NodeOptions
 const { name, url, listenOn, address, port, role, leaseMs, secret } = options
@@ -21,10 +20,7 @@ const note = (event: NodeEvent, detail = ""): void => say({ type: "node", node: 
 
 subscribe("net.client.socket", (message) => {
   const { socket } = message as { readonly socket: Socket }
-  socket.once("connect", () => {
-    const opened: Opened = { type: "opened", port: socket.localPort ?? 0 }
-    writeSync(1, `${JSON.stringify(opened)}\n`)
-  })
+  socket.once("connect", () => say({ type: "opened", node: name, port: socket.localPort ?? 0 }))
 })
 
 const store = postgres(url, { maxConnections: 4 })

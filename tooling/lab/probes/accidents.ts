@@ -56,7 +56,7 @@ export const accidents: ReadonlyArray<Accident> = [
       const company = await start(pair({ model }))
       const turn = endOf(company.send("go"))
       await until(() => model.words > 3)
-      await company.stop?.()
+      await (company.stop ?? company.cancel)()
       await until(() => model.released === 1, 500)
       const { words } = model
       const isAlone = alone(company)
@@ -134,9 +134,9 @@ export const accidents: ReadonlyArray<Accident> = [
         : "the write does not run again; somebody is asked, or the model reads that the effect is unknown",
     isSlow: true,
     run: async ({ framework, folder }) => {
-      const { charges, waiting, problem, ...ended } = await killed(framework.module ?? "", folder, when)
+      const { charges, waiting, ...ended } = await killed(framework.module ?? "", folder, when)
       const asks = waiting.length === 0 ? "" : `; waits for a decision about ${waiting.join(", ")}`
-      return saw(`${problem ?? shown(ended)}${asks}; ${charges} writes`, {
+      return saw(`${shown(ended)}${asks}; ${charges} writes`, {
         [`${charges} writes`]: charges === 1,
         "the task is lost": ended.text.includes("all: found") || (when === "during" && waiting.length === 1)
       })

@@ -49,7 +49,7 @@ export interface Company {
   readonly cancel: () => Promise<void>
   /** Continues a turn that did not end. */
   readonly retry?: () => Promise<Ended>
-  /** Ends the root. */
+  /** Ends the root. Absent when it has no process of its own, and ends with its turn. */
   readonly stop?: () => Promise<void>
   /** The addresses of the calls that wait for a decision, as the root lists them. */
   readonly waiting?: () => Promise<ReadonlyArray<string>>

@@ -56,20 +56,17 @@ const lifeOf = async (...argv: ReadonlyArray<string>): Promise<string> => {
   return output === "" ? `it ended with ${end}` : output
 }
 
-/** What is found after the second life. `problem`: the output of a life that did not end as it must. */
-interface Afterwards extends Ended {
-  readonly charges: number
-  readonly waiting: ReadonlyArray<string>
-  readonly problem?: string
-}
-
-/** Kills the program between two steps of the child, or during a call that writes; then continues. */
-export const killed = async (module: string, folder: string, when: "between" | "during"): Promise<Afterwards> => {
+/**
+ * Kills the program between two steps of the child, or during a call that writes; then continues. The reason of the end is the output
+ * of a life that did not end as it must.
+ */
+export const killed = async (module: string, folder: string, when: "between" | "during") => {
   const first = await lifeOf(module, folder, when, "1")
   const last = first === "now" ? await lifeOf(module, folder, when, "2") : first
   const charges = existsSync(ledgerIn(folder)) ? readFileSync(ledgerIn(folder), "utf8").split("\n").length - 1 : 0
-  const seen = last.startsWith("{") ? (JSON.parse(last) as Partial<Afterwards>) : { problem: last.slice(0, 300) }
-  return { charges, reason: "no end", text: "", waiting: [], ...seen }
+  const none = { reason: last.slice(0, 300), text: "", waiting: [] }
+  const ended = last.startsWith("{") ? (JSON.parse(last) as Ended & { readonly waiting: ReadonlyArray<string> }) : none
+  return { charges, ...ended }
 }
 
 if (import.meta.main) await live(...process.argv.slice(2))

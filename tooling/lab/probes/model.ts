@@ -63,7 +63,7 @@ export const modelOf = (respond: Respond) => {
 }
 
 /** A signal that is never aborted. */
-const never = new AbortController().signal
+export const never = new AbortController().signal
 
 export const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
 

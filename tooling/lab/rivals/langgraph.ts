@@ -1,13 +1,13 @@
 /** LangGraph's agents for the probes: `createAgent`, sub-agents as tools, and a checkpointer on PostgreSQL. */
-import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager"
 import { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { AIMessage, type BaseMessage } from "@langchain/core/messages"
 import type { ChatResult } from "@langchain/core/outputs"
 import { Command } from "@langchain/langgraph"
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres"
 import { createAgent, humanInTheLoopMiddleware, modelRetryMiddleware, type ReactAgent, tool } from "langchain"
+import { z } from "zod"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
 
 const askedOf = (messages: ReadonlyArray<BaseMessage>): Asked => {
   const at = messages.findLastIndex((message) => message.getType() === "human")
@@ -32,11 +32,7 @@ class ScriptedChatModel extends BaseChatModel {
     return this
   }
 
-  override async _generate(
-    messages: Array<BaseMessage>,
-    { signal }: this["ParsedCallOptions"],
-    _?: CallbackManagerForLLMRun
-  ): Promise<ChatResult> {
+  override async _generate(messages: Array<BaseMessage>, { signal }: this["ParsedCallOptions"]): Promise<ChatResult> {
     const { text, calls } = await this.#model.whole(askedOf(messages), signal)
     const message = new AIMessage({
       content: text,
@@ -53,20 +49,12 @@ interface ToolConfig {
   readonly signal?: AbortSignal
 }
 
-const never = new AbortController().signal
-
 const toolOf = ({ name, run }: ProbeTool) =>
   tool((_: unknown, { signal = never }: ToolConfig) => run(signal), {
     name,
     description: name,
-    schema: { type: "object" as const, properties: {} }
+    schema: z.object({})
   })
-
-const inputSchema = {
-  type: "object" as const,
-  properties: { input: { type: "string" as const } },
-  required: ["input"]
-}
 
 /** The signal of a call of a sub-agent that has a deadline. */
 const limitOf = ({ deadlineMs }: Cast, { signal = never }: ToolConfig): { readonly signal?: AbortSignal } =>
@@ -80,14 +68,14 @@ const agentOf = (cast: Cast, name: string, checkpointer?: PostgresSaver): ReactA
   const subagents = agents.map((agent) => {
     const child = agentOf(cast, agent)
     return tool(
-      async ({ input }: { readonly input: string }, config: ToolConfig) => {
+      async ({ input }, config: ToolConfig) => {
         const result = await child.invoke(
           { messages: [{ role: "user", content: input }] },
           { ...config, ...limitOf(cast, config) }
         )
         return result.messages.at(-1)?.text ?? ""
       },
-      { name: agent, description: agent, schema: inputSchema }
+      { name: agent, description: agent, schema: z.object({ input: z.string() }) }
     )
   })
   return createAgent({
@@ -131,7 +119,6 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
     send: (input) => ended({ messages: [{ role: "user", content: input }] }),
     retry: () => ended(null),
     cancel: async () => abort.abort(),
-    stop: async () => abort.abort(),
     waiting,
     allow: (address) => ended(new Command({ resume: { [address]: { decisions: [{ type: "approve" }] } } })),
     close: async () => {

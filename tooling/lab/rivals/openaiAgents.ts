@@ -13,8 +13,9 @@ import {
   tool,
   Usage
 } from "@openai/agents"
+import { z } from "zod"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
 
 setTracingDisabled(true)
 
@@ -51,48 +52,21 @@ const modelOf = (model: ScriptedModel): Model => ({
   }
 })
 
-const parametersOf = (...names: ReadonlyArray<string>) => ({
-  type: "object" as const,
-  properties: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
-  required: [...names],
-  additionalProperties: true as const
-})
-
-const never = new AbortController().signal
-
 const toolOf = ({ name, isApproved = false, run: execute }: ProbeTool) =>
   tool({
     name,
     description: name,
-    parameters: parametersOf(),
-    strict: false,
+    parameters: z.object({}),
     needsApproval: isApproved,
-    execute: (_args: unknown, _, details) => execute(details?.signal ?? never)
+    execute: (_args, _, details) => execute(details?.signal ?? never)
   })
 
 const maxTurns = 100
 
-/** A sub-agent as a tool; with a deadline as a function tool, since only these have one. */
+/** A sub-agent as a tool. A deadline is set on the tool, as `asTool` has no option for one. */
 const subagentOf = (cast: Cast, name: string) => {
-  const agent = agentOf(cast, name)
-  const { deadlineMs } = cast
-  if (deadlineMs === undefined) {
-    return agent.asTool({ toolName: name, toolDescription: name, runOptions: { maxTurns } })
-  }
-  return tool({
-    name,
-    description: name,
-    parameters: parametersOf("input"),
-    strict: false,
-    timeoutMs: deadlineMs,
-    execute: async (args, _, details) => {
-      const { finalOutput } = await run(agent, textOf((args as { readonly input: string }).input), {
-        maxTurns,
-        ...(details?.signal === undefined ? {} : { signal: details.signal })
-      })
-      return finalOutput ?? ""
-    }
-  })
+  const made = agentOf(cast, name).asTool({ toolName: name, toolDescription: name, runOptions: { maxTurns } })
+  return cast.deadlineMs === undefined ? made : { ...made, timeoutMs: cast.deadlineMs }
 }
 
 const agentOf = (cast: Cast, name: string): Agent => {
@@ -118,9 +92,8 @@ const sessionIn = (path: string): Session => {
     addItems: async (added) => write([...items(), ...added]),
     popItem: async () => {
       const all = items()
-      const last = all.pop()
-      write(all)
-      return last
+      write(all.slice(0, -1))
+      return all.at(-1)
     },
     clearSession: async () => rmSync(path, { force: true })
   }
@@ -150,7 +123,6 @@ const start = async (cast: Cast, folder: string): Promise<Company> => {
     // No state of a running turn is stored: the next run begins from the session.
     retry: async () => ended((await stored()) ?? "go"),
     cancel: async () => abort.abort(),
-    stop: async () => abort.abort(),
     waiting: async () => (await stored())?.getInterruptions().map(addressOf) ?? [],
     allow: async (address) => {
       const state = await stored()

@@ -10,7 +10,7 @@ import { type PostgresAddress, workerPostgres } from "../../../packages/store/te
 import { root } from "../../house/workspace.ts"
 import { checked, type World } from "../../lab/check/checker.ts"
 import { Counts, wrongLate, wrongLeft, wrongRepeat, wrongZombies } from "../../lab/check/counts.ts"
-import { type Event, type Line, linesIn, type NodeEvent, type NodeFact, ofType } from "../../lab/check/history.ts"
+import { type Event, type Line, type NodeEvent, type NodeFact, ofType } from "../../lab/check/history.ts"
 import type { Entry, Kept } from "../../lab/check/kept.ts"
 import { wrongRevivals } from "../../lab/check/trees.ts"
 import { faultOf, wrongAnswer, wrongMessages } from "../../lab/fuzz/fuzz.ts"
@@ -324,10 +324,6 @@ test("LAB13: a node that is refused while PostgreSQL is restarted is no fault", 
   expect(seen([node("started"), ...restart, node("restarted", { node: "PostgreSQL" }), answered("one")])).toEqual([])
 })
 
-test("a fact that was cut off does not count", () => {
-  expect(linesIn('{"type":"ready","at":1}\n{"type":"rea')).toEqual([{ type: "ready", at: 1 }])
-})
-
 describe("LAB1. LAB2. LAB3. LAB4. LAB6. LAB9. a program that is killed at any moment", () => {
   let server: PostgresAddress
   beforeAll(async () => {
@@ -352,6 +348,6 @@ describe("LAB1. LAB2. LAB3. LAB4. LAB6. LAB9. a program that is killed at any mo
 test("the sources have each place that another build changes", () => {
   const missing = Object.values(changes)
     .flat()
-    .filter(({ file, from }) => !from.test(readFileSync(join(root, file), "utf8")))
+    .filter(({ file, from }) => !readFileSync(join(root, file), "utf8").includes(from))
   expect(missing).toEqual([])
 })
