@@ -62,7 +62,11 @@ export const modelOf = (respond: Respond) => {
   return model
 }
 
-/** A signal that is never aborted. */
+/**
+ * A signal that is never aborted, for the rivals, which are installed apart.
+ *
+ * @public
+ */
 export const never = new AbortController().signal
 
 export const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
