@@ -63,7 +63,7 @@ type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | 
  * - `graceMs`: how long the function may continue after its signal was aborted, in milliseconds; default 100
  * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
  *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
- *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and variables to start programs on Windows
+ *   `NODE_OPTIONS` (only flags that load modules or restrict the program), `NODE_COMPILE_CACHE`, and variables to start programs on Windows
  * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
  * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
  *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth
