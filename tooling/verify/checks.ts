@@ -28,7 +28,7 @@ const script = (name: string, ...options: ReadonlyArray<string>): Check => ({
 
 const counted = (check: Check): Check => ({ ...check, isCounted: true })
 
-/** The tests; `verify:full` runs them, and those that start programs, with all random programs. */
+/** The tests; `verify:full` runs them with all random programs. */
 const test = counted(script("test"))
 const allOf = (check: Check): Check => ({ ...check, env: { TROUPE_VOLUME: "full" } })
 
@@ -49,7 +49,7 @@ export const quick = (): ReadonlyArray<Lane> => [[test], sources]
  */
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
-    [...(isTested ? [] : [allOf(test)]), allOf(counted(script("programs")))],
+    [...(isTested ? [] : [allOf(test)]), counted(script("programs"))],
     [...sources, counted(script("check:next"))],
     [script("packed"), script("storm", "--kept", "--minutes", "1"), script("fuzz")].map(counted).map(starting)
   ],

@@ -137,9 +137,11 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
     return chat
   }
 
+  /** Each text is sent once, so that the checker knows an input by it (LAB1). */
+  let sent = 0
   const send = async (chat: LocalChatRef): Promise<void> => {
     turns.set(chat.id, (turns.get(chat.id) ?? 0) + 1)
-    await acts.read(chat.send(`message ${counts.get("turns")}`, { whenBusy: pick(chance, ways) }))
+    await acts.read(chat.send(`message ${(sent += 1)}`, { whenBusy: pick(chance, ways) }))
   }
 
   /** Ends any process but the root, which nothing would start again. */
