@@ -1,17 +1,16 @@
 /** A program of the laboratory in a process of its own, whose output is one line for each fact. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { compileCache } from "../house/workspace.ts"
 
 /** A running program. `closed` resolves with its exit code, or with the signal that ended it. */
 export type Launched = ReturnType<typeof launch>
 
-/** The compiled sources, which make a start cheap. A program that is to be killed stores them by `flushCompileCache`. */
-const cache = join(tmpdir(), "troupe-lab-compiled")
-
-/** Starts a program, and calls back with each whole line of its output; a line that was cut off does not count. */
+/**
+ * Starts a program, and calls back with each whole line of its output; a line that was cut off does not count. A program that is to
+ * be killed stores its compiled sources by `flushCompileCache`.
+ */
 export const launch = (
   program: URL,
   args: ReadonlyArray<string>,
@@ -19,7 +18,7 @@ export const launch = (
   nodeArgs: ReadonlyArray<string> = []
 ) => {
   const argv = [...nodeArgs, fileURLToPath(program), ...args]
-  const env = { ...process.env, NODE_COMPILE_CACHE: cache }
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache }
   const child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] })
   // A program that was killed reads no command.
   child.stdin.on("error", () => {})

@@ -18,7 +18,7 @@ const forgetful: Adapter = {
 /** Long enough for any chat that rests. */
 const restMs = 1_250
 
-test("PASS3 a passivated chat that nobody holds costs the Troupe nothing beside a living one", async () => {
+test("PASS3 a passivated chat without a reference costs the Troupe nothing beside a living one", async () => {
   const store: Store = { load: () => undefined, save: () => {}, delete: () => {} }
   const { troupe, clock } = await check.troupe({ adapter: forgetful, passivateAfterMs: 1_000, store })
   const { gc } = globalThis

@@ -317,7 +317,7 @@ describe("PASS2 a chat that waits", () => {
   })
 })
 
-describe("PASS3 a passivated chat that nobody holds", () => {
+describe("PASS3 a passivated chat without a reference", () => {
   test("is collected, and there again when it is asked for", async () => {
     const { troupe, clock } = await resting()
     const used = async (id: string) => {

@@ -5,7 +5,7 @@
 import { runToolCalls } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import { isolated } from "../../src/index.ts"
-import { seen } from "./heard.ts"
+import { seen } from "./seen.ts"
 
 const [how, children] = process.argv.slice(2)
 const system = System.make()

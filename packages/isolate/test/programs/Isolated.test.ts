@@ -7,7 +7,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { isolated, type Isolation } from "../../src/index.ts"
-import { seen } from "../double/heard.ts"
+import { seen } from "../double/seen.ts"
 import { runs } from "../double/processes.ts"
 import { callsOf, contents, isolate, toolOf, until } from "../double/running.ts"
 

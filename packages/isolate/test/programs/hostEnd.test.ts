@@ -9,7 +9,7 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { seen } from "../double/heard.ts"
+import { seen } from "../double/seen.ts"
 import { inGroups } from "../double/processes.ts"
 import { isolate, toolOf, until } from "../double/running.ts"
 

@@ -1,7 +1,7 @@
 /** Records the progress of a tool. */
 import type { Tool } from "@troupe/chat/tools"
 
-/** A call of the tool whose progress is heard here. */
+/** A call of the tool whose progress is kept here. */
 export const seen = (
   tool: Tool.Tool
 ): { readonly tool: Tool.Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
