@@ -30,10 +30,12 @@ export const callsOf = ({ thread }: Conversation): ReadonlyArray<string> => thre
 /** Whether an outcome is the receipt of an input. */
 export const isAcknowledged = (outcome: string): boolean => ["delivered", "pending", "stored"].includes(outcome)
 
-const inputsOf = (record: Conversation): ReadonlyArray<string> => [
-  ...textsOf(record, "user"),
-  ...(record.inbox ?? []).map(({ message }) => Message.text(message))
-]
+/** The inputs in the thread and in the inbox. An input that the thread has may be accepted again (ARR3); it does not run again. */
+const inputsOf = (record: Conversation): ReadonlyArray<string> => {
+  const { inbox = [], inputs = [] } = record
+  const waiting = inbox.filter(({ id }) => !inputs.includes(id))
+  return [...textsOf(record, "user"), ...waiting.map(({ message }) => Message.text(message))]
+}
 
 const answersOf = (record: Conversation): ReadonlyArray<string> => textsOf(record, "assistant").flatMap(answersIn)
 

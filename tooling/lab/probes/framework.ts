@@ -15,7 +15,7 @@ export interface ProbeTool {
   readonly isApproved?: boolean
   /** Whether a call returns at once, and the end of its work is reported later. */
   readonly isBackground?: boolean
-  readonly run: (signal: AbortSignal) => Promise<string>
+  readonly run: (signal?: AbortSignal) => Promise<string>
 }
 
 /** One agent: its model, its tools, and the names of the agents that it may call with `{ input }`. */

@@ -62,12 +62,8 @@ export const modelOf = (respond: Respond) => {
   return model
 }
 
-/**
- * A signal that is never aborted, for the rivals, which are installed apart.
- *
- * @public
- */
-export const never = new AbortController().signal
+/** A signal that is never aborted. */
+const never = new AbortController().signal
 
 export const says = (text: string): Fake.Script => [{ text }, { finish: "stop" }]
 
@@ -91,7 +87,7 @@ export const uses = (id: string, name: string, answer: Respond = () => says("fou
 export const held = (name: string) => {
   const { promise, resolve: release } = Promise.withResolvers<void>()
   const counts = { begun: 0, signals: 0, effects: 0 }
-  const run = async (signal: AbortSignal): Promise<string> => {
+  const run = async (signal = never): Promise<string> => {
     counts.begun++
     signal.addEventListener("abort", () => counts.signals++)
     await Promise.race([promise, once(signal, "abort")])

@@ -7,7 +7,7 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres"
 import { createAgent, humanInTheLoopMiddleware, modelRetryMiddleware, type ReactAgent, tool } from "langchain"
 import { z } from "zod"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
 
 const askedOf = (messages: ReadonlyArray<BaseMessage>): Asked => {
   const at = messages.findLastIndex((message) => message.getType() === "human")
@@ -50,15 +50,15 @@ interface ToolConfig {
 }
 
 const toolOf = ({ name, run }: ProbeTool) =>
-  tool((_: unknown, { signal = never }: ToolConfig) => run(signal), {
+  tool((_: unknown, { signal }: ToolConfig) => run(signal), {
     name,
     description: name,
     schema: z.object({})
   })
 
 /** The signal of a call of a sub-agent that has a deadline. */
-const limitOf = ({ deadlineMs }: Cast, { signal = never }: ToolConfig): { readonly signal?: AbortSignal } =>
-  deadlineMs === undefined ? {} : { signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]) }
+const limitOf = ({ deadlineMs }: Cast, { signal }: ToolConfig): { readonly signal?: AbortSignal } =>
+  deadlineMs === undefined ? {} : { signal: AbortSignal.any([signal ?? [], AbortSignal.timeout(deadlineMs)].flat()) }
 
 /** An agent. A sub-agent has no checkpointer of its own: it inherits that of the graph that calls it. */
 const agentOf = (cast: Cast, name: string, checkpointer?: PostgresSaver): ReactAgent => {

@@ -15,7 +15,7 @@ import {
 } from "@openai/agents"
 import { z } from "zod"
 import type { Cast, Company, Ended, Framework, ProbeTool } from "../probes/framework.ts"
-import { type Asked, type Model as ScriptedModel, never, replyTokens } from "../probes/model.ts"
+import { type Asked, type Model as ScriptedModel, replyTokens } from "../probes/model.ts"
 
 setTracingDisabled(true)
 
@@ -58,7 +58,7 @@ const toolOf = ({ name, isApproved = false, run: execute }: ProbeTool) =>
     description: name,
     parameters: z.object({}),
     needsApproval: isApproved,
-    execute: (_args, _, details) => execute(details?.signal ?? never)
+    execute: (_args, _, details) => execute(details?.signal)
   })
 
 const maxTurns = 100
