@@ -1,20 +1,27 @@
 /**
- * The `prepack` script of every package: makes `dist` with its bundle from nothing, and fails unless every published export
- * is in it.
+ * The `prepack` script of every package: makes `dist` with its bundle, and fails unless every published export is in it.
  *
  * **Details**: runs in the folder of the package. Without it a pack would contain files of deleted or renamed sources, or
- * no `dist` at all.
+ * no `dist` at all. What `pnpm typecheck` has built is not built again.
  *
  * @module
  */
-import { execFileSync } from "node:child_process"
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs"
+import { compile } from "../house/compiler.ts"
 import type { Manifest } from "../house/workspace.ts"
 import { bundle } from "./bundle.ts"
 import { exportTargets } from "./exportTargets.ts"
 
-rmSync("dist", { recursive: true, force: true })
-execFileSync("tsc", ["-b", "--checkers", "1"], { stdio: "inherit" })
+/** Whether no source has this output. */
+const isStale = (output: string): boolean => {
+  const source = output.replace(/^dist/, "src").replace(/(\.d)?\.(js|ts)(\.map)?$/, "")
+  return !existsSync(`${source}.ts`) && !existsSync(`${source}.tsx`)
+}
+
+const status = compile(process.cwd(), ["."])
+if (status !== 0) process.exit(status)
+rmSync("dist/bundled", { recursive: true, force: true })
+for (const output of globSync("dist/**/*.{js,ts,map}").filter(isStale)) rmSync(output)
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
 const exported = manifest.publishConfig?.exports ?? {}

@@ -30,22 +30,26 @@ const test = counted(script("test"))
 const lint: Check = { ...script("lint"), env: { GOMAXPROCS: "1" } }
 
 /** The checks that read sources. */
-const sources: Lane = [script("format:check"), lint, script("knip"), script("typecheck")]
+const sources: Lane = [script("format:check"), lint, script("knip")]
+
+const types = script("typecheck")
 
 /** `verify`: the tests with a fifth of the random programs, beside the checks that read sources. */
-export const quick = (): ReadonlyArray<Lane> => [[test], sources]
+export const quick = (): ReadonlyArray<Lane> => [[test], [...sources, types]]
+
+const whole = (check: Check): Check => ({ ...counted(check), env: { TROUPE_VOLUME: "full" } })
 
 /**
  * `verify:full`: phases of lanes. The lanes of a phase run side by side.
  *
- * **Details**: the tests run all random programs. The storm waits more than it computes, and so do `packed` and `check:next`, which install packages.
- * Measurements of memory and time come last and alone.
+ * **Details**: the tests run all random programs. The packages are packed as the types were built. Tests of whole programs wait
+ * more than they compute. Measurements of memory and time come last and alone.
  */
 export const full = (isTested: boolean): ReadonlyArray<ReadonlyArray<Lane>> => [
   [
-    [...(isTested ? [] : [{ ...test, env: { TROUPE_VOLUME: "full" } }]), counted(script("programs"))],
-    [...sources, counted(script("check:next"))],
-    [script("packed"), script("storm", "--kept", "--minutes", "1"), script("fuzz")].map(counted)
+    [...(isTested ? [] : [whole(test)]), whole(script("programs", "--maxWorkers", "3"))],
+    [types, counted(script("packed")), counted(script("fuzz"))],
+    [...sources, counted(script("check:next")), counted(script("storm", "--kept", "--minutes", "1"))]
   ],
   [[counted(script("growth"))]]
 ]

@@ -1,5 +1,5 @@
 /**
- * The test runner's reporter of the house: the seed of the run, its ten slowest files, and its tally as the last line.
+ * The test runner's reporter of the house: the seed of the run, its ten slowest files, what failed, and its tally as the last line.
  *
  * @module
  */
@@ -26,11 +26,18 @@ export const reporter: Reporter = {
       })
       .toSorted((a, b) => b.ms - a.ms)
       .slice(0, 10)
+    const failures = modules.flatMap((module) =>
+      Array.from(module.children.allTests("failed"), (test) => {
+        const [first = ""] = test.result().errors?.map(({ message }) => message.split("\n", 1)[0]) ?? []
+        return `failed: ${relative(root, module.moduleId)}: ${test.fullName}: ${first}`
+      })
+    )
     const lines = [
       "",
       "the ten slowest files, in seconds with their imports:",
       ...slowest.map(({ path, ms }) => `${secondsOf(ms)} ${path}`),
       `seed ${runSeed} (TROUPE_SEED=${runSeed} repeats the random programs of this run)`,
+      ...failures,
       tallyLine(tally(files, unhandledErrors.length === 0))
     ]
     process.stdout.write(`${lines.join("\n")}\n`)

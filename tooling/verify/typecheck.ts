@@ -1,13 +1,9 @@
 /**
- * `pnpm typecheck`: the types of every package and its tests, and the Effect diagnostics, in one pass of the compiler.
- *
- * **Details**: one checker for each project, and two projects at a time. Several checkers of one project check the same types.
+ * `pnpm typecheck`: the types of every package and its tests, and the Effect diagnostics. In the folder of a package: those of
+ * its projects only.
  *
  * @module
  */
-import { execSync, spawnSync } from "node:child_process"
-import { root } from "../house/workspace.ts"
+import { compile } from "../house/compiler.ts"
 
-const compiler = execSync("effect-tsgo get-exe-path", { encoding: "utf8" }).trim()
-const args = ["-b", "--checkers", "1", "--builders", "2", ...process.argv.slice(2)]
-process.exitCode = spawnSync(compiler, args, { cwd: root, stdio: "inherit" }).status ?? 1
+process.exitCode = compile(process.cwd(), process.argv.slice(2))

@@ -95,7 +95,9 @@ describe("a package", () => {
   })
 
   test("is type-checked together with its tests by its own typecheck script", () => {
-    const unchecked = projects.filter((found) => found.manifest.scripts?.["typecheck"]?.startsWith("tsc -b") !== true)
+    const unchecked = projects.filter(
+      (found) => !/verify\/typecheck\.ts/.test(found.manifest.scripts?.["typecheck"] ?? "")
+    )
     expect(unchecked.map((found) => found.folder)).toEqual([])
   })
 
