@@ -24,7 +24,7 @@ const script = (name: string, ...options: ReadonlyArray<string>): Check => ({
 
 const counted = (check: Check): Check => ({ ...check, isCounted: true })
 
-const test = counted(script("test"))
+const test = script("test")
 
 /** One processor is left for the lane beside: the linter's threads would repeat each other's work. */
 const lint: Check = { ...script("lint"), env: { GOMAXPROCS: "1" } }
@@ -35,7 +35,7 @@ const sources: Lane = [script("format:check"), lint, script("knip")]
 const types = script("typecheck")
 
 /** `verify`: the tests with a fifth of the random programs, beside the checks that read sources. */
-export const quick = (): ReadonlyArray<Lane> => [[test], [...sources, types]]
+export const quick = (): ReadonlyArray<Lane> => [[counted(test)], [...sources, types]]
 
 const whole = (check: Check): Check => ({ ...counted(check), env: { TROUPE_VOLUME: "full" } })
 

@@ -32,7 +32,7 @@ interface Type {
 }
 
 const errorType = (type: string): Type => ({
-  from: (fields) => Plain.libraryError({ ...fields, type }),
+  from: (fields) => Plain.typedError({ ...fields, type }),
   to: (error) => Plain.errorForm(error)["$error"],
   data: ({ message = "", errors: found = [], ...fields }) => ({
     type,
@@ -201,7 +201,7 @@ export const typeOperations: Readonly<Record<string, Operation>> = {
   ),
   "validate.session": checked(Validate.session, sessionParts),
   "error.new": ({ type, reason, fields }) =>
-    valued(() => Plain.errorForm(Plain.libraryError({ ...fieldsOf(fields), type, reason }))["$error"]),
+    valued(() => Plain.errorForm(Plain.typedError({ ...fieldsOf(fields), type, reason }))["$error"]),
   "error.reasons": ({ type }) => ({
     value: Object.entries(Plain.errorTypes).find(([name]) => name === type)?.[1].reasons
   })

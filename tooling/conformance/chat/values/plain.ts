@@ -38,7 +38,7 @@ export const renamed = (fields: Fields, name: (key: string) => string): Record<s
 
 /** Our values of constructors, by the key of the constructor. */
 const constructors: Readonly<Record<string, (operand: unknown, value: Fields) => unknown>> = {
-  $error: (operand) => libraryError(fieldsOf(operand)),
+  $error: (operand) => typedError(fieldsOf(operand)),
   $exception: (operand) => {
     const { type = "RuntimeError", message = "" } = fieldsOf(operand)
     return new ScriptedException(textOf(type), textOf(message))
@@ -71,7 +71,7 @@ export const errorTypes = { AdapterError, EngineError, SessionError, StreamError
 const isErrorType = (type: unknown): type is keyof typeof errorTypes => Object.hasOwn(errorTypes, textOf(type))
 
 /** A library error; throws for an unknown reason, as its constructor does. */
-export const libraryError = ({ type, reason, errors, ...fields }: Fields): Error => {
+export const typedError = ({ type, reason, errors, ...fields }: Fields): Error => {
   const rest = renamed(present(fieldsOf(construct(fields))), camel)
   if (!isErrorType(type)) throw new TypeError(`There is no error type ${textOf(type)}`)
   if (type === "SessionError") return new SessionError(reason as never, textOf(rest["message"] ?? reason), rest)
