@@ -14,6 +14,8 @@
  * HOP4. When an answer is cut or does not come, the home is forgotten. The client's next request looks it up, and does not
  *       wait for a home that is frozen.
  * HOP5. Other nodes find a server by its name. While a server of this node is open, no other one takes its name.
+ * HOP6. A request waits until its conversation has a home, and until that home has made its server, for at most `deadlineMs`.
+ *       So the first requests of a cluster whose nodes are joining are answered.
  *
  * @module
  */
@@ -223,9 +225,8 @@ const silent = (cause: unknown): HttpError =>
     retryAfterMs: 1_000
   })
 
-/** A node that has just joined may be the home of conversations before its program has made its servers. */
-const noServerYet = (): HttpError =>
-  new HttpError("moved", "The conversation's server is not made yet; ask again", { retryAfterMs: 1_000 })
+/** HOP6: a node that has just joined may be the home of conversations before its program has made its servers. */
+const noServerYet = (): HttpError => new HttpError("misdirected", "The conversation's server is not made yet")
 
 const noServer = (): HttpError =>
   new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")

@@ -1,28 +1,30 @@
 import { Clock } from "@troupe/otp"
-import { expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { Forwarder } from "../../src/gateway/Forwarder.ts"
 
-const forwarderOf = (mounted: ReadonlyArray<string>): Forwarder => {
+const mount = (forwarder: Forwarder, name: string): void =>
+  forwarder.mount(name, {
+    handle: async () => new Response(name),
+    isClosed: () => false,
+    close: () => Promise.resolve()
+  })
+
+const forwarderOf = (mounted: ReadonlyArray<string>, clock: Clock.Clock = Clock.live): Forwarder => {
   const forwarder = new Forwarder({
     placement: { address: "here:1", homeOf: async () => "here:1", forget: () => {} },
     client: { request: () => Promise.reject(new Error("this node is the home")) },
-    clock: Clock.live,
+    clock,
     isHome: () => true,
     nodes: { has: async () => true },
     deadlineMs: 1_000
   })
-  for (const name of mounted) {
-    forwarder.mount(name, {
-      handle: async () => new Response(name),
-      isClosed: () => false,
-      close: () => Promise.resolve()
-    })
-  }
+  for (const name of mounted) mount(forwarder, name)
   return forwarder
 }
 
 it.each([
-  [["nodes"], "moved"],
+  // HOP6: its sender asks again.
+  [["nodes"], "421"],
   [["nodes", "/"], "not_found"],
   [["nodes", "/chat"], "/chat"]
 ])("a request for the server /chat of a node that has made %j", async (mounted, expected) => {
@@ -40,7 +42,7 @@ it.each([
     { method: "GET", path: "/chats/c", note: "", body: new Uint8Array(), signal: new AbortController().signal }
   )
   const answer = await asked.then(
-    (response) => response.text(),
+    (response) => (response.ok ? response.text() : String(response.status)),
     ({ code }: { readonly code: string }) => code
   )
   expect(answer).toBe(expected)
@@ -68,4 +70,43 @@ it("HOP3: after `close` a home is not looked up again", async () => {
   await forgotten.promise
   await forwarder.close()
   expect(await end).toBe("moved")
+})
+
+describe("HOP6: a request whose home has not made its server yet", () => {
+  const forwarded = (signal = new AbortController().signal) =>
+    ({
+      server: "/chat",
+      method: "GET",
+      url: "http://chats/chat/chats/c",
+      headers: [],
+      body: undefined,
+      owner: "anna",
+      may: { mode: "default", approve: true, observe: false, agents: true, models: true, rewind: true, delete: true },
+      via: ["anna/c"],
+      streams: true,
+      signal,
+      closing: signal
+    }) as const
+  const codeOf = (asked: Promise<Response>): Promise<string> =>
+    asked.then(
+      (response) => response.text(),
+      ({ code }: { readonly code: string }) => code
+    )
+
+  it("is answered when the server is made", async () => {
+    const time = Clock.test()
+    const forwarder = forwarderOf(["nodes"], time)
+    const answer = codeOf(forwarder.forward(forwarded()))
+    await time.advance(500)
+    mount(forwarder, "/chat")
+    await time.advance(250)
+    expect(await answer).toBe("/chat")
+  })
+
+  it("is refused with `moved` when the server is not made in time", async () => {
+    const time = Clock.test()
+    const answer = codeOf(forwarderOf(["nodes"], time).forward(forwarded()))
+    await time.advance(1_000)
+    expect(await answer).toBe("moved")
+  })
 })

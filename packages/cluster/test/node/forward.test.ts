@@ -2,9 +2,10 @@ import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { Client, Server } from "@troupe/server"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { Forwarder } from "../../src/gateway/Forwarder.ts"
-import { nodes, post, until } from "../double/clusterNodes.ts"
+import * as Cluster from "../../src/node/Cluster.ts"
+import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
 const everything = {
@@ -99,6 +100,25 @@ describe("a request to a node that is not the home", () => {
     leave()
     expect(await chat.fork({ id: "copy" })).toBe("copy")
     expect((await chat.history()).length).toBeGreaterThan(0)
+  })
+})
+
+describe("a node that joins", () => {
+  it("HOP6: answers the first requests of another node when its program has made its server", async () => {
+    const { node, placements, store } = nodes()
+    const cluster = { listen: "127.0.0.1:0", secret, leaseMs: 1_000, placement: placements.join() }
+    const home = await Cluster.start({ adapter: hello(), store, cluster })
+    onTestFinished(() => home.stop())
+    const refused = Promise.withResolvers<void>()
+    const placement: NonNullable<Cluster.ClusterOptions["placement"]> = async (address) => ({
+      ...(await placements.join("gateway")(address)),
+      forget: () => refused.resolve()
+    })
+    const gateway = await node({ cluster: { role: "gateway", placement } })
+    const asked = post(`${gateway.url}/chats/c/messages?wait`, { input: "Hello" })
+    await Promise.race([refused.promise, asked])
+    Server.make({ troupe: home, authorize: () => ({ owner: "anna" }) })
+    expect((await asked).status).toBe(200)
   })
 })
 
