@@ -3,8 +3,9 @@
  *
  * Owns: the connections to other nodes, and the timer of each request. Does not own the placement: its caller names the node.
  *
- * INNER1. A request whose node sends nothing for `headMs` before the head of its answer fails with `silent`. A node that works
- *         longer sends a note each second (INNER4). Later requests to this node use a new connection.
+ * INNER1. A request fails with `silent` when its connection has moved nothing for `headMs` before the head of its answer: no piece
+ *         of a body was taken, and no note came. A node that gets a body, or works longer, sends a note each second (INNER4).
+ *         Later requests to this node use a new connection.
  * INNER2. An answer whose node sends nothing for `quietMs` while its reader waits fails with `silent`.
  * INNER3. When the signal is aborted, the reader leaves or the client is closed, the stream is cut, and no timer is left.
  *
@@ -19,7 +20,7 @@ import { responseOf } from "@troupe/server/Node"
 import * as http2 from "node:http2"
 import { ClusterError } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
-import { clientLeft, connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
+import { bodyPiece, clientLeft, connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
 import { machineTime } from "./machineTime.ts"
 import { marks } from "./marks.ts"
 import { hashOf, seal } from "./signature.ts"
@@ -52,9 +53,13 @@ export interface InnerRequest {
   readonly onCut?: (() => void) | undefined
 }
 
-/** A connection to a node. `streams` is the number of its open streams; one that `isLeft` takes no further request. */
+/**
+ * A connection to a node. `streams` is the number of its open streams; one that `isLeft` takes no further request. At `movedAt` it
+ * last took a piece of a body, or brought a note.
+ */
 interface Connection {
   readonly session: http2.ClientHttp2Session
+  movedAt: number
   isConnected: boolean
   isLeft: boolean
   streams: number
@@ -135,7 +140,7 @@ export class InnerClient {
       { endStream: body === undefined }
     )
     connection.streams += 1
-    let timer: unknown
+    const began = clock.now()
     const over = (): void => {
       clock.clearTimeout(timer)
       signal?.removeEventListener("abort", leave)
@@ -157,16 +162,15 @@ export class InnerClient {
       if (!(signal?.reason instanceof HttpError)) stream.close(clientLeft)
       cut("the reader left")
     }
-    const silent = (): void => {
+    const moved = (): void => void (connection.movedAt = clock.now())
+    const look = (): void => {
+      const leftMs = Math.max(began, connection.movedAt) + this.#headMs - clock.now()
+      if (leftMs > 0) return void (timer = clock.setTimeout(look, leftMs))
       this.#leave(to, connection)
       cut("the node is silent")
     }
-    const wait = (): void => {
-      clock.clearTimeout(timer)
-      timer = clock.setTimeout(silent, this.#headMs)
-    }
-    wait()
-    stream.on("headers", wait)
+    let timer = clock.setTimeout(look, this.#headMs)
+    stream.on("headers", moved)
     stream.on("response", (headers) => {
       clock.clearTimeout(timer)
       resolve({ headers, stream })
@@ -179,7 +183,7 @@ export class InnerClient {
     })
     if (signal?.aborted === true) leave()
     else signal?.addEventListener("abort", leave, { once: true })
-    if (body !== undefined) stream.end(body)
+    if (body !== undefined) send(stream, body, moved)
     return promise
   }
 
@@ -189,7 +193,7 @@ export class InnerClient {
     if (present !== undefined && !present.session.closed && !present.session.destroyed) return present
     const { tls } = this.#options
     const session = http2.connect(`${tls === undefined ? "http" : "https"}://${to}`, { ...connectionSettings, ...tls })
-    const connection: Connection = { session, isConnected: false, isLeft: false, streams: 0 }
+    const connection: Connection = { session, movedAt: 0, isConnected: false, isLeft: false, streams: 0 }
     this.#connections.set(to, connection)
     this.#sessions.add(session)
     session.once("connect", () => {
@@ -213,6 +217,17 @@ export class InnerClient {
     connection.isLeft = true
     endUnused(connection)
   }
+}
+
+/** Writes a body in pieces, and calls `moved` when a piece was taken. A stream that is cut takes no more. */
+const send = (stream: http2.ClientHttp2Stream, body: Uint8Array, moved: () => void, at = 0): void => {
+  const next = at + bodyPiece
+  if (next >= body.byteLength) return void stream.end(body.subarray(at))
+  stream.write(body.subarray(at, next), (error) => {
+    if (error || stream.destroyed) return
+    moved()
+    send(stream, body, moved, next)
+  })
 }
 
 /** Ends a connection without streams. With an error: else it would wait for a node that may be frozen. */

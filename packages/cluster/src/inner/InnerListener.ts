@@ -4,7 +4,7 @@
  * Owns: its socket, and the connections of other nodes. Does not own the handler.
  *
  * INNER4. Until the head of the answer is sent, the sender of an accepted request gets the status 102 after `firstMs`, and
- *         then each `everyMs`.
+ *         then each `everyMs`. While its body is read, the status is sent only if a part of the body has come since the last one.
  * INNER5. A request without a valid signature (SEAL1, SEAL2) is refused with 401 before its body is read, and reaches no
  *         handler. So is a request whose body does not have the signed hash.
  *
@@ -168,28 +168,32 @@ const answer = async (
   const checked = check.check({ method, path, to: own }, headers)
   if ("refused" in checked) return refused(checked.refused)
   const { note, bodyHash } = checked
-  const body = await bodyOf(stream)
-  if (hashOf(body) !== bodyHash) return refused("signature")
-  const works = (): void => {
+  // INNER4
+  let hasMoved = true
+  const beat = (): void => {
     if (stream.headersSent || stream.destroyed) return
-    stream.additionalHeaders({ ":status": 102 })
-    timer = clock.setTimeout(works, everyMs)
+    if (hasMoved || stream.readableEnded) stream.additionalHeaders({ ":status": 102 })
+    hasMoved = false
+    timer = clock.setTimeout(beat, everyMs)
   }
-  let timer = clock.setTimeout(works, firstMs)
+  let timer = clock.setTimeout(beat, firstMs)
   try {
+    const body = await bodyOf(stream, () => void (hasMoved = true))
+    if (hashOf(body) !== bodyHash) return refused("signature")
     return await handle({ method, path, note, body, signal: whenCut(stream) })
   } finally {
     clock.clearTimeout(timer)
   }
 }
 
-/** The body of a request. Rejects when it is too large, or cut. */
-const bodyOf = (stream: http2.ServerHttp2Stream): Promise<Uint8Array<ArrayBuffer>> =>
+/** The body of a request. Rejects when it is too large, or cut. `moved` is called for each part of it. */
+const bodyOf = (stream: http2.ServerHttp2Stream, moved: () => void): Promise<Uint8Array<ArrayBuffer>> =>
   new Promise((resolve, reject) => {
     const pieces: Array<Buffer> = []
     let bytes = 0
     stream.on("data", (piece: Buffer) => {
       bytes += piece.byteLength
+      moved()
       if (bytes <= mostBytes) pieces.push(piece)
       else reject(tooLarge())
     })

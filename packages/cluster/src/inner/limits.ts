@@ -6,6 +6,9 @@ export const mostNote = 60_000
 /** The most bytes of a body: those of a posted history, and its envelope. */
 export const mostBytes = 36_700_160
 
+/** The bytes of a body that are written at once: the network has taken them before the next ones are written. */
+export const bodyPiece = 65_536
+
 /** A connection without a stream is closed after this time by the node that opened it. */
 export const idleMs = 60_000
 

@@ -11,9 +11,13 @@ import { freshMs, hashOf, seal, SignatureCheck } from "../../src/inner/signature
 const secret = "the secret of a test"
 const clock = Clock.live
 
-const listening = async (handle: (accepted: Accepted) => Promise<Response>, mostNonces?: number): Promise<string> => {
+const listening = async (
+  handle: (accepted: Accepted) => Promise<Response>,
+  mostNonces?: number,
+  time: Clock.Clock = clock
+): Promise<string> => {
   const check = new SignatureCheck(secret, machineTime, mostNonces)
-  const { address, close } = await listenInner({ listen: "127.0.0.1:0", clock, check, handle })
+  const { address, close } = await listenInner({ listen: "127.0.0.1:0", clock: time, check, handle })
   onTestFinished(close)
   return address
 }
@@ -38,15 +42,16 @@ const frozen = async (sockets = new Set<net.Socket>()): Promise<string> => {
   return `127.0.0.1:${(server.address() as net.AddressInfo).port}`
 }
 
-/** A node that answers with a head and a piece, and then does this with the stream. */
-const begun = async (then: (stream: http2.ServerHttp2Stream) => unknown = () => {}): Promise<string> => {
+/** A node that does this with each stream, and nothing by itself. */
+const plain = async (
+  handle: (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void
+): Promise<string> => {
   const server = http2.createServer()
   const sessions = new Set<http2.Http2Session>()
   server.on("session", (session) => sessions.add(session))
-  server.on("stream", (stream) => {
+  server.on("stream", (stream, headers) => {
     stream.on("error", () => {})
-    stream.respond({ ":status": 200, "content-type": "text/event-stream" })
-    stream.write("data: 1\n\n", () => then(stream))
+    handle(stream, headers)
   })
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => {
@@ -54,6 +59,22 @@ const begun = async (then: (stream: http2.ServerHttp2Stream) => unknown = () => 
     server.close()
   })
   return `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+}
+
+/** A node that answers with a head and a piece, and then does this with the stream. */
+const begun = (then: (stream: http2.ServerHttp2Stream) => unknown = () => {}): Promise<string> =>
+  plain((stream) => {
+    stream.respond({ ":status": 200, "content-type": "text/event-stream" })
+    stream.write("data: 1\n\n", () => then(stream))
+  })
+
+/** Takes at least so many bytes of a body. */
+const take = async (stream: http2.ServerHttp2Stream, bytes: number): Promise<void> => {
+  for (let taken = 0; taken < bytes;) {
+    const piece = stream.read() as Buffer | null
+    if (piece === null) await once(stream, "readable")
+    else taken += piece.byteLength
+  }
 }
 
 /** Posts to a node without a client of ours. */
@@ -73,6 +94,7 @@ const posted = async (
 }
 
 const get = { method: "GET", path: "/chats/c?x=1", note: "" }
+const post = { method: "POST", path: "/chats/c/messages", note: "" }
 
 describe("signed requests", () => {
   it("a signed request reaches its handler with its note and body, and the answer comes back whole", async () => {
@@ -250,6 +272,85 @@ describe("deadlines", () => {
     const asked = client({ headMs: 2_500 }).request(address, get)
     clock.setTimeout(() => answered.resolve(new Response("late")), 2_800)
     expect(await (await asked).text()).toBe("late")
+  })
+
+  it("INNER1: an upload that its node takes slowly is no silence; one that the node stops to take is", async () => {
+    const uploads = Promise.withResolvers<http2.ServerHttp2Stream>()
+    // It sends no notes.
+    const address = await plain((stream) => uploads.resolve(stream))
+    const time = Clock.test()
+    let failure: unknown
+    const asked = client({ clock: time }).request(address, { ...post, body: new Uint8Array(4_000_000) })
+    const failed = asked.catch((error: unknown) => (failure = error))
+    const upload = await uploads.promise
+    // More than the network holds: the sender has written another piece since the last step.
+    for (let step = 0; step < 10; step++) {
+      await take(upload, 300_000)
+      await time.advance(1_900)
+    }
+    expect(failure).toBeUndefined()
+    await time.advance(2_000)
+    expect(await failed).toMatchObject({ reason: "silent" })
+  })
+
+  it("INNER1: an upload keeps the other requests of its connection waiting", async () => {
+    const uploads = Promise.withResolvers<http2.ServerHttp2Stream>()
+    const others = Promise.withResolvers<http2.ServerHttp2Stream>()
+    const address = await plain((stream, { ":method": method }) => {
+      ;(method === "POST" ? uploads : others).resolve(stream)
+    })
+    const time = Clock.test()
+    const asking = client({ clock: time })
+    const upload = asking.request(address, { ...post, body: new Uint8Array(1_000_000) })
+    const other = asking.request(address, get)
+    other.catch(() => {})
+    for (let step = 0; step < 3; step++) {
+      await take(await uploads.promise, 300_000)
+      await time.advance(1_900)
+    }
+    for (const answering of [others, uploads])
+      (await answering.promise).respond({ ":status": 204 }, { endStream: true })
+    expect([(await other).status, (await upload).status]).toEqual([204, 204])
+  })
+
+  it("INNER4: a node sends notes while a body comes, and none while nothing comes", async () => {
+    const time = Clock.test()
+    const handling = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<Response>()
+    const address = await listening(
+      () => {
+        handling.resolve()
+        return answered.promise
+      },
+      undefined,
+      time
+    )
+    const signed = { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(Buffer.from("abc")) }
+    const session = http2.connect(`http://${address}`)
+    onTestFinished(() => session.destroy())
+    const stream = session.request({ ":method": "POST", ":path": "/", ...seal(secret, signed, machineTime()) })
+    let notes = 0
+    stream.on("headers", () => void (notes += 1))
+    const status = new Promise((resolve) => stream.on("response", ({ ":status": code }) => resolve(code)))
+    /** The notes after some time. All that was written before has arrived. */
+    const notesAfter = async (ms: number): Promise<number> => {
+      for (const waitMs of [ms, 0]) {
+        await new Promise((resolve) => void session.ping(resolve))
+        await time.advance(waitMs)
+      }
+      return notes
+    }
+    stream.write("a")
+    expect(await notesAfter(250)).toBe(1)
+    expect(await notesAfter(5_000)).toBe(1)
+    stream.write("b")
+    expect(await notesAfter(1_000)).toBe(2)
+    expect(await notesAfter(5_000)).toBe(2)
+    stream.end("c")
+    await handling.promise
+    expect(await notesAfter(3_000)).toBe(5)
+    answered.resolve(new Response("done"))
+    expect(await status).toBe(200)
   })
 
   it("INNER2: an answer that falls silent fails while its reader waits", async () => {
