@@ -8,12 +8,15 @@ process.env["TROUPE_SEED"] ??= String(process.pid % 5)
 const { reporter } = await import("./tooling/verify/reporter.ts")
 
 const measured = ["{packages/*,apps/*,tooling}/test/growth/**/*.test.ts", "packages/*/test/**/growth.test.ts"]
+// What a test waits for comes late on a busy machine. The limit of the test ends a wait that lasts for ever.
+const expect = { poll: { timeout: 30_000 } }
 const programs = ["{packages/*,apps/*,examples,tooling}/test/programs/**/*.test.ts"]
 
 // The test files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
 const shared = {
   isolate: false,
   execArgv: ["--expose-gc"],
+  expect,
   // The programs that tests start compile the same modules once.
   env: { NODE_COMPILE_CACHE: compileCache }
 }
@@ -43,11 +46,14 @@ export default defineConfig({
       },
       {
         // Tests that measure memory or time have the process to themselves. `pnpm test` leaves them out.
-        test: { name: "growth", include: measured, execArgv: ["--expose-gc"] }
+        test: { name: "growth", include: measured, expect, execArgv: ["--expose-gc"] }
       },
       {
         test: {
           name: "browser",
+          expect,
+          // Longer than the limit of one step of a page, so that a failure names the step.
+          testTimeout: 120_000,
           include: ["apps/playground/test/browser/**/*.test.ts"],
           env: shared.env,
           globalSetup: ["apps/playground/test/browser/setup.ts"]
