@@ -186,9 +186,10 @@ export class BackgroundTasks {
 
   /** The store has this record of the chat: its tasks start, and their ends are reported (BG2). */
   recorded(chat: string, record: Conversation): void {
-    if (!this.#concerns(chat, record)) return
+    const runs = this.#of(chat)
+    if (runs.length === 0) return
     const tasks = new Set(tasksOf(record).map(({ id }) => id))
-    for (const run of this.#of(chat)) {
+    for (const run of runs) {
       if (tasks.has(run.task.id)) this.#record(chat, run)
       else if (run.isRecorded || (run.isTask && !record.running)) this.#drop(chat, run)
     }

@@ -428,8 +428,8 @@ export class ChatEnv implements StepEnv {
 
   /** The agent that the calls of an open step hand over to which are done since `before`; that of the record if none does. */
   agentIn(opened: Opened, agent: AgentRef | undefined, before: OpenStep | undefined): AgentRef | undefined {
-    const results = resultsSince(opened, before)
-    return this.#handedTo((tools) => handedToLast(openToolCalls(opened), results, tools)) ?? agent
+    const handedTo = this.#handedTo((tools) => handedToLast(openToolCalls(opened), resultsSince(opened, before), tools))
+    return handedTo ?? agent
   }
 
   #modeFrom(standing: ModeStanding | undefined): PermissionMode {

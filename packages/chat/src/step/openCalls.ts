@@ -38,20 +38,16 @@ export const openToolCalls = ({ thread, open }: Opened): ReadonlyArray<ToolCall>
 /** Adds results in call order (OPEN2), and marks their calls as done. */
 export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<number, ToolMessage>): Opened => {
   if (results.size === 0) return { thread, open }
-  const { at, calls } = open
-  const first = at + 1
-  const behind = first + calls.filter(({ state }) => state === "done").length
-  let known = first
-  const messages: Array<Message> = thread.messages.slice(0, first)
-  calls.forEach(({ state }, position) => {
-    const result = state === "done" ? thread.messages[known++] : results.get(position)
+  let known = open.at + 1
+  const messages: Array<Message> = thread.messages.slice(0, known)
+  const calls = open.calls.map((call, position) => {
+    const isDone = call.state === "done"
+    const result = isDone ? thread.messages[known++] : results.get(position)
     if (result !== undefined) messages.push(result)
+    return isDone || result === undefined ? call : done
   })
-  messages.push(...thread.messages.slice(behind))
-  return {
-    thread: { ...thread, messages },
-    open: { ...open, calls: calls.map((call, position) => (results.has(position) ? done : call)) }
-  }
+  messages.push(...thread.messages.slice(known))
+  return { thread: { ...thread, messages }, open: { ...open, calls } }
 }
 
 /** The results of an open step: all that there are, and those that a state before did not have. */

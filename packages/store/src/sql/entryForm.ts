@@ -4,6 +4,7 @@
  * ROWS1. A write costs the added items, not the whole record.
  * ROWS2. A read returns a record, or fails as corrupt, also when an item is missing.
  * ROWS3. The newest record of a long conversation is decoded in portions, and other tasks run in between.
+ * ROWS4. The states of an open step's calls are encoded once for each different state, not once for each call.
  */
 import { setImmediate } from "node:timers/promises"
 import type { Message } from "@troupe/chat/messages"
@@ -44,6 +45,7 @@ interface Body {
 
 interface Whole {
   readonly messages: ReadonlyArray<unknown>
+  readonly state: { readonly open?: { readonly calls: ReadonlyArray<unknown> } }
   readonly known?: { readonly kept: number; readonly added: ReadonlyArray<string> }
 }
 
@@ -54,16 +56,80 @@ export const itemsQuery = (prefix: string): string =>
 
 /** Encodes an entry. **Errors**: throws a `ValidationError` (`unencodable`). */
 export const written = (commit: Store.Commit): WrittenEntry => {
-  const { messages, known, ...rest } = Codec.toJson("Commit", commit).data as unknown as Whole
-  const body = { ...rest, messages: messages.length }
+  try {
+    return writtenOnce(commit)
+  } catch (cause) {
+    // The findings of the whole entry name the paths of its calls.
+    Codec.toJson("Commit", commit)
+    throw cause
+  }
+}
+
+/** ROWS4 */
+const writtenOnce = (commit: Store.Commit): WrittenEntry => {
+  const { different, order } = statesOf(commit.state.open?.calls ?? noCalls)
+  const { messages, known, state, ...rest } = encoded(commit, different)
+  const body = JSON.stringify({
+    ...rest,
+    messages: messages.length,
+    ...(known === undefined ? {} : { known: { kept: known.kept, added: known.added.length } })
+  })
   return {
-    body: JSON.stringify(
-      known === undefined ? body : { ...body, known: { kept: known.kept, added: known.added.length } }
-    ),
+    body: withField(body, "state", stateText(state, order)),
     messages: messages.map((message) => JSON.stringify(message)),
     known: (known?.added ?? []).map((id) => JSON.stringify(id))
   }
 }
+
+/** The state of a call of an open step. */
+type CallState = NonNullable<Conversation["open"]>["calls"][number]
+
+const noCalls: ReadonlyArray<CallState> = []
+
+/** The different states of calls, and the index of each call's state among them. */
+interface States {
+  readonly different: ReadonlyArray<CallState>
+  readonly order: ReadonlyArray<number>
+}
+
+/** States without further fields are the same when their names are. */
+const statesOf = (calls: ReadonlyArray<CallState>): States => {
+  const places = new Map<CallState | CallState["state"], number>()
+  const different: Array<CallState> = []
+  const order = calls.map((call) => {
+    const same = isBare(call) ? call.state : call
+    const known = places.get(same)
+    if (known !== undefined) return known
+    places.set(same, different.length)
+    return different.push(call) - 1
+  })
+  return { different, order }
+}
+
+const isBare = (call: CallState): boolean => {
+  for (const field in call) if (field !== "state") return false
+  return true
+}
+
+/** The JSON value of an entry, with the different states in place of all (ROWS4). */
+const encoded = (commit: Store.Commit, different: ReadonlyArray<CallState>): Whole => {
+  const { open } = commit.state
+  const short =
+    open === undefined ? commit : { ...commit, state: { ...commit.state, open: { ...open, calls: different } } }
+  return Codec.toJson("Commit", short).data as unknown as Whole
+}
+
+/** The JSON text of a state, with a state for each call again. */
+const stateText = ({ open, ...state }: Whole["state"], order: ReadonlyArray<number>): string => {
+  const body = JSON.stringify(state)
+  if (open === undefined) return body
+  const { calls, ...step } = open
+  const texts = calls.map((call) => JSON.stringify(call))
+  return withField(body, "open", withField(JSON.stringify(step), "calls", `[${order.map((at) => texts[at]).join()}]`))
+}
+
+/** The text of a JSON object that is not empty, with one more field. */
+const withField = (object: string, name: string, value: string): string => `${object.slice(0, -1)},"${name}":${value}}`
 
 /** The items of a list: those that an entry added, or all of its record. */
 const itemsOf = (
