@@ -90,6 +90,15 @@ export const argumentChecks = {
   results: (results: unknown): void => {
     if (!isRecord(results)) throw refusedArgument([], "must_be_an_object of results by the id of their call")
   },
+  /** The options of `cancel`: the id of the turn, if it names one. */
+  cancel: (options: { readonly turn?: unknown } | undefined): string | undefined => {
+    checkNames(options, ["turn"])
+    const turn = options?.turn
+    const id = isRecord(turn) ? turn["id"] : turn
+    if (id === undefined && turn === undefined) return undefined
+    if (typeof id === "string" && id !== "") return id
+    throw refusedArgument(["turn"], "must_be_a_turn, or the id of its input")
+  },
   /** The id of a call; a missing one would select all calls. */
   toolCallId: (toolCallId: unknown): string => {
     if (typeof toolCallId === "string" && toolCallId !== "") return toolCallId

@@ -29,6 +29,15 @@ export interface SetModeOptions {
 }
 
 /**
+ * Which turn a cancel is for: the turn, or the id of its input. By default the turn that runs or, before it runs, the next one.
+ *
+ * **Details**: an input that steered a turn names that turn. A retry has the inputs that it answers.
+ */
+export interface CancelOptions {
+  readonly turn?: string | { readonly id: string } | undefined
+}
+
+/**
  * How an input is sent, and the schema of its answer: a zod schema, any Standard Schema, or a JSON Schema object.
  *
  * **Details**: the form of the answer is stored with the input, so that an input that waits or is retried has it too.
@@ -221,14 +230,17 @@ export interface ChatRef {
   approve(toolCallId: string, decision: Decision): ChatTurn
 
   /**
-   * Cancels the running turn. Turns sent after it still run; inputs that would have steered it run as turns of their own.
+   * Cancels the running turn, or the one that `turn` names. Turns sent after it still run; inputs that would have steered it run as turns
+   * of their own.
    *
    * **Details**: resolves when the turn is over, within the drain deadline (`drainMs`) whatever its tools do. Its events
    * end with `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and the text so far is
    * kept. A store that hangs adds at most the same time before the turn and at its end. Without a running turn this does
-   * nothing.
+   * nothing, and so does a cancel of a turn that is over. A cancel never ends another turn than the one that it is for.
+   *
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id.
    */
-  cancel(): Promise<void>
+  cancel(options?: CancelOptions): Promise<void>
 
   /**
    * Cancels one tool call. Its siblings and the turn continue: the model reads that the call was cancelled.

@@ -23,7 +23,7 @@ import { isRecord, SessionError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { boundDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
-import type { AskOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
+import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
 import { controlCalls } from "./chatCommands.ts"
 import type { BackgroundTasks } from "../background/index.ts"
@@ -170,8 +170,10 @@ export class LocalChatRef implements ChatRef {
     })
   }
 
-  cancel(): Promise<void> {
-    return this.#chat.cancel()
+  async cancel(options?: CancelOptions): Promise<void> {
+    const id = argumentChecks.cancel(options)
+    const again = this.#retried
+    await this.#chat.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
   }
 
   cancelToolCall(toolCallId: string): Promise<void> {

@@ -291,9 +291,9 @@ export class LiveChat implements TurnsHome {
     this.#running?.pass(event)
   }
 
-  /** Cancels the running turn, or the next one, and waits for its end (REF9). */
-  cancel(): Promise<void> {
-    return this.#turns.cancel()
+  /** Cancels the turn of this input, else the running turn or the next one, and waits for its end (REF9). */
+  cancel(turn?: string): Promise<void> {
+    return this.#turns.cancel(turn)
   }
 
   /** Sets the mode in the chat's process. */

@@ -7,8 +7,9 @@
  *
  * REF2. Turns are sent to the process in the order they were sent to the chat, each after the store has its input; a new
  *       process gets interrupts first, then steering inputs, which are queued from then on, then the queue.
- * REF9. A cancel of a turn that has not begun cancels it as it begins; a new process begins it first. The cancel is over when the
- *       turn is, or when the turn waits for an answer, for results or for decisions.
+ * REF9. A cancel is for one turn: the one that it names, else the one that runs or is next when it is called. It never ends another
+ *       turn. A turn that has not begun is cancelled as it begins; a new process begins it first. The cancel is over when the turn is,
+ *       or when the turn waits for an answer, for results or for decisions.
  */
 import { type Clock, Process } from "@troupe/otp"
 import * as Equal from "effect/Equal"
@@ -161,10 +162,10 @@ export class TurnTable {
     this.#send()
   }
 
-  /** Cancels the running turn, or the next one, and waits for its end (REF9). */
-  async cancel(): Promise<void> {
+  /** Cancels the turn that has or joined this input, else the running turn or the next one, and waits for its end (REF9). */
+  async cancel(id?: string): Promise<void> {
     const { view } = this.#home
-    const turn = this.next(view.context)
+    const turn = id === undefined ? this.next(view.context) : this.#of(id, view.context)
     if (turn === undefined) return
     const { promise: waiting, resolve } = Promise.withResolvers<void>()
     const data = dataOf(turn.turn, turn.id)
@@ -174,7 +175,7 @@ export class TurnTable {
       if (waitsIn(view.context, data)) return resolve()
       if (view.context?.turn?.id !== turn.id || pid === undefined || pid === asked) return
       asked = pid
-      Process.send(pid, { type: "turn.cancel" })
+      Process.send(pid, { type: "turn.cancel", turn: turn.id })
     }
     const forget = view.record(look)
     this.#cancelled = turn
@@ -184,6 +185,13 @@ export class TurnTable {
     forget()
     stopTimer()
     if (this.#cancelled === turn) this.#cancelled = undefined
+  }
+
+  /** The turn of this input: its own or, when the input joined the running turn, that one; `undefined` when it is over. */
+  #of(id: string, context: ChatContext | undefined): LiveTurn | undefined {
+    const isInRunning = context?.turn !== undefined && context.inputs.includes(id)
+    const turn = this.#turns.get(isInRunning ? context.turn.id : id)
+    return turn?.over === false ? turn : undefined
   }
 
   /** A turn whose input the store has not accepted ends after the drain deadline. Returns a function that stops the timer. */

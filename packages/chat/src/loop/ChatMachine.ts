@@ -143,7 +143,7 @@ const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: E
       }
     ],
     on: {
-      "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
+      "turn.cancel": { guard: "isOfTurn", actions: ["markCancelled", "cancelStep"] },
       "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] },
       "reply.grew": { actions: "showReply" }
     }
@@ -227,7 +227,7 @@ const machine = chatSetup.createMachine({
     running: {
       on: {
         "turn.start": enqueues,
-        "turn.cancel": { actions: "markCancelled" },
+        "turn.cancel": { guard: "isOfTurn", actions: "markCancelled" },
         "turn.deadline": { actions: "markOutOfTime" },
         "chat.leave": { actions: "markLeaving" }
       },
@@ -257,7 +257,7 @@ const machine = chatSetup.createMachine({
           invoke: { src: "hooks", input: ({ context }) => dueHooks(context) },
           on: {
             "hooks.answered": { target: "deciding", actions: "recordHooks" },
-            "turn.cancel": { target: "deciding", actions: ["skipHooks", "markCancelled"] },
+            "turn.cancel": { guard: "isOfTurn", target: "deciding", actions: ["skipHooks", "markCancelled"] },
             "turn.deadline": { target: "deciding", actions: ["skipHooks", "markOutOfTime"] }
           }
         },
@@ -274,7 +274,7 @@ const machine = chatSetup.createMachine({
             saving: {
               always: { guard: "isStopped", target: "draining" },
               on: {
-                "turn.cancel": { target: "draining", actions: "markCancelled" },
+                "turn.cancel": { guard: "isOfTurn", target: "draining", actions: "markCancelled" },
                 "turn.deadline": { target: "draining", actions: "markOutOfTime" }
               }
             },

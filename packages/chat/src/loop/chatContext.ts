@@ -107,7 +107,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * The events of a chat.
  *
  * - `turn.start`: run a turn, at once or as its `whenBusy` requires. `now` is the time, for a wait that is limited
- * - `turn.cancel`: cancel the running turn; waiting turns stay
+ * - `turn.cancel`: cancel the running turn, or only the one with this id; waiting turns stay
  * - `turn.deadline`, from the chat itself: the time of the running turn is over
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
@@ -119,7 +119,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: TurnStart; readonly now?: number }
-  | { readonly type: "turn.cancel" }
+  | { readonly type: "turn.cancel"; readonly turn?: string | undefined }
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }

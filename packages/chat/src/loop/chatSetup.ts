@@ -126,6 +126,9 @@ const guards = {
     event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),
   waitsForAnswer: ({ context, event }: At) => mustWaitForAnswer(context, turnIn(event)?.id),
   interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
+  /** REF9 */
+  isOfTurn: ({ context, event }: At) =>
+    event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
   wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>

@@ -88,3 +88,64 @@ describe("REF9 `cancel` of a turn that has not begun", () => {
     expect((await urgent.result()).haltedReason).toBe("completed")
   })
 })
+
+describe("REF9 `cancel` names its turn", () => {
+  const moments = Array.from({ length: 24 }, (_, moment) => moment)
+
+  test.each(["by its id", "as the turn", "without a name"])("never ends the next turn (%s)", async (way) => {
+    const seen: Array<readonly [number, unknown, unknown]> = []
+    for (const moment of moments) {
+      const adapter = handAdapter()
+      const { troupe } = await check.troupe({ adapter, store: memory() })
+      const chat = await troupe.chat("c")
+      const first = chat.send("one", { id: "first" })
+      const second = chat.send("two", { id: "second" })
+      await until(() => adapter.streams.length === 1)
+      adapter.streams[0]?.finish("stop")
+      for (let turn = 0; turn < moment % 6; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+      for (let turn = 0; turn < moment >> 1; turn++) await Promise.resolve()
+      const isFirst = chat.getSnapshot()?.context.turn?.delivery?.id === "first"
+      const options = way === "by its id" ? { turn: "first" } : way === "as the turn" ? { turn: first } : undefined
+      const cancelled = options === undefined && !isFirst ? Promise.resolve() : chat.cancel(options)
+      const isOver = await settles(cancelled)
+      await until(() => adapter.streams.length === 2)
+      adapter.streams[1]?.finish("stop")
+      seen.push([moment, isOver, (await second.result()).haltedReason])
+      await troupe.stop()
+    }
+    expect(seen).toEqual(moments.map((moment) => [moment, true, "completed"]))
+  })
+
+  test("ends the running turn that the named input joined, and the retry of the named input", async () => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store: memory() })
+    const chat = await troupe.chat("c")
+    const first = chat.send("one")
+    await until(() => adapter.streams.length === 1)
+    const joined = chat.send("two", { whenBusy: "steer", id: "joined" })
+    adapter.streams[0]?.finish("stop")
+    await until(() => adapter.streams.length === 2)
+    await chat.cancel({ turn: "joined" })
+    expect([(await first.result()).haltedReason, (await joined.result()).haltedReason]).toEqual([
+      "cancelled",
+      "cancelled"
+    ])
+    const again = chat.retry()
+    await until(() => adapter.streams.length === 3)
+    await chat.cancel({ turn: "joined" })
+    expect((await again.result()).haltedReason).toBe("cancelled")
+  })
+
+  test("does nothing to a turn that is over, and refuses what names no turn", async () => {
+    const { troupe } = await check.troupe({ adapter: check.fake({ scripts: [says("a"), says("b")] }), store: memory() })
+    const chat = await troupe.chat("c")
+    const first = chat.send("one")
+    await first.result()
+    await chat.cancel({ turn: first })
+    const second = chat.send("two")
+    await chat.cancel({ turn: first })
+    expect((await second.result()).haltedReason).toBe("completed")
+    const wrong = { turn: 3 } as unknown as { readonly turn: string }
+    await expect(chat.cancel(wrong)).rejects.toMatchObject({ _tag: "ValidationError", reason: "invalid_options" })
+  })
+})

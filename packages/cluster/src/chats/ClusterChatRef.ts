@@ -125,8 +125,8 @@ export class ClusterChatRef implements ChatRef {
     return (await this.#ask("GET", this.#chat)) as ChatView.ChatView
   }
 
-  async cancel(): Promise<void> {
-    await this.#verb(`${this.#chat}/cancel`)
+  async cancel(options?: Parameters<ChatRef["cancel"]>[0]): Promise<void> {
+    await this.#verb(`${this.#chat}/cancel`, { turn: this.#parts.checks.cancel(options) })
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {

@@ -19,7 +19,9 @@ import { pacedOf } from "./paced.ts"
 import { useTroupe } from "./Provider.ts"
 
 /** The actions of a chat. Each is the same function while the chat is the same. */
-export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe"> & {
+export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe" | "cancel"> & {
+  /** Cancels the running turn. It has no arguments, so that it can be an event handler. */
+  readonly cancel: () => Promise<void>
   /** Answers the current question. */
   readonly answer: (answer: string) => Promise<void>
 }
@@ -88,7 +90,7 @@ const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
     verbs = {
       send: chat.send,
       answer: (answer) => chat.send(answer),
-      cancel: chat.cancel,
+      cancel: () => chat.cancel(),
       retry: chat.retry,
       resume: chat.resume,
       approve: chat.approve,

@@ -88,7 +88,7 @@ export class RemoteChat implements ChatLink {
     await this.#say("/messages", { input, whenBusy, id, model, agent })
   }
 
-  readonly cancel: ChatLink["cancel"] = async () => void (await this.#say("/cancel"))
+  readonly cancel: ChatLink["cancel"] = async ({ turn } = {}) => void (await this.#say("/cancel", { turn }))
 
   readonly retry: ChatLink["retry"] = async () => void (await this.#say("/retry"))
 

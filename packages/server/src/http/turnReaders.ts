@@ -4,8 +4,8 @@
  * Owns: how many clients read each chat, and which turn all of them left. Does not own the turns, which it cancels through
  * their chats.
  *
- * READERS1. With `onDisconnect: "cancel"`, a turn is cancelled when its last reader disconnects. With `"continue"` it
- *           continues.
+ * READERS1. With `onDisconnect: "cancel"`, a turn is cancelled when its last reader disconnects, and no other turn is. With
+ *           `"continue"` it continues.
  * READERS2. A turn counts as left from the disconnect of its last reader until another client reads it. A message that does
  *           not choose otherwise interrupts such a turn.
  */
@@ -50,8 +50,9 @@ export class TurnReaders {
     for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.delete(one)
     return (disconnected) => {
       if (this.#add(chat, -1) > 0 || !disconnected) return
-      for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.add(one)
-      if (this.#onDisconnect === "cancel") void this.#cancel(chat, turn)
+      const running = runningIn(chat)
+      for (const one of [running, turn?.turn]) if (one !== undefined) this.#left.add(one)
+      if (this.#onDisconnect === "cancel") void this.#cancel(chat, turn, turn?.id ?? running?.delivery?.id)
     }
   }
 
@@ -67,9 +68,10 @@ export class TurnReaders {
     return count
   }
 
-  /** Cancels the turn, once it runs, unless it has a reader again. */
-  async #cancel(chat: LocalChatRef, turn: LiveTurn | undefined): Promise<void> {
+  /** Cancels the turn with this id, once it runs, unless it has a reader again. */
+  async #cancel(chat: LocalChatRef, turn: LiveTurn | undefined, id: string | undefined): Promise<void> {
     if (turn !== undefined) await Promise.race([turn.delivery, turn.ended])
-    if (this.#counts.get(chat) === 0 && turn?.over !== true) await chat.cancel()
+    const isLeft = this.#counts.get(chat) === 0 && turn?.over !== true
+    if (isLeft && id !== undefined) await chat.cancel({ turn: id })
   }
 }

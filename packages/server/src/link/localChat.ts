@@ -127,7 +127,7 @@ export class LocalChat implements ChatLink {
   readonly send: ChatLink["send"] = async (input, { agent, ...options } = {}) =>
     unread((await this.#use(agent)).send(input, options))
 
-  readonly cancel: ChatLink["cancel"] = async () => (await this.#use()).cancel()
+  readonly cancel: ChatLink["cancel"] = async (options) => (await this.#use()).cancel(options)
 
   readonly retry: ChatLink["retry"] = async () => unread((await this.#use()).retry())
 

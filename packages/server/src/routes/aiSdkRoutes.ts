@@ -205,7 +205,8 @@ const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<R
   } else if (!mayCancel && isRunning(context)) {
     throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   }
-  await chat.cancel()
+  const running = contextOf(call, chat)?.turn?.delivery?.id
+  if (running !== undefined) await chat.cancel({ turn: running })
   const turn = chat.retry({ options })
   claim(turn)
   await taken(turn)

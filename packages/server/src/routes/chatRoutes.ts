@@ -33,6 +33,8 @@ const Answer = z.strictObject({ input: Said, id: inputId.optional(), toolCallId:
 const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
 const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
+/** The turn to cancel, or the id of its input. */
+const Cancel = z.strictObject({ turn: inputId.optional() })
 
 const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
 
@@ -159,7 +161,7 @@ export const chatRoutes: ReadonlyArray<Route> = [
   own(
     "POST",
     "/chats/:id/cancel",
-    verb(Nothing, (chat) => chat.cancel())
+    verb(Cancel, (chat, options) => chat.cancel(options))
   ),
   own(
     "POST",

@@ -298,10 +298,11 @@ const cancel = async (call: Call): Promise<Response> => {
   const place = knownResponse(call.params["id"] ?? "")
   const chat = await call.chats.existing(place.conversation)
   const { body } = storedAt(call, place)
-  if (body(contextOf(call, chat))["status"] !== "in_progress") {
+  const context = contextOf(call, chat)
+  if (context?.turn === undefined || body(context)["status"] !== "in_progress") {
     throw new HttpError("invalid_status_for_operation", "This response is over, and cannot be cancelled")
   }
-  await chat.cancel()
+  await chat.cancel({ turn: context.turn.delivery?.id })
   return Response.json(body(contextOf(call, chat)))
 }
 
