@@ -39,10 +39,25 @@ const lonelyReasoning = (items: ReadonlyArray<Item>): ReadonlyArray<unknown> =>
     return isReasoning && /^(?:user|system|developer|.*_output|)$/.test(items[at + 1]?.role ?? "") ? [raw] : []
   })
 
+const broken = (law: string, found: ReadonlyArray<unknown>): ReadonlyArray<Difference> =>
+  found.length === 0 ? [] : [{ path: "law", message: `${law}: ${shortened(found[0])}` }]
+
+/** What breaks a law in the body of a request. */
+export const brokenIn = (body: unknown): ReadonlyArray<Difference> => {
+  const items = itemsOf(body)
+  const hasReferences = items.some(({ raw }) => raw["type"] === "item_reference")
+  const calls = items.flatMap((item) => item.calls)
+  const results = items.flatMap((item) => item.results.map(idOf))
+  return [
+    ...broken("half a surrogate pair in a request", halfPairsIn(body)),
+    ...broken("blank text as the only content", blanksOf(items)),
+    ...broken("a call without exactly one result in a request", unpairedOf(calls, results, hasReferences)),
+    ...broken("reasoning without the item that follows it", lonelyReasoning(items))
+  ]
+}
+
 /** What breaks a law. Ends the world. */
 export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference>> => {
-  const broken = (law: string, found: ReadonlyArray<unknown>): ReadonlyArray<Difference> =>
-    found.length === 0 ? [] : [{ path: "law", message: `${law}: ${shortened(found[0])}` }]
   const isAtRest = await world.isAtRest()
   const { status } = await world.chat.view()
   const threadCalls = world.thread.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : []))
@@ -50,19 +65,7 @@ export const brokenLaws = async (world: World): Promise<ReadonlyArray<Difference
   const unpaired = unpairedOf(threadCalls.map(idOf), threadResults)
   const open = await world.close()
   return [
-    ...[...world.main.bodies, ...(world.child?.bodies ?? [])].flatMap((text) => {
-      const body: unknown = JSON.parse(text)
-      const items = itemsOf(body)
-      const hasReferences = items.some(({ raw }) => raw["type"] === "item_reference")
-      const calls = items.flatMap((item) => item.calls)
-      const results = items.flatMap((item) => item.results.map(idOf))
-      return [
-        ...broken("half a surrogate pair in a request", halfPairsIn(body)),
-        ...broken("blank text as the only content", blanksOf(items)),
-        ...broken("a call without exactly one result in a request", unpairedOf(calls, results, hasReferences)),
-        ...broken("reasoning without the item that follows it", lonelyReasoning(items))
-      ]
-    }),
+    ...[...world.main.bodies, ...(world.child?.bodies ?? [])].flatMap((text) => brokenIn(JSON.parse(text))),
     ...broken("the turn does not end", isAtRest || world.isEndless ? [] : [status]),
     ...broken("a call without exactly one result", isAtRest && !status.startsWith("awaiting") ? unpaired : []),
     ...broken("unhandled rejection", world.rejections.map(String)),

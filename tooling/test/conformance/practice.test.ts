@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { brokenIn } from "../../conformance/practice/laws.ts"
 import { practiceSuite } from "../../conformance/practice/practiceSuite.ts"
 import { reportOf, runCases } from "../../conformance/runner/runSuite.ts"
 import { readCases } from "../../conformance/runner/suite.ts"
@@ -18,6 +19,15 @@ it.each(names)("PRACTICE5 an input passes when it is right, and fails when it is
   expect(await findingOf(`right/${name}`)).toEqual([])
   const [found] = await findingOf(`wrong/${name}`)
   expect(found).toEqual({ path: expect.any(String), message: expect.any(String) })
+})
+
+it.each<[law: string, messages: ReadonlyArray<object>]>([
+  ["half a surrogate pair in a request", [{ role: "user", content: "\ud83d" }]],
+  ["blank text as the only content", [{ role: "assistant", content: " \n" }]],
+  ["a call without exactly one result in a request", [{ type: "function_call", call_id: "c" }]],
+  ["reasoning without the item that follows it", [{ type: "item_reference", id: "rs_1" }, { role: "user" }]]
+])("PRACTICE2, PRACTICE3 a request with %s breaks this law, and only this one", (law, messages) => {
+  expect(brokenIn({ messages }).map(({ message }) => message.split(": ")[0])).toEqual([law])
 })
 
 it("PRACTICE5 inputs with words or fields that the runner does not know are counted apart", async () => {

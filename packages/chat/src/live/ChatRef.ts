@@ -95,7 +95,7 @@ export interface ChatRef {
    * cancel. If a tool asked a question, the input answers it. Inputs that were accepted before the last restart run first,
    * or after this input if it interrupts. With the `id` of an input whose turn is not over, the same turn is returned.
    *
-   * **Errors**: throws a `ValidationError` for an invalid message (`invalid_message`), for unknown options
+   * **Errors**: throws a `ValidationError` for an invalid message or one of blank text (`invalid_message`), for unknown options
    * (`invalid_options`), and for an `id` that belongs to an input with other content. Reading, and `result()`, fail with a
    * `SessionError`: `awaiting_tool_results` when tool results must come first, `busy` if so chosen, `inbox_full` when too
    * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over,

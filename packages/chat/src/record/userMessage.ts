@@ -27,15 +27,20 @@ export const userMessage = (input: UserInput): UserMessage => {
   return copy
 }
 
-/** Throws a `ValidationError` (`invalid_message`) for a message without content: a chat needs something to answer. */
+/**
+ * Throws a `ValidationError` (`invalid_message`) for a message without content or with blank text alone: a chat needs
+ * something to answer, and providers refuse blank text.
+ */
 export const withContent = (message: UserMessage): UserMessage => {
   const { content } = message
   const isEmpty =
-    typeof content === "string" ? content === "" : content.every((part) => part.type === "text" && part.text === "")
+    typeof content === "string" ? isBlank(content) : content.every((part) => part.type === "text" && isBlank(part.text))
   if (!isEmpty) return message
   const reason = "must_not_be_empty; retry() answers the thread as it is"
   throw new ValidationError("invalid_message", [{ field: ["content"], reason }])
 }
+
+const isBlank = (text: string): boolean => text.trim() === ""
 
 /** The fields with which a message cannot be stored. */
 const misfits = (message: UserMessage): ReadonlyArray<Finding> => {

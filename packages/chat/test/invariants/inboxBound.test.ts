@@ -68,7 +68,7 @@ describe("INBOX1", () => {
     const { chat } = await busy()
     const frame = JSON.stringify(Message.user("")).length
     const half = 196_608 - frame
-    expect(await reasons(chat, "ä".repeat(half / 2), "\n".repeat(half / 2), "x")).toEqual([
+    expect(await reasons(chat, "ä".repeat(half / 2), `x${"\n".repeat(half / 2 - 1)}x`, "x")).toEqual([
       "pending",
       "pending",
       "inbox_full"

@@ -23,7 +23,7 @@ const refusalOf = async (work: () => unknown): Promise<unknown> => {
 const started = () => check.troupe({ adapter: check.fake({ respond: () => says("done") }), store: memory() })
 
 describe("a message", () => {
-  test.each([[""], [[]], [[{ type: "text" as const, text: "" }]]])(
+  test.each([[""], [" \n"], [[]], [[{ type: "text" as const, text: "\t" }]]])(
     "without content (%j) is refused, and the chat has nothing of it",
     async (input) => {
       const { troupe } = await started()

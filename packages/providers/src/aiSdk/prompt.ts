@@ -11,6 +11,7 @@ import type {
 } from "@ai-sdk/provider"
 import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 import { givenOptions, handedBack } from "./providerMetadata.ts"
+import { isBlank, sendable } from "./sendablePrompt.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
 import type { AssistantPart } from "./replyParts.ts"
 
@@ -47,13 +48,13 @@ export const promptOf = (
       }
     }
   }
-  return prompt
+  return sendable(prompt, messages.at(-1)?.role === "tool")
 }
 
 type PromptPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
 
 const partsOf = (content: Message.Message["content"]): ReadonlyArray<ContentPart> =>
-  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
+  typeof content === "string" ? [{ type: "text", text: content }] : content
 
 const userPart = (
   part: ContentPart,
@@ -61,7 +62,7 @@ const userPart = (
 ): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
   switch (part.type) {
     case "text":
-      return part.text === "" ? [] : [{ type: "text", text: part.text, ...handedBack(part.metadata) }]
+      return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...handedBack(part.metadata) }]
     case "image":
       return [imagePart(part, providerName)]
     case "file":
@@ -112,10 +113,10 @@ const contentTypes: ReadonlySet<string> = new Set<AssistantPart["type"]>(["text"
 
 type PartOf<Type extends string> = Extract<AssistantPart, { readonly type: Type }>
 
-/** Providers refuse an empty text, unless it has metadata of its own. */
+/** Providers refuse a blank text, unless it has metadata of its own. */
 const textPart = ({ text, metadata }: PartOf<"text">, onlyText: ReturnType<typeof handedBack>): Array<PromptPart> => {
   const options = { ...onlyText, ...handedBack(metadata) }
-  return text === "" && options.providerOptions === undefined ? [] : [{ type: "text", text, ...options }]
+  return isBlank(text) && options.providerOptions === undefined ? [] : [{ type: "text", text, ...options }]
 }
 
 const callPart = (call: ToolCall.ToolCall | undefined): Array<PromptPart> => {

@@ -24,7 +24,7 @@ interface Ran<Reply> {
 }
 
 /** A provider whose first reply is the recording; every later one is a text. */
-const modelOf = (name: string): { readonly model: LanguageModelV4; readonly bodies: Array<string> } => {
+export const modelOf = (name: string): { readonly model: LanguageModelV4; readonly bodies: Array<string> } => {
   const bodies: Array<string> = []
   const dialect = dialectOf(name)
   const fetch = async (_: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
@@ -72,7 +72,7 @@ const dialectOf = (name: string): Dialect => {
 }
 
 /** OpenAI keeps the items of its replies, unless the request says that the caller does. */
-const optionsOf = (name: string) =>
+export const optionsOf = (name: string) =>
   name.includes("stateless") ? { openai: { store: false, include: ["reasoning.encrypted_content"] } } : {}
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
