@@ -108,6 +108,7 @@ const endOf = (result: ChatResult): TurnEnd => {
     case "error":
     case "tool_error":
     case "max_turns":
+    case "max_chain_requests":
     case "consecutive_mistakes":
     case "no_progress":
       return "failed"
@@ -120,6 +121,8 @@ const failureOf = ({ haltedReason, metadata }: ChatResult): unknown => {
   switch (haltedReason) {
     case "max_turns":
       return `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
+    case "max_chain_requests":
+      return "The ends of background tasks began too many turns; say something to go on"
     case "consecutive_mistakes":
       return `All tool calls of ${String(metadata["mistakes"])} replies in a row failed; say what to do instead`
     case "no_progress":

@@ -90,13 +90,16 @@ export const argumentChecks = {
   results: (results: unknown): void => {
     if (!isRecord(results)) throw refusedArgument([], "must_be_an_object of results by the id of their call")
   },
-  /** The options of `cancel`: the id of the turn, if it names one. */
-  cancel: (options: { readonly turn?: unknown } | undefined): string | undefined => {
-    checkNames(options, ["turn"])
-    const turn = options?.turn
+  /** The options of `cancel`, with the id of the turn if it names one. */
+  cancel: (
+    options: { readonly turn?: unknown; readonly tasks?: unknown } | undefined
+  ): { readonly turn: string | undefined; readonly tasks: boolean } => {
+    checkNames(options, ["turn", "tasks"])
+    const { turn, tasks = false } = options ?? {}
+    if (typeof tasks !== "boolean") throw refusedArgument(["tasks"], "must_be_true_or_false")
     const id = isRecord(turn) ? turn["id"] : turn
-    if (id === undefined && turn === undefined) return undefined
-    if (typeof id === "string" && id !== "") return id
+    if (id === undefined && turn === undefined) return { turn: undefined, tasks }
+    if (typeof id === "string" && id !== "") return { turn: id, tasks }
     throw refusedArgument(["turn"], "must_be_a_turn, or the id of its input")
   },
   /** The id of a call; a missing one would select all calls. */

@@ -12,7 +12,8 @@
  * BG3. A task goes on while its chat has no process. Its end loads the chat.
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
  *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`, also one whose tool or agent the code lacks.
- * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, and while calls wait.
+ * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, while calls wait, and while
+ *      the chain is over (CHAIN3, CHAIN5).
  * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
  *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
  * BG7. A chat has at most `maxTasks` tasks. A call beyond the bound fails (`task_refused`); with `afterMs` it runs to its end.
@@ -117,6 +118,12 @@ export class BackgroundTasks {
     if (!run.began) this.#ended(chat, run, { status: "cancelled", text: "It was cancelled before it began." })
     else await run.cancel()
     await run.ended
+  }
+
+  /** Cancels all tasks of a chat that run, and resolves when their work has ended. */
+  async cancelAll(chat: string): Promise<void> {
+    const running = this.#tasks(chat).filter(({ end }) => end === undefined)
+    await Promise.all(running.map(({ task }) => this.cancel(chat, task.id)))
   }
 
   /** Begins the work of a call; returns its result, or that it is a task. */

@@ -1,7 +1,7 @@
 /**
  * Encodes and decodes every value of this package as JSON (serialization).
  *
- * **Details**: the form is `{ "type": "Message", "version": 1, "data": … }`. Inside `data` values are as they are in
+ * **Details**: the form is `{ "type": "Message", "version": 2, "data": … }`. Inside `data` values are as they are in
  * memory. A value that JSON cannot represent is an object of one key: `$bigint`, `$bytes`, `$date`, `$number`,
  * `$undefined`, `$error`, `$result`. A user's object that looks like one of these is quoted as `$object`.
  *
@@ -10,7 +10,7 @@
  * CODEC2. A value is encoded whole, or rejected with an `unencodable` error that names each path. An error inside the
  *   value is always encodable: a part of its `cause` or `metadata` that has no JSON form is described in its place.
  * CODEC3. A decoded value fits its type; otherwise it is rejected with an `undecodable` error that names each path. An
- *   unknown type, version or enumerated word is rejected.
+ *   unknown type or enumerated word is rejected, and so is a version after the present one.
  *
  * @module
  */
@@ -22,8 +22,8 @@ import { type Json, read, type Tag, write } from "../values/index.ts"
 /** The names of all types that have a JSON form. */
 export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as Array<TypeName>)
 
-/** The version of the form. A decoder of another version rejects it. */
-const version = 1
+/** The version of the form. A decoder reads this version and those before it, and rejects a later one. */
+const version = 2
 
 /** The JSON form of a value. */
 interface Encoded {
@@ -73,7 +73,7 @@ type DecodeOptions = Attachments
  * const thread = Thread.append(Thread.empty, user("Hello"))
  * const text = Codec.encode("Thread", thread)
  *
- * text // => '{"type":"Thread","version":1,"data":{"messages":[{"role":"user","content":"Hello"}]}}'
+ * text // => '{"type":"Thread","version":2,"data":{"messages":[{"role":"user","content":"Hello"}]}}'
  * Codec.decode("Thread", text) // => thread
  * ```
  */
@@ -105,7 +105,7 @@ const inside = (json: Json, tag: Tag): Json => {
  * Decodes a JSON text of {@link encode}.
  *
  * **Details**: `type` is the expected type; text of another type is rejected. Data without the surrounding type and
- * version is decoded as data of that type and of this version.
+ * version is decoded as data of that type.
  *
  * **Errors**: throws a `ValidationError` (`undecodable`). Its findings name paths of the JSON value: `json` is
  * `malformed`; `type` or `version` is `missing`, `unknown` or `unexpected`; `data` is `missing`; an unknown enumerated
@@ -172,7 +172,7 @@ const typeOf = ({ type }: Readonly<Record<string, unknown>>): TypeName => {
 
 const dataOf = (json: Readonly<Record<string, unknown>>): unknown => {
   if (json["version"] === undefined) throw refused("undecodable", ["version"], "missing")
-  if (json["version"] !== version) throw refused("undecodable", ["version"], "unknown")
+  if (json["version"] !== 1 && json["version"] !== version) throw refused("undecodable", ["version"], "unknown")
   if (!("data" in json)) throw refused("undecodable", ["data"], "missing")
   return json["data"]
 }

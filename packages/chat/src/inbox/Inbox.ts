@@ -96,6 +96,9 @@ export const take = (inbox: Inbox, turn: TurnData): Inbox => [
 
 const steers = ({ status, whenBusy }: WaitingTurn): boolean => status === "waiting" && whenBusy === "steer"
 
+/** The turns that wait to join the running turn. */
+export const steering = (inbox: Inbox): Inbox => inbox.filter(steers)
+
 export const hasSteers = (inbox: Inbox): boolean => inbox.some(steers)
 
 export const hasInterrupts = (inbox: Inbox): boolean =>

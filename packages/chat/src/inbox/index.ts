@@ -7,8 +7,8 @@ export type { InboxState, LostInputs } from "./takenInputs.ts"
 export { dataOf, isInput } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
 export {
+  isHeldBack,
   mustWait,
-  mustWaitForAnswer,
   nextTurn,
   refusalOf,
   undecidedCall,

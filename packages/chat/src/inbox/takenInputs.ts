@@ -15,7 +15,7 @@
  */
 import { OtpError } from "@troupe/otp"
 import type { Thread, ToolCall } from "../model/index.ts"
-import { type InboxEntry, type Keeps, leastOf, type OpenStep, wholeOf } from "../record/index.ts"
+import { type Chain, type InboxEntry, type Keeps, leastOf, type OpenStep, wholeOf } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
 
@@ -30,6 +30,8 @@ interface Before {
   readonly expiresAt: number | undefined
   readonly inputs: Ids
   readonly known: Ids
+  /** What the chain used before the running turn; a chat of which nothing can follow does not have this property. */
+  readonly chain?: Chain | undefined
 }
 
 /** The part of a chat's state that its inbox reads and changes. */
@@ -43,15 +45,19 @@ export interface InboxState extends Before {
   readonly stores: boolean
 }
 
-const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: InboxState): Before => ({
-  thread,
-  interrupted,
-  pendingToolCalls,
-  open,
-  expiresAt,
-  inputs,
-  known
-})
+const beforeOf = (context: InboxState): Before => {
+  const { thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known, chain } = context
+  return {
+    thread,
+    interrupted,
+    pendingToolCalls,
+    open,
+    expiresAt,
+    inputs,
+    known,
+    chain
+  }
+}
 
 type Taking = Pick<InboxState, "inbox" | "before" | "inputs" | "known">
 

@@ -9,28 +9,32 @@
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
 import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
-import { isChildId, isEndInput, isWaiting, type PendingQuestion } from "../record/index.ts"
+import { isChildId, isEndInput, isRuntimeInput, isWaiting, type PendingQuestion } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import type { TurnData } from "./turnData.ts"
 
 /** The state that decides which turn is next. */
-interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open"> {
+interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open" | "chain"> {
   readonly pendingQuestion: PendingQuestion | undefined
 }
 
-/** Whether an input waits until the question is answered: the end of a background task is no answer (BG5). */
-export const mustWaitForAnswer = (
-  { pendingQuestion }: Pick<Asking, "pendingQuestion">,
-  id: string | undefined
-): boolean => pendingQuestion !== undefined && id !== undefined && isEndInput(id)
+/**
+ * Whether an input of the runtime begins no turn now: the end of a background task is no answer (BG5), and a chain that is over has no
+ * further turn of the runtime (CHAIN3).
+ */
+export const isHeldBack = (
+  { pendingQuestion, chain }: Pick<Asking, "pendingQuestion" | "chain">,
+  turn: Pick<TurnData, "id" | "messages"> | undefined
+): boolean =>
+  turn !== undefined &&
+  ((pendingQuestion !== undefined && isEndInput(turn.id)) || (chain?.isOver === true && isRuntimeInput(turn)))
 
 /** The next turn to run (MAIL4). */
 export const nextTurn = (context: Asking): Inbox.WaitingTurn | undefined => {
-  const { inbox, pendingQuestion } = context
-  const isHeldUp = (turn: TurnData): boolean => mustWait(context, turn) || mustWaitForAnswer(context, turn.id)
-  return Inbox.next(
-    pendingQuestion !== undefined || waitsForAnswers(context) ? inbox.filter((turn) => !isHeldUp(turn)) : inbox
-  )
+  const { inbox, pendingQuestion, chain } = context
+  const mayHold = pendingQuestion !== undefined || chain?.isOver === true || waitsForAnswers(context)
+  const isHeldUp = (turn: TurnData): boolean => mustWait(context, turn) || isHeldBack(context, turn)
+  return Inbox.next(mayHold ? inbox.filter((turn) => !isHeldUp(turn)) : inbox)
 }
 
 const waitsForAnswers = ({ pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">): boolean =>
@@ -42,16 +46,16 @@ export const mustWait = (
   { messages }: Pick<TurnData, "messages">
 ): boolean => waitsForAnswers(context) && messages[0]?.role === "user"
 
-/** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results or for decisions. */
+/** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results, for decisions or for the next chain. */
 export const waitsIn = (
   context:
-    | (Pick<InboxState, "turn" | "inbox" | "pendingToolCalls" | "open"> & Pick<Asking, "pendingQuestion">)
+    | (Pick<InboxState, "turn" | "inbox" | "pendingToolCalls" | "open" | "chain"> & Pick<Asking, "pendingQuestion">)
     | undefined,
   { id, messages }: Pick<TurnData, "id" | "messages">
 ): boolean =>
   context?.turn === undefined &&
   context?.inbox.some((waiting) => waiting.id === id) === true &&
-  (mustWait(context, { messages }) || mustWaitForAnswer(context, id))
+  (mustWait(context, { messages }) || isHeldBack(context, { id, messages }))
 
 /**
  * Why a turn cannot begin; `undefined` when it can. It must decide about suspended calls, else answer all the calls

@@ -19,6 +19,8 @@ interface TurnContent {
   readonly retry?: boolean | undefined
   /** Decisions about suspended calls. */
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  /** Whether its decisions begin a new chain (CHAIN2). */
+  readonly renews?: boolean | undefined
   /** The model that the input was sent with. */
   readonly model?: string | undefined
 }
@@ -50,11 +52,12 @@ export interface Turn extends TurnContent {
 }
 
 /** The data of a turn. `id` is for a turn without a delivery. */
-export const dataOf = ({ messages, retry, decisions, model, delivery }: Turn, id: string): TurnData => ({
+export const dataOf = ({ messages, retry, decisions, renews, model, delivery }: Turn, id: string): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true ? { retry } : {}),
   ...(decisions === undefined ? {} : { decisions }),
+  ...(renews === true ? { renews } : {}),
   ...(model === undefined ? {} : { model }),
   ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
 })

@@ -29,12 +29,17 @@ export interface SetModeOptions {
 }
 
 /**
- * Which turn a cancel is for: the turn, or the id of its input. By default the turn that runs or, before it runs, the next one.
+/**
+ * What a cancel ends.
+ *
+ * - `turn`: the turn, or the id of its input. Default: the turn that runs or, before it runs, the next one
+ * - `tasks`: the background tasks of the chat too. Their ends wait in the inbox, and join the turn of the next input. Default: false
  *
  * **Details**: an input that steered a turn names that turn. A retry has the inputs that it answers.
  */
 export interface CancelOptions {
   readonly turn?: string | { readonly id: string } | undefined
+  readonly tasks?: boolean | undefined
 }
 
 /**
@@ -236,9 +241,12 @@ export interface ChatRef {
    * **Details**: resolves when the turn is over, within the drain deadline (`drainMs`) whatever its tools do. Its events
    * end with `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and the text so far is
    * kept. A store that hangs adds at most the same time before the turn and at its end. Without a running turn this does
-   * nothing, and so does a cancel of a turn that is over. A cancel never ends another turn than the one that it is for.
+   * nothing, and so does a cancel of a turn that is over. A cancel never ends another turn than the one that it is for. With `tasks` it
+   * ends everything that the last input has caused: the background tasks end `cancelled`, and no end of a task begins a turn before the
+   * next input. It resolves then when their work has ended.
    *
-   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id.
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id; with `tasks` also as
+   * {@link setPermissionMode}.
    */
   cancel(options?: CancelOptions): Promise<void>
 

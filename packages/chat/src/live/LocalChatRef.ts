@@ -14,6 +14,7 @@ import {
   type Decision,
   type Mode,
   type SendOptions,
+  sentByTool,
   type TaskEnd,
   type UserInput,
   userMessage,
@@ -78,6 +79,12 @@ export class LocalChatRef implements ChatRef {
     const said = argumentChecks.message(input)
     const message = schema === undefined ? said : asking(said, schema)
     return this.#send(message, options).answering(schema)
+  }
+
+  /** The input of a tool's handler, which begins no chain (CHAIN1). */
+  note(input: UserInput, options: SendOptions = {}): LiveTurn {
+    const given = argumentChecks.ask(options, ["whenBusy", "id", "model"])
+    return this.#send(sentByTool(argumentChecks.message(input)), { whenBusy: "steer", ...given })
   }
 
   #send(message: UserMessage, { whenBusy = "queue", id, model, options }: SendOptions & OwnOptions): LiveTurn {
@@ -158,22 +165,32 @@ export class LocalChatRef implements ChatRef {
     return attached
   }
 
-  /** `options` are those of the turn that the decision begins: the turn that suspended the call had its own. */
-  approve(toolCallId: string, decision: Decision, { options }: OwnOptions = {}): LiveTurn {
+  /**
+   * `options` are those of the turn that the decision begins: the turn that suspended the call had its own. With `renew` that turn begins
+   * a new chain: the limits count anew (CHAIN2).
+   */
+  approve(
+    toolCallId: string,
+    decision: Decision,
+    { options, renew }: OwnOptions & { readonly renew?: boolean | undefined } = {}
+  ): LiveTurn {
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
     const { maxToolResultCharacters } = this.#chat
     const state = context && { ...context, given: options?.tools, engineOf, maxToolResultCharacters }
     return this.#chat.start([], {
       options,
+      renews: renew,
       decisions: [boundDecision(decision, toolCallId, state)]
     })
   }
 
   async cancel(options?: CancelOptions): Promise<void> {
-    const id = argumentChecks.cancel(options)
+    const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
+    if (tasks) await this.#chat.endChain()
     await this.#chat.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
+    if (tasks) await this.#tasks.cancelAll(this.id)
   }
 
   cancelToolCall(toolCallId: string): Promise<void> {

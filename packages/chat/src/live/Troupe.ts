@@ -131,6 +131,7 @@ export class RunningTroupe {
       maxLiveChats,
       maxStartingChats,
       maxTasks: own.maxTasks ?? 16,
+      maxChainRequests: own.maxChainRequests ?? 50,
       home,
       inspect,
       released: (id) => forgetChat(guardedStore, id)

@@ -134,6 +134,12 @@ export const sendAgent = (id: string, { pid, env }: AskedProcess, agent: AgentRe
     Process.send(pid, { type: "agent.set", agent, ask: env?.ask({ counts }) })
   )
 
+/** Ends the chain, and waits until that is stored, or is part of the next commit. */
+export const sendChainEnd = (id: string, { pid, env }: AskedProcess): Promise<void> =>
+  counted(id, pid, "The end of the chain", (counts) =>
+    Process.send(pid, { type: "chain.end", ask: env?.ask({ counts }) })
+  )
+
 /** The process of a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
 

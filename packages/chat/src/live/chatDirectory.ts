@@ -55,6 +55,7 @@ export interface ChatParts {
   readonly maxLiveChats: number
   readonly maxStartingChats: number
   readonly maxTasks: number
+  readonly maxChainRequests: number
   readonly home: Home | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
@@ -177,7 +178,7 @@ export class ChatDirectory {
     limits: () => this.#parts.limits,
     accept: (id, input, fence) => this.#parts.tree.accept(id, input, fence),
     options: (id, turn, agent) => {
-      const { agents, toolSlots, home } = this.#parts
+      const { agents, toolSlots, home, maxChainRequests } = this.#parts
       const living = this.held.get(id)
       const { engine, chatOptions, fixed: usual } = agents.of(agent)
       const own = turn === undefined ? usual() : fixedOptions(engine, withTurnOptions(engine, chatOptions, turn))
@@ -186,6 +187,7 @@ export class ChatDirectory {
         sessionId: id,
         agent,
         toolSlots,
+        maxChainRequests,
         chat: handleOf(living, children, this.tasks, agent),
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
@@ -292,7 +294,6 @@ export class ChatDirectory {
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (!this.#children.isUp(id, parent)) return "ignore"
     this.#children.began(id)
-    const { clock } = system
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
@@ -304,7 +305,7 @@ export class ChatDirectory {
       input: chatStart({
         id,
         engine,
-        clock,
+        clock: system.clock,
         record: isChild && recalled !== undefined ? withoutLimit(recalled) : recalled,
         cutOff: chat.cutOff(record),
         stores: true,
@@ -453,7 +454,7 @@ const handleOf = (
 ): ChatHandle | undefined =>
   living && {
     id: living.ref.id,
-    send: async (input, options) => living.ref.send(input, { whenBusy: "steer", ...options }).receipt,
+    send: async (input, options) => living.ref.note(input, options).receipt,
     ...(children === undefined ? {} : { subagent: (call) => children.run(living.ref.id, call) }),
     // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
     ...(isChildId(living.ref.id) ? {} : { background: (call) => tasks.begin(living.ref.id, agent, call) })

@@ -37,7 +37,7 @@ import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { type Delivery, type InboxLimits, type Turn, waitsIn } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
-import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
+import { type AskedProcess, sendAgent, sendChainEnd, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { LifeNotices } from "./lifeNotices.ts"
@@ -83,6 +83,7 @@ export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  readonly renews?: boolean | undefined
   readonly options?: TurnOptions | undefined
   /** The model that the input was sent with. */
   readonly model?: string | undefined
@@ -105,13 +106,14 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
 /** What a turn adds, and the options that it has for itself. */
 const saidBy = (
   messages: ReadonlyArray<Message>,
-  { retry = false, decisions, options, model }: TurnStart
-): Pick<Turn, "messages" | "retry" | "decisions" | "own" | "model"> => {
+  { retry = false, decisions, renews, options, model }: TurnStart
+): Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model"> => {
   const own = model === undefined ? options : { ...options, model }
   return {
     messages,
     retry,
     ...(decisions === undefined ? {} : { decisions }),
+    ...(renews === true ? { renews } : {}),
     ...(own === undefined ? {} : { own }),
     ...(model === undefined ? {} : { model })
   }
@@ -306,6 +308,11 @@ export class LiveChat implements TurnsHome {
   handOff(name: string): Promise<void> {
     const agent = this.#home.agentRef(name)
     return this.#asked((process) => sendAgent(this.id, process, agent))
+  }
+
+  /** Ends the chain: no input of the runtime begins a turn before the next input of a person or the host (CHAIN5). */
+  endChain(): Promise<void> {
+    return this.#asked((process) => sendChainEnd(this.id, process))
   }
 
   /** Sends a request to the chat's process, which is started if there is none. */

@@ -53,6 +53,7 @@ const ownOptions = {
   maxWaitingBytes: countOrInfinity.optional(),
   maxToolCalls: positiveInteger.optional(),
   maxTasks: positiveInteger.optional(),
+  maxChainRequests: countFrom1.optional(),
   answer: wordOf("user_message", "tool_result").optional(),
   agents: z.unknown(),
   agent: z.unknown()
@@ -148,6 +149,14 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
   readonly maxToolCalls?: number | undefined
   /** How many background tasks of one chat run at once. Default: 16. A further one is refused, and the model reads that. */
   readonly maxTasks?: number | undefined
+  /**
+   * How many model requests the turns send, between two inputs of a person or a host, that ends of background tasks and messages of tool
+   * handlers begin. Default: 50; `Infinity` is no bound.
+   *
+   * **Details**: beside `maxTurns`, which counts the requests of each turn. The turn that reaches the bound ends with
+   * `max_chain_requests`. A later end waits in the inbox, and joins the turn of the next input.
+   */
+  readonly maxChainRequests?: number | undefined
   /**
    * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
    * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.

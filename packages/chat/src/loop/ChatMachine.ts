@@ -63,12 +63,12 @@ import type { OpenStep } from "../record/index.ts"
 import { original } from "../values/index.ts"
 import { outputOf, type StepEnd } from "./endTurn.ts"
 
-const begin = {
-  "turn.start": [
-    { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
-    { target: "running", actions: "beginTurn" }
-  ]
-} as const
+const begins = [
+  { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
+  { target: "running", actions: "beginTurn" }
+] as const
+
+const begin = { "turn.start": [{ guard: "isHeldBack", actions: enqueue }, ...begins] } as const
 
 /** A timer may be late, so an event that arrives first compares the time itself (CHAT14). */
 const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime", ...enqueue] } as const
@@ -76,7 +76,7 @@ const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime"
 const suspended = {
   exit: ["forgetExpiry", "markAnswered"],
   on: {
-    "turn.start": [tooLate, { guard: "wasAccepted", actions: enqueue }, ...begin["turn.start"]],
+    "turn.start": [tooLate, { guard: "wasAccepted", actions: enqueue }, ...begins],
     "suspension.expired": "withdrawing"
   }
 } as const
@@ -94,20 +94,27 @@ const endsTurn = [
 /** The running turn, and the agent that its next request is of. */
 const turnOf = ({ turn, agent }: ChatContext) => ({ turn: turn?.id ?? "", agent: agent?.name })
 
-/** Sets the agent of the next request; `saving` is the record to save now, if the coming commit does not have the agent. */
-const setsAgent = (saving: (at: { readonly context: ChatContext }) => Saving | undefined) =>
+/** Does what somebody requested, and keeps it; `saving` is the record to save now, if the coming commit does not have the change. */
+const keeps = <Action extends "recordAgent" | "endChain">(
+  action: Action,
+  saving: (at: { readonly context: ChatContext }) => Saving | undefined
+) =>
   ({
     actions: [
-      "recordAgent",
+      action,
       {
-        type: "keepAgent",
+        type: "keepAsked",
         params: ({ context, event }: At) => ({
-          ask: event.type === "agent.set" ? event.ask : undefined,
+          ask: event.type === "agent.set" || event.type === "chain.end" ? event.ask : undefined,
           saving: saving({ context })
         })
       }
     ]
   }) as const
+
+/** The record to save now; `undefined` if a commit is due. */
+const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving | undefined =>
+  context.committed ? savingOf({ context }) : undefined
 
 const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepEnd
 
@@ -167,7 +174,8 @@ const machine = chatSetup.createMachine({
       }
     },
     "mode.changed": { actions: "recordMode" },
-    "agent.set": setsAgent(({ context }) => (context.committed ? savingOf({ context }) : undefined)),
+    "agent.set": keeps("recordAgent", savingUnlessDue),
+    "chain.end": keeps("endChain", savingUnlessDue),
     "chat.leave": { target: ".settled", actions: "markLeaving" },
     "input.doubted": { actions: "doubt" }
   },
@@ -204,7 +212,7 @@ const machine = chatSetup.createMachine({
     awaitingUser: {
       exit: ["forgetExpiry", "markAnswered"],
       on: {
-        "turn.start": [tooLate, { guard: "waitsForAnswer", actions: enqueue }, ...begin["turn.start"]],
+        "turn.start": [tooLate, ...begin["turn.start"]],
         "suspension.expired": "withdrawing"
       }
     },
@@ -234,12 +242,13 @@ const machine = chatSetup.createMachine({
       initial: "beginning",
       states: {
         beginning: {
-          invoke: { src: "begin", input: ({ context }) => turnOf(context) },
+          invoke: { src: "begin", input: ({ context }) => ({ ...turnOf(context), chain: context.chain }) },
           on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
         },
         deciding: {
           always: [
             { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
+            { guard: "renewsTime", target: "deciding", reenter: true, actions: ["stopTime", "steer"] },
             { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
             { guard: "mustBegin", target: "hooking" },
             { guard: "mustCommit", target: "committing" },
@@ -266,8 +275,9 @@ const machine = chatSetup.createMachine({
           on: {
             "commit.ended": { target: "deciding", actions: receipts.kept },
             "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
-            /** The commit under way has the agent before. */
-            "agent.set": setsAgent(savingOf)
+            /** The commit under way has the state before. */
+            "agent.set": keeps("recordAgent", savingOf),
+            "chain.end": keeps("endChain", savingOf)
           },
           initial: "saving",
           states: {
@@ -307,6 +317,7 @@ const machine = chatSetup.createMachine({
             src: "judge",
             input: ({ context }) => ({
               ...turnOf(context),
+              chain: context.chain,
               steps: context.steps,
               firstSteps: context.firstPass === undefined ? undefined : original(context.firstPass).steps.length,
               stopped: context.stopped

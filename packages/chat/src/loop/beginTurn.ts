@@ -2,8 +2,11 @@
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
 import {
+  causedBy,
+  type Chain,
   isInjected,
   isNudge,
+  isRuntimeInput,
   isWaiting,
   type Keeps,
   keepsFirst,
@@ -93,6 +96,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     ...taken,
     turn: next,
     thread,
+    chain: chainOf(context, next),
     keeps: leastOf(context.keeps, keepsAtBegin(context, next)),
     open,
     pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
@@ -102,6 +106,19 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     committed: false,
     interrupted: undefined
   }
+}
+
+/** What the chain used before a turn that begins; `undefined` if the turn begins a chain (CHAIN1, CHAIN2). */
+const chainOf = (context: ChatContext, turn: TurnData): Chain | undefined => {
+  const { chain, pendingQuestion, caller } = context
+  const { messages, decisions, retry, renews } = turn
+  if (renews === true) return undefined
+  if (isRuntimeInput(turn)) return causedBy(chain)
+  // A sub-agent is continued by its call.
+  if (retry === true) return caller.parent === undefined ? undefined : chain
+  const said = messages.some(({ role }) => role === "user")
+  const continues = decisions !== undefined || (said ? pendingQuestion !== undefined : messages.length > 0)
+  return continues ? chain : undefined
 }
 
 /** What the beginning of a turn keeps: answers and results come after the calls, and a retry drops the last reply. */
@@ -183,14 +200,23 @@ export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: St
 /** Adds the steering inputs to the running turn. */
 export const steer = (context: ChatContext): Partial<ChatContext> => {
   const taken = takingSteers(context)
-  const messages = Inbox.taken(taken.inbox).flatMap((turn) => turn.messages)
+  const turns = Inbox.taken(taken.inbox)
+  const messages = turns.flatMap((turn) => turn.messages)
   return {
     ...taken,
+    ...(turns.every(isRuntimeInput) ? {} : { chain: undefined, timed: context.timed && context.chain === undefined }),
     thread: Thread.append(context.thread, ...messages.map((message) => continuing(context.thread, message))),
     notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
     committed: false
   }
 }
+
+/** Whether an input that steers begins a chain, whose time is counted anew (CHAIN1). */
+export const renewsTime = (context: SteerState & Pick<ChatContext, "timed" | "chain">): boolean =>
+  context.timed &&
+  context.chain !== undefined &&
+  canSteer(context) &&
+  Inbox.steering(context.inbox).some((turn) => !isRuntimeInput(turn))
 
 /** Whether calls of the turn that begins still wait for a decision: then it ends after storing its own decision. */
 export const stillWaits = ({ open }: Pick<ChatContext, "open">): boolean => open !== undefined && isWaiting(open)

@@ -11,8 +11,7 @@ import type { callActors, callEffects } from "../call/index.ts"
 import type { streamActors, streamEffects } from "../request/index.ts"
 import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
 import type { ChatEvent, Closed, CommitEnded } from "./chatContext.ts"
-import type { TurnOf } from "../agents/index.ts"
-import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
+import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnBegin, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { ExpiryState } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
@@ -63,11 +62,8 @@ const commit = StateMachine.fromCallback<
 })
 
 /** Begins a turn. */
-const begin = StateMachine.fromCallback<TurnOf, ChatEnv, EventObject, Sent<"turn.begun">>(
-  ({ input: { turn, agent }, env, send }) => {
-    const facts = boundEnvironment(env).begin(turn, agent)
-    send({ type: "turn.begun", facts, ...env.moment(turn) })
-  }
+const begin = StateMachine.fromCallback<TurnBegin, ChatEnv, EventObject, Sent<"turn.begun">>(({ input, env, send }) =>
+  send({ type: "turn.begun", ...boundEnvironment(env).begin(input), ...env.moment(input.turn) })
 )
 
 /** Calls the hooks; leaving the state aborts their signal (CHAT11). */
@@ -164,8 +160,8 @@ export const chatEffects = {
     env.setMode(mode, ask, standing, data)
     send({ type: "mode.changed", standing: env.standing })
   }),
-  keepAgent: StateMachine.effect<{ readonly ask: number | undefined; readonly saving: Saving | undefined }, ChatEnv>(
-    ({ ask, saving: data }, { env }) => env.keepAgent(ask, data)
+  keepAsked: StateMachine.effect<{ readonly ask: number | undefined; readonly saving: Saving | undefined }, ChatEnv>(
+    ({ ask, saving: data }, { env }) => env.keepAsked(ask, data)
   ),
   close: StateMachine.effect<{ readonly turn: string } & Pick<TurnEnd, "result">, ChatEnv>(
     ({ turn, result }, { env }) => env.end(turn, result)

@@ -58,6 +58,7 @@ export type ChatStart = Pick<
   | "keeps"
   | "caller"
   | "tasks"
+  | "chain"
 >
 
 /** The time on the system's clock, and whether the signal of the turn is aborted. */
@@ -77,6 +78,9 @@ export interface TurnFacts {
   readonly stores?: boolean | undefined
   readonly drainMs: number
   readonly timeMs?: number | undefined
+  /** When the turn began. */
+  readonly beganAt?: number | undefined
+  readonly maxChainRequests?: number | undefined
   /** The lifecycle events that have hooks. */
   readonly hooks: ReadonlyArray<LifecycleEvent>
   /** The message before the second pass, if the turn has two passes. */
@@ -113,6 +117,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
  * - `agent.set`: the host hands the conversation over to an agent, which the next request is of
  * - `suspension.expired`, from its clock: no answer came in time
+ * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
  * The others are from its environment: what its actors and effects found or did.
@@ -127,9 +132,10 @@ export type ChatEvent =
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "agent.set"; readonly agent: AgentRef; readonly ask?: number | undefined }
+  | { readonly type: "chain.end"; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | { readonly type: "reply.grew"; readonly text: string }
-  | ({ readonly type: "turn.begun"; readonly facts: TurnFacts } & Moment)
+  | ({ readonly type: "turn.begun"; readonly facts: TurnFacts; readonly spent?: Held<Terminal> | undefined } & Moment)
   | ({ readonly type: "step.judged"; readonly standing: ModeStanding | undefined } & Judgement & Moment)
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
@@ -263,6 +269,10 @@ export type RecordState = Pick<
   | "agent"
   | "tasks"
   | "caller"
+  | "chain"
+  | "steps"
+  | "facts"
+  | "now"
 >
 
 /** The text of the reply of an interrupted turn. */

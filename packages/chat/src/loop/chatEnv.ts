@@ -20,7 +20,14 @@ import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit, type Event } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
 import { held, type Held, original } from "../values/index.ts"
-import { budgetSpent, passOptions, type Standing, terminalCondition } from "../stopConditions/index.ts"
+import {
+  budgetSpent,
+  carried,
+  chainSpent,
+  passOptions,
+  type Standing,
+  terminalCondition
+} from "../stopConditions/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { expired, type ExpiryState } from "./suspensionExpiry.ts"
 import {
@@ -40,7 +47,7 @@ import { ignoreRejection, SparseMap } from "../async/index.ts"
 import { json } from "../toolResult/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
-import type { OpenStep } from "../record/index.ts"
+import { type Chain, type OpenStep, using } from "../record/index.ts"
 import type { Named, SaveRecord } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
 
@@ -86,8 +93,13 @@ export interface StepOpening extends TurnOf {
   readonly standing: ModeStanding | undefined
 }
 
+/** A turn that begins, and what its chain used before. */
+export interface TurnBegin extends TurnOf {
+  readonly chain: Chain | undefined
+}
+
 /** The steps of a turn after a step, and whether the turn is to stop. */
-export interface StepsToJudge extends TurnOf {
+export interface StepsToJudge extends TurnBegin {
   readonly steps: ReadonlyArray<Held<StepResult>>
   /** How many steps the first pass had, in the second. */
   readonly firstSteps: number | undefined
@@ -189,14 +201,19 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Begins a turn. */
-  begin(turn: string, agent?: string): TurnFacts {
+  begin({
+    turn,
+    agent,
+    chain
+  }: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
     const { outlet } = this.turn(turn)
     this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
     const options = this.#optionsOf({ turn, agent })
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
-    return factsOf(options, this.stores)
+    const spent = chain === undefined ? undefined : chainSpent(options, chain)
+    return { facts: factsOf(options, this.stores), ...(spent === undefined ? {} : { spent: held(spent) }) }
   }
 
   /** Fails turns that do not begin. */
@@ -283,7 +300,7 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Asks the stop conditions about the last step. */
-  judge({ turn, agent, steps, firstSteps, stopped }: StepsToJudge): Judgement {
+  judge({ turn, agent, chain, steps, firstSteps, stopped }: StepsToJudge): Judgement {
     this.#journal?.close()
     const results = steps.map(original)
     const result = results.at(-1)
@@ -291,16 +308,17 @@ export class ChatEnv implements StepEnv {
     const target = this.#handedTo((tools) => handedToBy(result, tools))
     const options = this.#optionsOf({ turn, agent: target?.name ?? agent })
     const handoff = target === undefined ? {} : { handoff: { agent: target, timeMs: options.budget?.timeMs } }
-    const standing = { stopped: options.signal?.aborted === true ? ("cancelled" as const) : stopped, steps: results }
+    const isAborted = options.signal?.aborted === true
+    const standing = { stopped: isAborted ? ("cancelled" as const) : stopped, steps: results, chain }
     const index = results.length - 1 - (firstSteps ?? 0)
     const pass = passOptions(options, firstSteps !== undefined)
     const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent()
     if (terminal === undefined) return { mayContinue: true, ...handoff }
-    const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, results)
+    const spent = budgetSpent(options.budget ?? {}, [...carried(chain), ...results])
     return {
       terminal: held(terminal),
       spent: spent === undefined ? undefined : held(spent),
-      mayContinue: results.length < options.maxTurns && spent === undefined,
+      mayContinue: results.length + (chain?.requests ?? 0) < options.maxTurns && spent === undefined,
       ...handoff
     }
   }
@@ -374,8 +392,8 @@ export class ChatEnv implements StepEnv {
     else asked.counts(kept)
   }
 
-  /** The host has handed over; `saving` is the record that stores it now. */
-  keepAgent(ask: number | undefined, saving: Saving | undefined): void {
+  /** Something that was requested counts; `saving` is the record that stores it now. */
+  keepAsked(ask: number | undefined, saving: Saving | undefined): void {
     const asked = this.#asked(ask)
     const kept = saving === undefined ? undefined : this.save(saving)
     if (asked === undefined) ignoreRejection(kept)
@@ -439,14 +457,21 @@ export class ChatEnv implements StepEnv {
   #complete({ record }: Saving): Conversation {
     const permissionMode = this.#mode === undefined ? record.permissionMode : this.#mode.standing
     const now = this.#journal?.journalled
-    if (now !== undefined) {
-      const usage = Usage.add(record.usage, now.usage)
-      const agent = this.agentIn(now, record.agent, record.open)
-      const of = agent === undefined ? {} : { agent }
-      return { ...record, ...now, ...of, usage, permissionMode, draft: undefined }
-    }
-    return { ...record, permissionMode }
+    if (now === undefined) return { ...record, permissionMode }
+    return { ...withJournal(record, now, this.agentIn(now, record.agent, record.open)), permissionMode }
   }
+}
+
+/** The record of a running step with its journal; the calls of an open step had their request before. */
+const withJournal = (
+  record: Conversation,
+  now: NonNullable<Journal["journalled"]>,
+  agent: AgentRef | undefined
+): Conversation => {
+  const { usage } = now
+  const chain = using(record.chain, { requests: record.open === undefined ? 1 : 0, usage, timeMs: 0 })
+  const of = agent === undefined ? {} : { agent }
+  return { ...record, ...now, ...of, usage: Usage.add(record.usage, usage), chain, draft: undefined }
 }
 
 const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
@@ -454,10 +479,11 @@ const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, s
 const noHooks: TurnFacts["hooks"] = []
 
 const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
-  const { drainMs, budget, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options
+  const { drainMs, budget, maxChainRequests, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options
   return {
     drainMs,
     timeMs: budget?.timeMs,
+    maxChainRequests,
     hooks: hooks === undefined ? noHooks : lifecycleEvents.filter((event) => has(hooks, event)),
     finalize: structuredFinalize === true ? { nudge } : undefined,
     stores

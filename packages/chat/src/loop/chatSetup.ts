@@ -17,13 +17,14 @@ import {
   stopTurn,
   turnEnded
 } from "./endTurn.ts"
-import { beginTurn, canSteer, steer, stillWaits, turnIn } from "./beginTurn.ts"
+import { beginTurn, canSteer, renewsTime, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { hasExpired } from "./suspensionExpiry.ts"
-import { doubted, isInput, mustWait, mustWaitForAnswer, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
+import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
-import { keepsAnswered, leastOf } from "../record/index.ts"
+import { keepsAnswered, leastOf, over } from "../record/index.ts"
+import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
   readonly context: ChatContext
@@ -124,11 +125,12 @@ const guards = {
   refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
   wasAccepted: ({ context, event }: At) =>
     event.type === "turn.start" && isInput(event.turn) && mustWait(context, event.turn),
-  waitsForAnswer: ({ context, event }: At) => mustWaitForAnswer(context, turnIn(event)?.id),
+  isHeldBack: ({ context, event }: At) => isHeldBack(context, turnIn(event)),
   interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
   /** REF9 */
   isOfTurn: ({ context, event }: At) =>
     event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
+  renewsTime: ({ context }: At) => renewsTime(context),
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
   wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>
@@ -166,7 +168,7 @@ export const chatSetup = setup({
   actors: chatActors,
   delays: {
     drain: ({ context }) => context.facts.drainMs,
-    deadline: ({ context }) => context.facts.timeMs ?? 0,
+    deadline: ({ context }) => Math.max(0, (context.facts.timeMs ?? 0) - timeOf(context)),
     expiry: ({ context: { expiresAt = 0, now } }) => Math.max(0, expiresAt - now)
   },
   guards,
@@ -232,6 +234,7 @@ export const chatSetup = setup({
       return { ...expired, now, committed: false, keeps: leastOf(context.keeps, keepsAnswered(context)) }
     }),
     recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
+    endChain: assign(({ context }) => ({ chain: over(context.chain) })),
     recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
     markKept: assign({ committed: true })
   }

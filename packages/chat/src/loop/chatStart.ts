@@ -79,6 +79,7 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
     keeps: thread === record.thread ? undefined : keepsAnswered(record),
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     caller: callersOf(record),
+    ...(record.chain === undefined ? {} : { chain: record.chain }),
     ...tasksIn(record)
   }
   if (hasExpired(start, now)) {

@@ -20,12 +20,14 @@ import * as Usage from "../model/Usage.ts"
 import { delivered, lost, type LostInputs, withdrawn } from "../inbox/index.ts"
 import {
   awaitingApproval,
+  chainNow,
   chatResult,
   finalized,
   isFollowed,
   nudged,
   stopping,
   type Terminal,
+  timeOf,
   unfinalized
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
@@ -46,14 +48,17 @@ export const atMoment = (
   stopped: event.aborted === true ? "cancelled" : stopped
 })
 
-/** The turn has begun. Other calls that still wait end it after its decision is stored. */
+/** The turn has begun. It ends after its input is stored if other calls still wait, or if its chain has nothing left (CHAIN1). */
 export const recordBegun = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "turn.begun" }>
 ): Partial<ChatContext> => {
-  const { facts } = event
+  const facts = { ...event.facts, beganAt: event.now }
   const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
-  if (!stillWaits(context)) return at
+  if (!stillWaits(context)) {
+    const spent = context.open === undefined && event.spent !== undefined ? original(event.spent) : undefined
+    return spent === undefined ? at : { ...at, ...ended({ ...context, ...at }, spent) }
+  }
   const { thread, open, pendingToolCalls } = context
   const waits = { ...awaitingApproval(pendingApprovalsOf(thread, open)), pendingToolCalls }
   return { ...at, ...ended({ ...context, ...at }, waits) }
@@ -101,7 +106,10 @@ export const stepJudged = (
   const { now, stopped } = atMoment(context, event)
   const { standing, handoff } = event
   const bounded = boundedBy({ now, suspendedTtlMs }, context.open)
-  const said = { now, stopped, standing, open: bounded, ...(handoff === undefined ? {} : handedOver(context, handoff)) }
+  const isLate = handoff?.timeMs !== undefined && timeOf({ ...context, now }) >= handoff.timeMs
+  const stops = stopped ?? (isLate ? ("budget_time" as const) : undefined)
+  const handed = handoff === undefined ? {} : handedOver(context, handoff)
+  const said = { now, stopped: stops, standing, open: bounded, ...handed }
   const { open } = said
   const { keeps } = context
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }
@@ -117,7 +125,7 @@ export const stepJudged = (
   return { ...said, ...ended(after, terminal) }
 }
 
-/** The next request is of another agent, whose time for the turn begins. */
+/** The next request is of another agent, whose time counts from the beginning of the chain. */
 const handedOver = (
   { facts }: Pick<ChatContext, "facts">,
   { agent, timeMs }: NonNullable<Judgement["handoff"]>
@@ -237,16 +245,26 @@ const endedWith = (
 export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial<ChatContext> => ({
   now: event.now ?? context.now,
   turn: undefined,
+  ...chainProperty(context),
   inbox: Inbox.turnEnded(context.inbox)
 })
+
+/** The chain, if there is one: a chat without a chain does not have the property. */
+const chainProperty = (context: RecordState): Pick<ChatContext, "chain"> => {
+  const chain = chainNow(context)
+  return chain === undefined && context.chain === undefined ? {} : { chain }
+}
 
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: RecordState): Conversation => {
   const record = chatRecord(context)
   const { agent, caller, tasks } = context
-  if (agent === undefined && tasks === undefined && Object.keys(caller).length === 0) return record
+  const chain = chainNow(context)
+  const isPlain = agent === undefined && tasks === undefined && chain === undefined
+  if (isPlain && Object.keys(caller).length === 0) return record
   const running = tasks === undefined ? {} : tasksWith(context, noTasks)
-  return { ...record, ...(agent === undefined ? {} : { agent }), ...running, ...caller }
+  const of = agent === undefined ? {} : { agent }
+  return { ...record, ...of, ...running, ...(chain === undefined ? {} : { chain }), ...caller }
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */

@@ -76,6 +76,7 @@ const failures: ReadonlySet<string> = new Set([
   "budget_tokens",
   "budget_cost",
   "budget_time",
+  "max_chain_requests",
   "consecutive_mistakes",
   "no_progress",
   "hook_crashed"

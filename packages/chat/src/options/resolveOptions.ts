@@ -62,12 +62,14 @@ export interface RunOptions extends ChatOptions {
    * ends (HOME3).
    */
   readonly mayAct?: (() => boolean) | undefined
+  /** How many requests the turns send that the runtime begins in a chain (CHAIN3); without it there is no bound. */
+  readonly maxChainRequests?: number | undefined
   /** The spans of this run, if tracing is on. */
   readonly trace: Trace | undefined
 }
 
 /** The additional options of a live chat. */
-type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "family" | "mayAct">
+type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "family" | "mayAct" | "maxChainRequests">
 
 /** The options that are the same for every run: all but those that each run makes for itself. */
 export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
@@ -102,6 +104,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     chat: living?.chat,
     family: living?.family,
     mayAct: living?.mayAct,
+    maxChainRequests: living?.maxChainRequests,
     trace:
       tracing === undefined
         ? undefined

@@ -111,6 +111,10 @@ export const endIn = ({ role, metadata, content }: Message, task: string): TaskE
   return { status: data.status, text: at === -1 ? "" : said.slice(at + 1) }
 }
 
+/** Whether a message reports the end of a task. */
+export const isEndMessage = ({ role, metadata }: Message): boolean =>
+  role === "user" && metadata?.["task"] !== undefined && Reported.safeParse(metadata["task"]).success
+
 const Reported = z.object({
   id: z.string(),
   status: z.enum(["done", "failed", "interrupted", "timed_out", "cancelled"])

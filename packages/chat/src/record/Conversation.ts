@@ -7,6 +7,7 @@
  */
 import * as z from "zod"
 import { BackgroundTask } from "./BackgroundTask.ts"
+import { Chain } from "./Chain.ts"
 import { AgentRef, ParentRef } from "./Child.ts"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
@@ -59,6 +60,7 @@ const LastOutcome = z
  * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
  * - `parent`: the call that it was begun for, if it is the conversation of a sub-agent; no turn changes it
  * - `tasks`: the background tasks that run; absent if there are none
+ * - `chain`: what the last input of a person or a host has caused so far; absent if nothing can follow from it
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
  * - `context`, `metadata`: the caller's; no turn changes them. Handlers of a session's calls get its `context`
@@ -105,6 +107,7 @@ export const Conversation = z
     parent: ParentRef.optional(),
     permissionMode: ModeStanding.optional(),
     tasks: z.array(BackgroundTask).readonly().optional(),
+    chain: Chain.optional(),
     version: z.number().optional(),
     draft: z.string().optional(),
     status: ConversationStatus.optional(),

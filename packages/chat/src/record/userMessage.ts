@@ -1,6 +1,6 @@
-/** Makes user messages. */
+/** Makes user messages, and marks those that neither a person nor the model wrote. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { type ContentPart, isPlainMessage, unstorable, UserMessage } from "../model/index.ts"
+import { type ContentPart, isPlainMessage, type Message, unstorable, UserMessage } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 
 /** The input of a user: text, content parts, or a whole message. */
@@ -58,3 +58,27 @@ const copyOf = (message: UserMessage): UserMessage => {
     throw new ValidationError("invalid_message", [{ field: [], reason: "must_be_plain_data" }], { cause })
   }
 }
+
+/** The message, marked as injected by the hooks of this event. */
+export const injected = (message: Message, event: string): Message => ({
+  ...message,
+  metadata: { ...message.metadata, injected_by: event }
+})
+
+/** Whether hooks injected a message: the hooks of one event, or of any. */
+export const isInjected = ({ metadata }: Message, event?: string): boolean => {
+  const by = metadata?.["injected_by"]
+  return event === undefined ? by !== undefined : by === event
+}
+
+/** Whether a message is the nudge that begins a second pass. */
+export const isNudge = ({ metadata }: Message): boolean => metadata?.["structured_finalize"] === true
+
+/** The message, marked as sent by the handler of a tool. */
+export const sentByTool = (message: UserMessage): UserMessage => ({
+  ...message,
+  metadata: { ...message.metadata, sent_by: "tool" }
+})
+
+/** Whether the handler of a tool sent a message to its chat. */
+export const isSentByTool = ({ metadata }: Message): boolean => metadata?.["sent_by"] === "tool"

@@ -46,7 +46,7 @@ export const open = async <Mode extends SessionMode>(
   const resolved = ofMode(resolveOptions(engine, withIdentity(session, options)), mode)
   const { clock } = resolved.system
   const id = session.id === "" ? resolved.requestId : session.id
-  const input = chatStart({ id, engine, clock, record: session, answer })
+  const input = chatStart({ id, engine, clock, record: { ...session, chain: undefined }, answer })
   const turn = checkedTurn(engine, session, { input, ...said })
   const thread = threadOf(turn)
   const refused = Validate.thread(thread) ?? unpaired(withoutOpen(thread, session.open))

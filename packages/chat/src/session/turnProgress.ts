@@ -108,10 +108,11 @@ export class TurnProgress implements StepWatcher {
     return step ?? resultOf(this.#collector)
   }
 
-  /** A record with the parts that belong to the caller. */
+  /** A record with the parts that belong to the caller. The caller runs each turn, so a session has no chain. */
   #own(record: Conversation): Conversation {
     const { id, version } = this.#parts.session
-    return { ...record, id, version }
+    const { chain: _, ...rest } = record
+    return { ...rest, id, version }
   }
 
   /** The session of a turn that is not over: what the chat's machine would start from (SPROG2, SPROG3). */

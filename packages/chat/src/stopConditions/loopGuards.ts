@@ -3,8 +3,8 @@
  *
  * Owns: nothing; both guards read the thread. A round is a reply with calls and their results.
  *
- * GUARD1. The guards count the rounds after the last user message, the newest first. So rounds before a crash count in the
- *         retry, and a user message during a turn resets the count.
+ * GUARD1. The guards count the rounds after the last message of a person, the newest first. So rounds before a crash count in
+ *         the retry, and a message of a person during a turn resets the count. A message of the runtime does not (CHAIN1).
  * GUARD2. A round is a mistake if a call failed and none succeeded; it counts once, however many of its calls failed. A
  *         round that neither succeeded nor failed (cancelled, never begun) does not change the count.
  * GUARD3. A round is unproductive if it has the same calls and results as the one before, in any order and under any ids,
@@ -16,7 +16,7 @@
  * @source ExAthena.Loop, consecutive mistakes and the no-progress guard
  */
 import { type Message, type Outcome, text, type ToolCall, type ToolMessage } from "../model/index.ts"
-import { isInjected, isNudge } from "../record/index.ts"
+import { isOfRuntime } from "../record/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Terminal } from "./terminal.ts"
 
@@ -118,7 +118,7 @@ function* rounds(messages: Messages): Generator<Round, undefined> {
   return undefined
 }
 
-const isPerson = (message: Message): boolean => message.role === "user" && !isNudge(message) && !isInjected(message)
+const isPerson = (message: Message): boolean => message.role === "user" && !isOfRuntime(message)
 
 /** A result without an outcome was submitted by the caller, and counts as a success. */
 const isSuccess = ({ outcome = "completed" }: ToolMessage): boolean => outcome === "completed"

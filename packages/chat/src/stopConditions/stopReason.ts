@@ -3,7 +3,7 @@
  *
  * TERM1. The conditions have a total order, and the first that holds decides: calls that wait for a decision, a halt of the
  *        step (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final
- *        answer, cancel or the end of the time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost,
+ *        answer, cancel or the end of the time, `haltWhen`, `maxTurns`, `maxChainRequests`, `maxMistakes`, the tokens of the budget, its cost,
  *        `maxUnproductive`.
  * TERM2. `haltWhen` is called only when no condition before it held, `maxTurns` is checked only after `haltWhen` returned
  *        false, and the other bounds last. A final answer is `completed`, whatever its cost. (`finalAnswerPass.ts` decides
@@ -11,17 +11,27 @@
  *
  * @source ALLM.Chat, "Halt reasons"
  */
-import type { ChatResult, PendingApproval, PendingQuestion, StepHalt, StepResult } from "../record/index.ts"
+import {
+  type Chain,
+  type ChatResult,
+  type PendingApproval,
+  type PendingQuestion,
+  requestsOf,
+  type StepHalt,
+  type StepResult
+} from "../record/index.ts"
 import type { Message } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { budgetSpent } from "./budget.ts"
+import { carried, chainRequests } from "./chainLimits.ts"
 import { mistaken, stuck } from "./loopGuards.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** The state of a turn after a step: whether it is to stop, and all its steps. */
+/** The state of a turn after a step: whether it is to stop, all its steps, and what its chain used before. */
 export interface Standing {
+  readonly chain?: Chain | undefined
   readonly stopped: "cancelled" | "budget_time" | undefined
   readonly steps: ReadonlyArray<StepResult>
 }
@@ -30,8 +40,11 @@ export interface Standing {
 export const terminalCondition = (
   step: StepResult,
   stepIndex: number,
-  options: Pick<RunOptions, "haltWhen" | "maxTurns" | "budget" | "maxMistakes" | "maxUnproductive">,
-  { stopped, steps }: Standing
+  options: Pick<
+    RunOptions,
+    "haltWhen" | "maxTurns" | "maxChainRequests" | "budget" | "maxMistakes" | "maxUnproductive"
+  >,
+  { stopped, steps, chain }: Standing
 ): Terminal | undefined => {
   const { halt, manualToolCalls, response } = step
   const pending = manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}
@@ -56,13 +69,14 @@ export const terminalCondition = (
   if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
   if (stopped !== undefined) return stopping(stopped, options)
   if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
-  if (stepIndex + 1 - resumedFirst(steps) >= options.maxTurns) {
+  if (stepIndex + 1 - resumedFirst(steps) + (chain?.requests ?? 0) >= options.maxTurns) {
     return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
   }
   const { messages } = step.thread
   return (
+    chainRequests(options, chain, requestsOf(steps)) ??
     mistaken(options, messages) ??
-    (options.budget === undefined ? undefined : budgetSpent(options.budget, steps)) ??
+    (options.budget === undefined ? undefined : budgetSpent(options.budget, [...carried(chain), ...steps])) ??
     stuck(options, messages)
   )
 }

@@ -84,6 +84,7 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "budget_tokens",
   "budget_cost",
   "budget_time",
+  "max_chain_requests",
   "consecutive_mistakes",
   "no_progress",
   "hook_crashed",

@@ -284,7 +284,7 @@ test("CHAT16 a handoff of the host while the store commits is stored after that 
   expect((await store.load("c"))?.agent?.name).toBe("billing")
 })
 
-test("the time of an agent counts from its handoff, and its other bounds for the whole turn", async () => {
+test("the time of an agent and its other bounds count for the whole turn", async () => {
   const { options } = shop(check)
   const hangs = check.fake({ respond: () => [{ text: "…" }, { hang: true }] })
   const billing = { ...options.agents.billing, adapter: hangs, budget: { timeMs: 1_000 } }

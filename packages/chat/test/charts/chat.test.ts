@@ -31,7 +31,7 @@ const machine = StateMachine.bind(chatMachine, {
   deliver: () => {},
   saveJournal: () => {},
   keep: () => {},
-  keepAgent: () => {},
+  keepAsked: () => {},
   setMode: () => {},
   end: () => {}
 })
@@ -111,7 +111,8 @@ const allows = (
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
-  if (kind === "task") return value === "awaitingUser" && Inbox.next(inbox) === undefined
+  if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
+  if (type === "chain.end") return context.chain?.isOver !== true
   if (type === "turn.start") return Inbox.next(inbox) === undefined
   if (type === "hooks.answered") {
     return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
@@ -126,6 +127,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
+    [context.chain?.isOver, context.chain !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [steps.length === 0 ? undefined : judgementOf(context)],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
@@ -160,7 +162,12 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     late: { ...start("late", [user("a")]), now: 3 },
     steer: start("steer", [user("s")], { whenBusy: "steer", followed: true }),
     interrupt: start("interrupt", [user("i")], { whenBusy: "interrupt", followed: true }),
-    task: { ...start("task/1", [user("t")], { whenBusy: "steer", followed: true }) },
+    task: {
+      ...start("task/1", [{ ...user("t"), metadata: { task: { id: "1", tool: "t", status: "done" } } }], {
+        whenBusy: "steer",
+        followed: true
+      })
+    },
     pending: start("pending", [user("p")], { followed: true }),
     doubted: { type: "input.doubted", turn: { id: "doubted", messages: [user("d")], followed: true } },
     results: start("results", [answer]),
@@ -182,6 +189,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
       now: 1,
       handoff: { agent: billing, timeMs: undefined }
     },
+    "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
     "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },
     grew: { type: "reply.grew", text: "a" },
@@ -235,6 +243,10 @@ const stores = true
 
 /** A turn of the chart's own. */
 const turn = { id: "own", messages: hi }
+
+const overChain = { requests: 1, usage: {}, timeMs: 5, isOver: true }
+
+const idle: Conversation = { id: "c", thread: { messages: hi }, usage: {}, running: false, pendingToolCalls: [] }
 
 /** A chat that is started from a record of what waits; its time is over soon, and its timer is late. */
 const late = (name: string, waiting: Partial<Conversation>, ...kinds: ReadonlyArray<string>): Walk => {
@@ -373,6 +385,24 @@ const walks = (): ReadonlyArray<Walk> => [
     "committed"
   ),
   walk("the end of a task while a question is open", {}, "said", "asks", "task", "taken"),
+  walk("a chain that ends", { stores }, "said", "end of chain", "task", "taken", "answers", "committed"),
+  late(
+    "a chain that is over",
+    { expiresAt: undefined, chain: overChain, running: true },
+    "task",
+    "said",
+    "taken",
+    "answers"
+  ),
+  walk(
+    "an input of a person in a turn of the runtime",
+    { stores, facts: { timeMs: 1e6 }, record: { ...idle, chain: { ...overChain, isOver: false } } },
+    "task",
+    "committed",
+    "steer",
+    "taken",
+    "answers"
+  ),
   walk("a chat that waits no time", { stores, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
   walk(
     "a chat that was interrupted",

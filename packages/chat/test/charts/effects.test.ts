@@ -42,7 +42,7 @@ const union: {
       deliver: true,
       saveJournal: true,
       keep: true,
-      keepAgent: true,
+      keepAsked: true,
       setMode: true,
       close: true
     }

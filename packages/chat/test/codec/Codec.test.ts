@@ -32,7 +32,7 @@ const undecodable = (...found: ReadonlyArray<string>) => ({ reason: "undecodable
 test("the form says its type and its version, and leaves out what is not there", () => {
   expect(Codec.toJson("Message", { role: "assistant", content: "hi", name: undefined })).toStrictEqual({
     type: "Message",
-    version: 1,
+    version: 2,
     data: { role: "assistant", content: "hi" }
   })
 })
@@ -204,6 +204,12 @@ test("CODEC2 what does not fit its type is not written", () => {
 const tagged = (type: string, data: unknown) => ({ type, version: 1, data })
 const message = { role: "user", content: "hi" }
 
+test("CODEC3 a value of an earlier version is decoded", () => {
+  for (const version of [1, 2]) {
+    expect(Codec.fromJson("Message", { type: "Message", version, data: message })).toEqual(message)
+  }
+})
+
 test.each([
   ["no type", { role: "user" }, "type missing"],
   ["a list", [1, 2, 3], "type missing"],
@@ -211,7 +217,7 @@ test.each([
   ["an unknown type", tagged("Massage", message), "type unknown"],
   ["a type that is a prototype's", tagged("Constructor", {}), "type unknown"],
   ["no version", { type: "Message", data: message }, "version missing"],
-  ["another version", { type: "Message", version: 2, data: message }, "version unknown"],
+  ["another version", { type: "Message", version: 3, data: message }, "version unknown"],
   ["no data", { type: "Message", version: 1 }, "data missing"],
   ["data that is no object", tagged("Message", 7), "data invalid_type"],
   [

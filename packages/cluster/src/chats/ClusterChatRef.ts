@@ -126,7 +126,7 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async cancel(options?: Parameters<ChatRef["cancel"]>[0]): Promise<void> {
-    await this.#verb(`${this.#chat}/cancel`, { turn: this.#parts.checks.cancel(options) })
+    await this.#verb(`${this.#chat}/cancel`, this.#parts.checks.cancel(options))
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {

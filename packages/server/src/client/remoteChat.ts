@@ -88,7 +88,8 @@ export class RemoteChat implements ChatLink {
     await this.#say("/messages", { input, whenBusy, id, model, agent })
   }
 
-  readonly cancel: ChatLink["cancel"] = async ({ turn } = {}) => void (await this.#say("/cancel", { turn }))
+  readonly cancel: ChatLink["cancel"] = async ({ turn, tasks } = {}) =>
+    void (await this.#say("/cancel", { turn, tasks }))
 
   readonly retry: ChatLink["retry"] = async () => void (await this.#say("/retry"))
 

@@ -37,8 +37,11 @@ export interface ChatLink {
   readonly getState: () => LinkState
   readonly subscribe: (changed: () => void) => () => void
   readonly send: (input: string, options?: SayOptions) => Promise<void>
-  /** Cancels the running turn, or only the one with this id, which is that of its input. */
-  readonly cancel: (options?: { readonly turn?: string | undefined }) => Promise<void>
+  /** Cancels the running turn, or only the one with this id, which is that of its input; with `tasks` the background tasks too. */
+  readonly cancel: (options?: {
+    readonly turn?: string | undefined
+    readonly tasks?: boolean | undefined
+  }) => Promise<void>
   readonly retry: () => Promise<void>
   readonly resume: () => Promise<void>
   readonly approve: (toolCallId: string, decision: Decision) => Promise<void>

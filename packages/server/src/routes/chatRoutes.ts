@@ -33,8 +33,8 @@ const Answer = z.strictObject({ input: Said, id: inputId.optional(), toolCallId:
 const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
 const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
-/** The turn to cancel, or the id of its input. */
-const Cancel = z.strictObject({ turn: inputId.optional() })
+/** The turn to cancel, or the id of its input, and whether the background tasks are cancelled too. */
+const Cancel = z.strictObject({ turn: inputId.optional(), tasks: z.boolean().optional() })
 
 const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
 

@@ -93,6 +93,18 @@ test("a cancel responds when the work has ended, and the task has ended cancelle
   expect(await (await ask("GET", path)).json()).toMatchObject({ status: "cancelled" })
 })
 
+test("CHAIN5 a cancel of the chat with `tasks` ends them, and no end begins a turn", async () => {
+  const { ask, listed, troupe, context } = await crawling()
+  const cancelled = await ask("POST", "/chats/c/cancel", "anna", { tasks: true })
+  expect([cancelled.status, await cancelled.json(), context?.signal.aborted]).toEqual([200, { ok: true }, true])
+  expect(await listed()).toMatchObject([{ status: "cancelled" }])
+  const chat = await troupe.chat("anna/c")
+  expect(chat.thread.messages).toHaveLength(4)
+  await ask("POST", "/chats/c/messages?wait", "anna", { input: "And now?" })
+  expect(await listed()).toEqual([])
+  expect(await codeOf(await ask("POST", "/chats/c/cancel", "anna", { tasks: "all" }))).toBe("422 invalid_input")
+})
+
 test("an unknown task is refused with 404 `unknown_task`", async () => {
   const { ask, listed } = await crawling()
   expect(await codeOf(await ask("GET", "/chats/c/tasks/none"))).toBe("404 unknown_task")

@@ -133,6 +133,7 @@ export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult): str
     case "budget_tokens":
     case "budget_cost":
     case "budget_time":
+    case "max_chain_requests":
       return "length"
     case "error":
     case "cancelled":

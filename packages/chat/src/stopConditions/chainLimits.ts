@@ -1,0 +1,82 @@
+/**
+ * The limits of a chain: what its turns have used so far, and why it stops.
+ *
+ * Owns: nothing. The record has what a chain has used (CHAIN1).
+ */
+import {
+  type BackgroundTask,
+  type Chain,
+  type ChatResult,
+  endsChain,
+  requestsOf,
+  type StepResult,
+  using
+} from "../record/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import * as Usage from "../model/Usage.ts"
+import { original, type Held } from "../values/index.ts"
+import { budgetSpent } from "./budget.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** The state of a chat whose chain is counted: `chain` is what its turns before the running one have used. */
+interface Counted {
+  readonly chain?: Chain | undefined
+  readonly turn: unknown
+  readonly steps: ReadonlyArray<Held<StepResult>>
+  readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
+  readonly result: Held<ChatResult> | undefined
+  readonly now: number
+  readonly facts: { readonly beganAt?: number | undefined; readonly maxChainRequests?: number | undefined }
+}
+
+/** How long the turns of the chain have run, in milliseconds. */
+export const timeOf = ({ chain, now, facts }: Pick<Counted, "chain" | "now" | "facts">): number =>
+  (chain?.timeMs ?? 0) + now - (facts.beganAt ?? now)
+
+/** What the chain has used, the running turn included; `undefined` if no turn of the runtime can follow. */
+export const chainNow = (state: Counted): Chain | undefined => {
+  const { chain, turn, tasks, result, now, facts } = state
+  if (turn === undefined) return chain
+  const steps = state.steps.map(original)
+  if (chain === undefined && tasks === undefined && !steps.some(hasCalls)) return undefined
+  const timeMs = timeOf({ chain: undefined, now, facts })
+  const used = using(chain, { requests: requestsOf(steps), usage: usageOf(steps), timeMs })
+  const { maxChainRequests = Infinity } = facts
+  const isOver =
+    (used.runtime ?? 0) >= maxChainRequests || (result !== undefined && endsChain(original(result).haltedReason))
+  return isOver ? { ...used, isOver } : used
+}
+
+const hasCalls = ({ response }: StepResult): boolean => response.toolCalls.length > 0
+
+/** The usage of steps, with that of sub-agents. */
+export const usageOf = (steps: ReadonlyArray<StepResult>): Usage.Usage =>
+  steps.reduce(
+    (sum, { response, childUsage = Usage.empty }) => Usage.add(Usage.add(sum, response.usage), childUsage),
+    Usage.empty
+  )
+
+/** What the turns of a chain used before the running one, in the form of steps. */
+export const carried = (chain: Chain | undefined): Parameters<typeof budgetSpent>[1] =>
+  chain === undefined ? [] : [{ response: { usage: chain.usage, model: undefined } }]
+
+/** Why no turn of the runtime sends a further request in the chain (CHAIN3); `undefined` if one may. */
+export const chainRequests = (
+  { maxChainRequests = Infinity }: Pick<RunOptions, "maxChainRequests">,
+  chain: Chain | undefined,
+  more: number
+): Terminal | undefined =>
+  chain?.runtime !== undefined && chain.runtime + more >= maxChainRequests
+    ? { reason: "max_chain_requests", metadata: { maxChainRequests } }
+    : undefined
+
+/** Why a turn of this chain sends no request; `undefined` if it may. */
+export const chainSpent = (
+  options: Pick<RunOptions, "maxTurns" | "budget" | "maxChainRequests">,
+  chain: Chain
+): Terminal | undefined => {
+  const { maxTurns, budget = {} } = options
+  if (chain.requests >= maxTurns) return { reason: "max_turns", metadata: { maxTurns } }
+  if (chain.timeMs >= (budget.timeMs ?? Infinity)) return { reason: "budget_time", metadata: { budget: budget.timeMs } }
+  return chainRequests(options, chain, 0) ?? budgetSpent(budget, carried(chain))
+}
