@@ -70,6 +70,13 @@ const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound
   }
 }
 
+/** The id of a turn, which is that of its input. */
+const turnId = (field: string, given: unknown): string => {
+  const id = isRecord(given) ? given["id"] : given
+  if (typeof id === "string" && id !== "") return id
+  throw refusedArgument([field], "must_be_a_turn, or the id of its input")
+}
+
 export const argumentChecks = {
   ask,
   mode,
@@ -97,11 +104,10 @@ export const argumentChecks = {
     checkNames(options, ["turn", "tasks"])
     const { turn, tasks = false } = options ?? {}
     if (typeof tasks !== "boolean") throw refusedArgument(["tasks"], "must_be_true_or_false")
-    const id = isRecord(turn) ? turn["id"] : turn
-    if (id === undefined && turn === undefined) return { turn: undefined, tasks }
-    if (typeof id === "string" && id !== "") return { turn: id, tasks }
-    throw refusedArgument(["turn"], "must_be_a_turn, or the id of its input")
+    return { turn: turn === undefined ? undefined : turnId("turn", turn), tasks }
   },
+  /** The id of the input of `withdraw`. */
+  input: (input: unknown): string => turnId("input", input),
   /** The id of a call; a missing one would select all calls. */
   toolCallId: (toolCallId: unknown): string => {
     if (typeof toolCallId === "string" && toolCallId !== "") return toolCallId

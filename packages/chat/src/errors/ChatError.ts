@@ -278,6 +278,8 @@ const sessionReasons = [
   "busy",
   "inbox_full",
   "already_delivered",
+  "unknown_input",
+  "withdrawn",
   "nothing_to_retry",
   "store_failed",
   "store_conflict",
@@ -321,6 +323,8 @@ const sessionReasons = [
  *   and it may be sent again, also under the same id. `metadata` has `waiting`, `maxWaitingInputs` and
  *   `maxWaitingBytes`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
+ * - `unknown_input`: no input of that id waits in the chat; `metadata.input` is the id
+ * - `withdrawn`: the input was withdrawn before its turn began
  * - `nothing_to_retry`: the thread has no input yet
  * - `store_failed`: the store failed or did not answer in time
  * - `invalid_record`: the store returned a value that is not a record

@@ -21,12 +21,21 @@ import { isInput, type TurnData } from "./turnData.ts"
  * - `waiting`: it waits for its turn, or to join the running one
  * - `taken`: it is in the thread, and the store does not have that yet
  * - `delivered`: the stored thread has it; the next commit removes its row
+ * - `withdrawn`: its sender took it back; its row is removed when no commit takes an input
  */
-type WaitStatus = "held" | "failed" | "doubted" | "waiting" | "taken" | "delivered"
+type WaitStatus = "held" | "failed" | "doubted" | "waiting" | "taken" | "delivered" | "withdrawn"
 
 /** A turn in the inbox. */
 export interface WaitingTurn extends TurnData {
   readonly status: WaitStatus
+  /** The request of a withdrawal. */
+  readonly ask?: number | undefined
+}
+
+/** A withdrawn input, and the request. */
+export interface Discarded {
+  readonly id: string
+  readonly ask: number | undefined
 }
 
 /** The turns that wait for a release come first; the others are in the order of acceptance. */
@@ -87,6 +96,23 @@ const released = (inbox: Inbox, id: string): Inbox => {
 
 /** Removes a turn of this list. */
 export const without = (inbox: Inbox, turn: TurnData): Inbox => inbox.filter((other) => other !== turn)
+
+/** Whether this input waits, so that it can be withdrawn. */
+export const isWaiting = (inbox: Inbox, id: string): boolean =>
+  inbox.some((turn) => turn.id === id && (turn.status === "waiting" || isHeld(turn)))
+
+/** Marks an input that waits as withdrawn. */
+export const withdraw = (inbox: Inbox, { id, ask }: Discarded): Inbox =>
+  inbox.map((turn) => (turn.id === id ? { ...turn, status: "withdrawn", ask } : turn))
+
+const isWithdrawn = ({ status }: WaitingTurn): boolean => status === "withdrawn"
+
+/** The withdrawn inputs whose rows are to be removed. */
+export const discarded = (inbox: Inbox): ReadonlyArray<Discarded> =>
+  inbox.filter(isWithdrawn).map(({ id, ask }) => ({ id, ask }))
+
+/** The inbox without the withdrawn inputs. */
+export const withoutDiscarded = (inbox: Inbox): Inbox => inbox.filter((turn) => !isWithdrawn(turn))
 
 /** Takes a turn, which may have waited here. */
 export const take = (inbox: Inbox, turn: TurnData): Inbox => [
@@ -149,7 +175,8 @@ const listed = new WeakMap<Inbox, ReadonlyArray<InboxEntry>>()
 export const entries = (inbox: Inbox): ReadonlyArray<InboxEntry> => {
   const known = listed.get(inbox)
   if (known !== undefined) return known
-  const all = inbox.flatMap((turn) => (isTaken(turn) || turn.status === "delivered" ? [] : entryOf(turn)))
+  const isOver = (turn: WaitingTurn): boolean => isTaken(turn) || isWithdrawn(turn) || turn.status === "delivered"
+  const all = inbox.flatMap((turn) => (isOver(turn) ? [] : entryOf(turn)))
   listed.set(inbox, all)
   return all
 }

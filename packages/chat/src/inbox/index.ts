@@ -4,6 +4,7 @@ export type { InboxLimits } from "./inboxBound.ts"
 export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
 export { delivered, doubted, isUnanswered, lost, taking, takingSteers, withdrawn } from "./takenInputs.ts"
 export type { InboxState, LostInputs } from "./takenInputs.ts"
+export type { Discarded } from "./Inbox.ts"
 export { dataOf, isInput } from "./turnData.ts"
 export type { Turn, TurnData } from "./turnData.ts"
 export {

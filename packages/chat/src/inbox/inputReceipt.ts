@@ -5,7 +5,7 @@
  *
  * RCPT1. The status only moves forward: sent, pending, then delivered or rejected. Delivered and rejected are final.
  * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that the store has the row of the input.
- * RCPT3. An input whose row the store has is never rejected. When the store gave no answer, the input is rejected with an error
+ * RCPT3. An input whose row the store has is never rejected, except that its sender withdraws it. When the store gave no answer, the input is rejected with an error
  *        whose `metadata.outcome` is `"unknown"`: the store may have, or may get, the row.
  */
 import { System } from "@troupe/otp"
@@ -79,6 +79,12 @@ export class Delivery {
     if (this.#receipt !== undefined) return
     if (this.isDoubted) return this.#say({ status: "rejected", reason: "store_failed", error: unknownOutcome(error) })
     this.#say({ status: "rejected", reason: error instanceof SessionError ? error.reason : "chat_died", error })
+  }
+
+  /** The sender took the input back, and its row is removed. */
+  withdraw(error: SessionError): void {
+    this.isKept = false
+    if (!this.#isFinal) this.#say({ status: "rejected", reason: error.reason, error })
   }
 
   /** Ends the delivery: a pending receipt becomes the last receipt. */

@@ -240,15 +240,46 @@ export interface ChatRef {
    *
    * **Details**: resolves when the turn is over, within the drain deadline (`drainMs`) whatever its tools do. Its events
    * end with `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and the text so far is
-   * kept. A store that hangs adds at most the same time before the turn and at its end. Without a running turn this does
-   * nothing, and so does a cancel of a turn that is over. A cancel never ends another turn than the one that it is for. With `tasks` it
-   * ends everything that the last input has caused: the background tasks end `cancelled`, and no end of a task begins a turn before the
-   * next input. It resolves then when their work has ended.
+   * kept. A store that hangs adds at most the same time before the turn and at its end. A cancel of
+   * a turn that is over does nothing, and a cancel never ends another turn than the one that it is for. A named turn whose input waits
+   * is withdrawn ({@link withdraw}).
    *
-   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id; with `tasks` also as
-   * {@link setPermissionMode}.
+   * If no turn runs and the chat waits for decisions, tool results or an answer, this ends the wait. The calls and the question are
+   * `cancelled`, none of the calls runs, and inputs that wait run next.
+   *
+   * With `tasks` it ends everything that the last input has caused: the background tasks end `cancelled`, and no end of a task begins a
+   * turn before the next input. It resolves then when their work has ended.
+   *
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id, with a
+   * `SessionError` (`store_failed`) when the end of a wait could not be stored; with `tasks` also as {@link setPermissionMode}.
    */
   cancel(options?: CancelOptions): Promise<void>
+
+  /**
+   * Withdraws an input that waits: for the running turn, for a decision, for tool results, for an answer, or for its release.
+   *
+   * **Details**: resolves when the store has it no longer. `result()` of its turn rejects with a `SessionError` (`withdrawn`), and its
+   * receipt is `rejected`. `inbox` of the view lists the inputs that wait.
+   *
+   * **Errors**: rejects with a `SessionError`: `already_delivered` when the input is in the thread, or about to be ({@link cancel} its
+   * turn then); `unknown_input` when no such input waits; `store_failed` when the withdrawal could not be stored. Then the input waits
+   * for its release. Rejects with a `ValidationError` (`invalid_options`) for a value that is neither a turn nor an id.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Once" }, { hang: true }] }) })
+   * const chat = await troupe.chat("c1")
+   * chat.send("Tell me a story")
+   * const next = chat.send("And another")
+   * await chat.withdraw(next)
+   * const error = await next.result().catch((error) => error)
+   * error.reason // => "withdrawn"
+   * await troupe.stop()
+   * ```
+   */
+  withdraw(input: string | { readonly id: string }): Promise<void>
 
   /**
    * Cancels one tool call. Its siblings and the turn continue: the model reads that the call was cancelled.

@@ -189,8 +189,12 @@ export class LocalChatRef implements ChatRef {
     const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
     if (tasks) await this.#chat.endChain()
-    await this.#chat.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
+    await this.#chat.ends.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
     if (tasks) await this.#tasks.cancelAll(this.id)
+  }
+
+  async withdraw(input: string | { readonly id: string }): Promise<void> {
+    await this.#chat.ends.withdraw(argumentChecks.input(input))
   }
 
   cancelToolCall(toolCallId: string): Promise<void> {

@@ -440,7 +440,7 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     budget,
     stepUsage: view.stepUsage,
     setPermissionMode: (mode) => chat.setPermissionMode(mode),
-    cancel: () => chat.cancel(),
+    cancel: () => chat.cancelTurn(),
     stop: () => chat.stop()
   }
 }

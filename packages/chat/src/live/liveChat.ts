@@ -28,7 +28,7 @@
 import { Process, StateMachine } from "@troupe/otp"
 import { type Serving, stamped } from "../agents/index.ts"
 import { refused, type SessionError } from "../errors/index.ts"
-import { type ChatContext, type ChatEnv, cutOffBy } from "../loop/index.ts"
+import { type ChatContext, type ChatEnv, cutOffBy, LifeNotices } from "../loop/index.ts"
 import type { AgentRef, Conversation, InboxEntry, Mode } from "../record/index.ts"
 import type { Accepted, Fence } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
@@ -40,8 +40,8 @@ import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.t
 import { type AskedProcess, sendAgent, sendChainEnd, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
-import { LifeNotices } from "./lifeNotices.ts"
 import { RestWatch } from "../passivation/index.ts"
+import { WaitEnds } from "./waitEnds.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Asked, Decided } from "../step/index.ts"
 import type { RunOptions, TurnOptions } from "../options/index.ts"
@@ -148,6 +148,8 @@ export class LiveChat implements TurnsHome {
   /** How many requests other than turns wait for the process. */
   #asking = 0
   readonly rest = new RestWatch()
+  /** The ends of waits that a person chooses. */
+  readonly ends: WaitEnds
   /** Why the process is to be another one (REF5). */
   #leaving: "conflict" | "rewind" | undefined
   readonly #notices: LifeNotices
@@ -161,6 +163,7 @@ export class LiveChat implements TurnsHome {
     this.#home = home
     this.#notices = new LifeNotices(home.hooks)
     this.#turns = new TurnTable(this)
+    this.ends = new WaitEnds(this, this.#turns)
   }
 
   get pid(): ChatPid | undefined {
@@ -293,35 +296,35 @@ export class LiveChat implements TurnsHome {
     this.#running?.pass(event)
   }
 
-  /** Cancels the turn of this input, else the running turn or the next one, and waits for its end (REF9). */
-  cancel(turn?: string): Promise<void> {
-    return this.#turns.cancel(turn)
+  /** Cancels the running turn or the next one, and waits for its end (REF9). */
+  cancelTurn(): Promise<void> {
+    return this.#turns.cancel()
   }
 
   /** Sets the mode in the chat's process. */
   setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     const bound = () => within && { within, permissions: this.options().permissions }
-    return this.#asked((to) => sendMode(this.id, to, mode, bound())).then(() => this.#home.modeSet(this.id))
+    return this.asked((to) => sendMode(this.id, to, mode, bound())).then(() => this.#home.modeSet(this.id))
   }
 
   /** Hands the conversation over to an agent. */
   handOff(name: string): Promise<void> {
     const agent = this.#home.agentRef(name)
-    return this.#asked((process) => sendAgent(this.id, process, agent))
+    return this.asked((process) => sendAgent(this.id, process, agent))
   }
 
   /** Ends the chain: no input of the runtime begins a turn before the next input of a person or the host (CHAIN5). */
   endChain(): Promise<void> {
-    return this.#asked((process) => sendChainEnd(this.id, process))
+    return this.asked((process) => sendChainEnd(this.id, process))
   }
 
   /** Sends a request to the chat's process, which is started if there is none. */
-  async #asked(send: (process: AskedProcess) => Promise<void>): Promise<void> {
+  async asked<A>(send: (process: AskedProcess) => Promise<A>): Promise<A> {
     if (this.#stopping !== undefined) throw this.gone
     this.#asking += 1
     try {
       const pid = this.#pid ?? (await this.#home.revive(this.id))
-      await send({ pid, env: this.#env })
+      return await send({ pid, env: this.#env })
     } finally {
       this.#asking -= 1
     }

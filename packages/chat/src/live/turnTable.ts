@@ -194,6 +194,15 @@ export class TurnTable {
     return turn?.over === false ? turn : undefined
   }
 
+  /** The input is withdrawn: the store has no row of it (REF11). */
+  withdrawn(id: string, error: SessionError): void {
+    const turn = this.#turns.get(id)
+    turn?.turn.delivery?.withdraw(error)
+    turn?.fail(error)
+    this.#tally?.delete(id)
+    this.#turns.delete(id)
+  }
+
   /** A turn whose input the store has not accepted ends after the drain deadline. Returns a function that stops the timer. */
   #boundAccept(turn: LiveTurn): () => void {
     const { drainMs, system } = turn.turn.options

@@ -33,6 +33,8 @@
  *         are stored as soon as they are known, and no restart changes them.
  *
  * CHAT15. A chat that is to leave ends between two turns, and begins none; its successor runs the waiting turns.
+ * CHAT17. A person may end each wait of a chat at rest: the calls and the question that it waits with are `cancelled`, and are stored so.
+ * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
  * CHAT16. Every request is of the agent in the context at its beginning. A handoff of the model is in the commit of its step. A
  *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
  *         model made them, whatever the agent is when they run.
@@ -46,6 +48,7 @@ import {
   type At,
   chatSetup,
   commitOf,
+  discardOf,
   enqueue,
   receipts,
   refusalIn,
@@ -73,11 +76,17 @@ const begin = { "turn.start": [{ guard: "isHeldBack", actions: enqueue }, ...beg
 /** A timer may be late, so an event that arrives first compares the time itself (CHAT14). */
 const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime", ...enqueue] } as const
 
+/** How a wait ends without an answer. */
+const endsWait = {
+  "suspension.expired": "withdrawing",
+  "wait.cancel": { guard: "isOfWait", target: "withdrawing" }
+} as const
+
 const suspended = {
   exit: ["forgetExpiry", "markAnswered"],
   on: {
     "turn.start": [tooLate, { guard: "wasAccepted", actions: enqueue }, ...begins],
-    "suspension.expired": "withdrawing"
+    ...endsWait
   }
 } as const
 
@@ -177,7 +186,14 @@ const machine = chatSetup.createMachine({
     "agent.set": keeps("recordAgent", savingUnlessDue),
     "chain.end": keeps("endChain", savingUnlessDue),
     "chat.leave": { target: ".settled", actions: "markLeaving" },
-    "input.doubted": { actions: "doubt" }
+    "input.doubted": { actions: "doubt" },
+    "input.withdraw": [
+      {
+        guard: "canDiscard",
+        actions: ["withdraw", { type: "discard", params: discardOf }, "dropDiscarded"]
+      },
+      { guard: "isWaitingInput", actions: "withdraw" }
+    ]
   },
   states: {
     settled: {
@@ -213,7 +229,7 @@ const machine = chatSetup.createMachine({
       exit: ["forgetExpiry", "markAnswered"],
       on: {
         "turn.start": [tooLate, ...begin["turn.start"]],
-        "suspension.expired": "withdrawing"
+        ...endsWait
       }
     },
     awaitingTools: suspended,
@@ -228,7 +244,7 @@ const machine = chatSetup.createMachine({
         "turn.start": enqueues,
         "commit.ended": { target: "settled", actions: "recordCommit" },
         /** The stored deadline is unchanged, so the next start of the chat finds it again. */
-        "commit.failed": { target: "settled", actions: "markKept" }
+        "commit.failed": { target: "settled", actions: "recordUnkept" }
       },
       invoke: { src: "commit", input: commitOf }
     },
@@ -247,6 +263,13 @@ const machine = chatSetup.createMachine({
         },
         deciding: {
           always: [
+            /** Removes the rows of the inputs that were withdrawn during a commit (CHAT18). */
+            {
+              guard: "mustDiscard",
+              target: "deciding",
+              reenter: true,
+              actions: [{ type: "discard", params: discardOf }, "dropDiscarded"]
+            },
             { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
             { guard: "renewsTime", target: "deciding", reenter: true, actions: ["stopTime", "steer"] },
             { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },

@@ -13,10 +13,10 @@ import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } fr
 import type { ChatEvent, Closed, CommitEnded } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnBegin, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
-import type { ExpiryState } from "./suspensionExpiry.ts"
+import type { WaitEnd } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { boundEnvironment } from "../errors/index.ts"
-import { isUnanswered, type LostInputs } from "../inbox/index.ts"
+import { type Discarded, isUnanswered, type LostInputs } from "../inbox/index.ts"
 import type { InboxEntry, Mode, ModeStanding, OpenStep } from "../record/index.ts"
 
 type Sent<Type extends ChatEvent["type"]> = Extract<ChatEvent, { readonly type: Type }>
@@ -101,9 +101,9 @@ const close = StateMachine.fromCallback<
   send({ type: "calls.closed", closed: env.close(turn, state), ...env.moment(turn) })
 )
 
-/** Answers the calls or the question of a wait that has expired. */
-const expire = StateMachine.fromCallback<ExpiryState, ChatEnv, EventObject, Sent<"wait.closed">>(
-  ({ input, env, send }) => send({ type: "wait.closed", expired: env.expire(input), ...env.moment() })
+/** Answers the calls or the question of a wait that has expired, or that a person ended. */
+const expire = StateMachine.fromCallback<WaitEnd, ChatEnv, EventObject, Sent<"wait.closed">>(({ input, env, send }) =>
+  send({ type: "wait.closed", expired: env.expire(input), ...env.moment() })
 )
 
 /** Emits the last events of a turn. */
@@ -162,6 +162,10 @@ export const chatEffects = {
   }),
   keepAsked: StateMachine.effect<{ readonly ask: number | undefined; readonly saving: Saving | undefined }, ChatEnv>(
     ({ ask, saving: data }, { env }) => env.keepAsked(ask, data)
+  ),
+  /** Removes the rows of withdrawn inputs. */
+  discard: StateMachine.effect<{ readonly inputs: ReadonlyArray<Discarded>; readonly saving: Saving }, ChatEnv>(
+    ({ inputs, saving: data }, { env }) => env.discard(inputs, data)
   ),
   close: StateMachine.effect<{ readonly turn: string } & Pick<TurnEnd, "result">, ChatEnv>(
     ({ turn, result }, { env }) => env.end(turn, result)

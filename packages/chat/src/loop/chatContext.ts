@@ -116,6 +116,8 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
  * - `agent.set`: the host hands the conversation over to an agent, which the next request is of
+ * - `wait.cancel`: a person ends the wait of the chat that the last turn began; `of` is the input of that turn
+ * - `input.withdraw`: remove this input, which waits
  * - `suspension.expired`, from its clock: no answer came in time
  * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
@@ -126,6 +128,8 @@ export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: TurnStart; readonly now?: number }
   | { readonly type: "turn.cancel"; readonly turn?: string | undefined }
   | { readonly type: "turn.deadline" }
+  | { readonly type: "wait.cancel"; readonly of?: string | undefined }
+  | { readonly type: "input.withdraw"; readonly input: string; readonly ask?: number | undefined }
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }
   | { readonly type: "input.doubted"; readonly turn: TurnData }

@@ -15,7 +15,7 @@ import { inForm, type RunOptions } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
-import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
+import { dataOf, type Discarded, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import { emit, type Event } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
@@ -29,7 +29,7 @@ import {
   terminalCondition
 } from "../stopConditions/index.ts"
 import type { Engine } from "../tool/index.ts"
-import { expired, type ExpiryState } from "./suspensionExpiry.ts"
+import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
 import {
   closed,
   Journal,
@@ -97,6 +97,9 @@ export interface StepOpening extends TurnOf {
 export interface TurnBegin extends TurnOf {
   readonly chain: Chain | undefined
 }
+
+/** The facts of a turn that begins. */
+type Begun = Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent">
 
 /** The steps of a turn after a step, and whether the turn is to stop. */
 export interface StepsToJudge extends TurnBegin {
@@ -201,11 +204,7 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Begins a turn. */
-  begin({
-    turn,
-    agent,
-    chain
-  }: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
+  begin({ turn, agent, chain }: TurnBegin): Begun {
     const { outlet } = this.turn(turn)
     this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
     const options = this.#optionsOf({ turn, agent })
@@ -329,9 +328,9 @@ export class ChatEnv implements StepEnv {
     return closed({ ...state, open }, (toolCall, call) => leftOut(toolCall, call, "cancelled", options).message)
   }
 
-  /** The state after the wait has expired. */
-  expire(state: ExpiryState): Expired {
-    return expired(state, { toolResultEncoder: this.engine.toolResultEncoder ?? json }, this.clock.now())
+  /** The state after the wait has expired, or a person has ended it. */
+  expire(state: WaitEnd): Expired {
+    return waitEnded(state, { toolResultEncoder: this.engine.toolResultEncoder ?? json }, this.clock.now())
   }
 
   /** Calls hooks. */
@@ -370,7 +369,16 @@ export class ChatEnv implements StepEnv {
     this.#journal = undefined
   }
 
-  /** Adds a request, for the event `mode.set` or `agent.set`. */
+  /** Removes the rows of withdrawn inputs, which `saving` names. */
+  discard(inputs: ReadonlyArray<Discarded>, saving: Saving): void {
+    const kept = this.save(saving)
+    for (const { id, ask } of inputs) {
+      this.#turns.delete(id)
+      answer(this.#asked(ask), kept)
+    }
+  }
+
+  /** Adds a request, for the event `mode.set`, `agent.set` or `input.withdraw`. */
   ask(ask: Ask | ModeAsk): number {
     this.#asks ??= new Map()
     this.#asks.set((this.#count += 1), ask)
@@ -388,16 +396,12 @@ export class ChatEnv implements StepEnv {
       if (refusal !== undefined) return asked.refused(refusal)
     }
     const kept = saving === undefined ? undefined : this.save(saving)
-    if (asked === undefined) ignoreRejection(kept)
-    else asked.counts(kept)
+    answer(asked, kept)
   }
 
   /** Something that was requested counts; `saving` is the record that stores it now. */
   keepAsked(ask: number | undefined, saving: Saving | undefined): void {
-    const asked = this.#asked(ask)
-    const kept = saving === undefined ? undefined : this.save(saving)
-    if (asked === undefined) ignoreRejection(kept)
-    else asked.counts(kept)
+    answer(this.#asked(ask), saving === undefined ? undefined : this.save(saving))
   }
 
   #asked(ask: number | undefined): Ask | undefined {
@@ -473,6 +477,10 @@ const withJournal = (
   const of = agent === undefined ? {} : { agent }
   return { ...record, ...now, ...of, usage: Usage.add(record.usage, usage), chain, draft: undefined }
 }
+
+/** Answers a request, if somebody waits for it. */
+const answer = (asked: Ask | undefined, kept: void | Promise<void>): void =>
+  asked === undefined ? ignoreRejection(kept) : asked.counts(kept)
 
 const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
 

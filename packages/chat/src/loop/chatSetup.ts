@@ -15,11 +15,12 @@ import {
   stepJudged,
   stepTaken,
   stopTurn,
+  waitUnstored,
   turnEnded
 } from "./endTurn.ts"
 import { beginTurn, canSteer, renewsTime, steer, stillWaits, turnIn } from "./beginTurn.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
-import { hasExpired } from "./suspensionExpiry.ts"
+import { hasExpired, isAtWait } from "./suspensionExpiry.ts"
 import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
@@ -56,10 +57,17 @@ export const commitOf = ({ context }: { readonly context: ChatContext }) => ({
   turn: context.turn?.id
 })
 
-/** The wait that has expired. */
-export const waitOf = ({ context }: { readonly context: ChatContext }) => {
+/** The wait that has expired, or that a person ended. */
+export const waitOf = ({ context, event }: At) => {
   const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs } = context
-  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs }
+  const ends = event.type === "wait.cancel" ? ("cancelled" as const) : ("expired" as const)
+  return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs, ends }
+}
+
+/** The withdrawn inputs, and the record whose save removes their rows. */
+export const discardOf = ({ context }: { readonly context: ChatContext }) => {
+  const inputs = Inbox.discarded(context.inbox)
+  return { inputs, saving: { ...savingOf({ context }), takes: inputs.map(({ id }) => id) } }
 }
 
 const refusalFor = (context: ChatContext, turn: TurnData | undefined) => ({
@@ -112,11 +120,6 @@ export const receipts = {
 const refuses = (context: ChatContext, turn: TurnData | undefined = nextTurn(context)): boolean =>
   turn !== undefined && refusalOf(context, turn) !== undefined
 
-const waits = (context: ChatContext): boolean =>
-  stillWaits(context) ||
-  context.pendingToolCalls.length > 0 ||
-  (context.pendingQuestion !== undefined && context.interrupted === undefined)
-
 const guards = {
   isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
@@ -131,6 +134,14 @@ const guards = {
   isOfTurn: ({ context, event }: At) =>
     event.type !== "turn.cancel" || event.turn === undefined || event.turn === context.turn?.id,
   renewsTime: ({ context }: At) => renewsTime(context),
+  /** REF10 */
+  isOfWait: ({ context, event }: At) => event.type === "wait.cancel" && event.of === context.inputs.at(-1),
+  isWaitingInput: ({ context, event }: At) =>
+    event.type === "input.withdraw" && Inbox.isWaiting(context.inbox, event.input),
+  canDiscard: ({ context: { before, inbox }, event }: At) =>
+    before === undefined && event.type === "input.withdraw" && Inbox.isWaiting(inbox, event.input),
+  mustDiscard: ({ context: { before, inbox } }: At) =>
+    before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
   wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>
@@ -143,7 +154,7 @@ const guards = {
   hasOpenCalls: ({ context }: At) => context.open !== undefined,
   isInterrupted: ({ context }: At) => context.interrupted !== undefined,
   hasPendingCalls: ({ context }: At) => context.pendingToolCalls.length > 0,
-  mustAwait: ({ context }: At) => context.expiresAt !== undefined && !context.awaits && waits(context),
+  mustAwait: ({ context }: At) => context.expiresAt !== undefined && !context.awaits && isAtWait(context),
   mustKeep: ({ context: { stores, committed, turn } }: At) => stores && !committed && turn === undefined,
   mustCommit: ({ context: { stores, committed } }: At) => stores && !committed,
   hasResult: ({ context }: At) => context.result !== undefined,
@@ -181,6 +192,11 @@ export const chatSetup = setup({
       const turn = turnIn(event)
       return turn === undefined ? {} : { inbox: Inbox.add(context.inbox, turn) }
     }),
+    withdraw: assign(({ context, event }) => {
+      const { input, ask } = as(event, "input.withdraw")
+      return { inbox: Inbox.withdraw(context.inbox, { id: input, ask }) }
+    }),
+    dropDiscarded: assign(({ context }) => ({ inbox: Inbox.withoutDiscarded(context.inbox) })),
     refuseNext: assign(({ context }) => {
       const next = nextTurn(context)
       return next === undefined ? {} : { inbox: Inbox.without(context.inbox, next) }
@@ -236,6 +252,7 @@ export const chatSetup = setup({
     recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
     endChain: assign(({ context }) => ({ chain: over(context.chain) })),
     recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
-    markKept: assign({ committed: true })
+    markKept: assign({ committed: true }),
+    recordUnkept: assign(({ event }) => ({ committed: true, ...waitUnstored(as(event, "commit.failed")) }))
   }
 })

@@ -192,6 +192,13 @@ export const commitGivenUp = (
   ...withdrawn(context)
 })
 
+/** The end of a wait could not be stored. */
+export const waitUnstored = ({
+  error
+}: Extract<ChatEvent, { readonly type: "commit.failed" }>): Pick<ChatContext, "failure"> => ({
+  failure: held(notStored(error))
+})
+
 const notStored = (cause: unknown): SessionError =>
   storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
 

@@ -4,7 +4,7 @@
  * Owns: nothing; `lifecycleHooks.ts` decides which events are due, and the effect of the results.
  */
 import type { ChatContext, Verdict } from "./chatContext.ts"
-import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/index.ts"
+import { has, type HookHalt, type HookRun, type Hooks, lifecycle, type LifecycleEvent } from "../gate/index.ts"
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
@@ -132,7 +132,7 @@ const notifySessionEnd = (
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
-export const notifyStopped = async (
+const notifyStopped = async (
   options: HookOptions & Pick<RunOptions, "drainMs">,
   context: SessionEndState
 ): Promise<void> => {
@@ -178,4 +178,37 @@ const withText = (message: UserMessage, words: string): UserMessage => {
   if (typeof content === "string") return { ...message, content: words }
   const rest = content.filter(({ type }) => type !== "text")
   return { ...message, content: rest.length === 0 ? words : [{ type: "text", text: words }, ...rest] }
+}
+
+/** Whether the hooks `SessionStart` and `SessionEnd` of a chat were called: each once, however many processes the chat has. */
+export class LifeNotices {
+  readonly #hooks: () => Hooks | undefined
+  /** Whether a turn was started. */
+  #began = false
+  #hooksBegan = false
+
+  constructor(hooks: () => Hooks | undefined) {
+    this.#hooks = hooks
+  }
+
+  /** Whether `SessionEnd` is still to be called. */
+  get needsEnd(): boolean {
+    return this.#began && has(this.#hooks(), "SessionEnd")
+  }
+
+  turnStarted(): void {
+    this.#began = true
+  }
+
+  /** A new process takes the place of the one with this context. */
+  attached(context: ChatContext | undefined): void {
+    this.#hooksBegan ||= context?.notified.started === true
+  }
+
+  /** Calls `SessionEnd`. */
+  async end(options: RunOptions, context: ChatContext): Promise<void> {
+    if (!this.needsEnd) return
+    this.attached(context)
+    if (this.#hooksBegan || !has(this.#hooks(), "SessionStart")) await notifyStopped(options, context)
+  }
 }

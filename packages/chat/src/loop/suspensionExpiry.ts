@@ -1,5 +1,5 @@
 /**
- * The expiry of a suspended chat.
+ * The end of a wait that brings no answer: it expired, or a person ended it.
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
@@ -10,7 +10,7 @@ import * as Thread from "../model/Thread.ts"
 import { errorText } from "../toolResult/index.ts"
 import { withResult } from "../stopConditions/index.ts"
 import { closed, firstExpiry, leftOut, openToolCalls, withResults } from "../step/index.ts"
-import { type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
+import { endedEarly, type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
 type Bounds = Pick<ChatContext, "suspendedTtlMs" | "now">
@@ -28,6 +28,17 @@ export const expiryOf = (
 /** Whether the chat waited for something, and its time is over. */
 export const hasExpired = ({ expiresAt }: Pick<ChatContext, "expiresAt">, now: number): boolean =>
   expiresAt !== undefined && expiresAt <= now
+
+/** Whether the state of a chat at rest waits for a person: for decisions, for results or for an answer. */
+export const isAtWait = ({
+  open,
+  pendingToolCalls,
+  pendingQuestion,
+  interrupted
+}: Pick<ChatContext, "open" | "pendingToolCalls" | "pendingQuestion" | "interrupted">): boolean =>
+  (open !== undefined && isWaiting(open)) ||
+  pendingToolCalls.length > 0 ||
+  (pendingQuestion !== undefined && interrupted === undefined)
 
 const endOf = ({ suspendedTtlMs, now }: Bounds): number | undefined =>
   suspendedTtlMs === undefined ? undefined : now + suspendedTtlMs
@@ -51,12 +62,31 @@ type WaitState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCa
 /** The state of a chat whose wait can expire. */
 export type ExpiryState = WaitState & Pick<ChatContext, "open" | "expiresAt" | "lastHaltedReason" | "suspendedTtlMs">
 
+/** A wait that is to end, and why. */
+export type WaitEnd = ExpiryState & { readonly ends: "expired" | "cancelled" }
+
 /**
  * The state after the wait of the chat expired: calls without a decision do not run, and a question or calls without an
  * answer are closed. The rules encode the results of the calls.
  */
 export const expired = (state: ExpiryState, rules: OutcomeRules, now: number): Expired =>
-  state.open !== undefined && isWaiting(state.open) ? undecided(state, state.open, rules, now) : unanswered(state)
+  state.open !== undefined && isWaiting(state.open)
+    ? undecided(state, state.open, rules, now)
+    : unanswered(state, expiredMessage, "expired")
+
+/** The state after the wait of the chat ended without an answer. */
+export const waitEnded = ({ ends, ...state }: WaitEnd, rules: OutcomeRules, now: number): Expired =>
+  ends === "cancelled" ? endedByPerson(state, rules) : expired(state, rules, now)
+
+/** The state after a person ended the wait of the chat: the calls and the question are cancelled, and none of the calls runs. */
+const endedByPerson = (state: ExpiryState, rules: OutcomeRules): Expired => {
+  const { open } = state
+  const over =
+    open === undefined
+      ? state
+      : closed({ ...state, open }, (toolCall, call) => leftOut(toolCall, call, "cancelled", rules).message)
+  return unanswered({ ...state, ...over }, (call) => endedEarly(call, "cancelled", rules).message, "cancelled")
+}
 
 /** Answers the calls whose decision came too late. With the last of them, the calls that never ran are answered too. */
 const undecided = (state: ExpiryState, open: OpenStep, rules: OutcomeRules, time: number): Expired => {
@@ -92,21 +122,21 @@ const undecidedMessage = (
     : toolOutcome(toolCall, toolFailure(toolCall, "denied", "expired: nobody decided in time"), rules).message
 
 /** Withdraws the question, and answers the calls as cancelled. */
-const unanswered = ({ thread, open, pendingQuestion, pendingToolCalls }: ExpiryState): Expired => {
+const unanswered = (
+  { thread, open, pendingQuestion, pendingToolCalls }: ExpiryState,
+  message: (call: ToolCall) => ToolMessage,
+  lastHaltedReason: "expired" | "cancelled"
+): Expired => {
   const asked = pendingQuestion === undefined ? undefined : askingCall(thread, pendingQuestion)
-  const from = (asked === undefined ? undefined : withResult(thread, asked.id, expiredText(asked))) ?? thread
-  const results = pendingToolCalls.map((call): Message => ({
-    role: "tool",
-    toolCallId: call.id,
-    content: expiredText(call)
-  }))
+  const from = (asked === undefined ? undefined : withResult(thread, message(asked))) ?? thread
+  const results = pendingToolCalls.map(message)
   return {
     thread: results.length === 0 ? from : answering(from, results),
     open,
     pendingQuestion: undefined,
     pendingToolCalls: [],
     expiresAt: undefined,
-    lastHaltedReason: "expired"
+    lastHaltedReason
   }
 }
 
@@ -123,5 +153,8 @@ const answering = (thread: Thread.Thread, results: ReadonlyArray<Message>): Thre
     : Thread.append(thread, ...results)
 }
 
-const expiredText = (call: ToolCall): string =>
-  errorText(toolFailure(call, "cancelled", "expired: nobody answered in time").reason)
+const expiredMessage = (call: ToolCall): ToolMessage => ({
+  role: "tool",
+  toolCallId: call.id,
+  content: errorText(toolFailure(call, "cancelled", "expired: nobody answered in time").reason)
+})

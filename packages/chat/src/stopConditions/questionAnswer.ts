@@ -28,22 +28,16 @@ export const withAnswer = (
   const answered =
     form === "user_message" || question === undefined
       ? undefined
-      : withResult(thread, question.toolCallId, answer.content)
+      : withResult(thread, { role: "tool", toolCallId: question.toolCallId, content: answer.content })
   if (answered === undefined || question === undefined) return Thread.append(thread, answer)
   const asked = answered.messages.findLastIndex((message) => isQuestion(message, question))
   return asked === -1 ? answered : { ...answered, messages: answered.messages.toSpliced(asked, 1) }
 }
 
 /** The thread with this result instead of the placeholder of the asking call; `undefined` if there is no placeholder. */
-export const withResult = (
-  thread: Thread.Thread,
-  toolCallId: string,
-  content: ToolMessage["content"]
-): Thread.Thread | undefined => {
-  const at = thread.messages.findLastIndex((message) => standsIn(message, toolCallId))
-  return at === -1
-    ? undefined
-    : { ...thread, messages: thread.messages.with(at, { role: "tool", toolCallId, content }) }
+export const withResult = (thread: Thread.Thread, result: ToolMessage): Thread.Thread | undefined => {
+  const at = thread.messages.findLastIndex((message) => standsIn(message, result.toolCallId))
+  return at === -1 ? undefined : { ...thread, messages: thread.messages.with(at, result) }
 }
 
 const standsIn = (message: Message, toolCallId: string): boolean =>

@@ -29,6 +29,7 @@ const machine = StateMachine.bind(chatMachine, {
   settle: () => {},
   acceptAgain: () => {},
   deliver: () => {},
+  discard: () => {},
   saveJournal: () => {},
   keep: () => {},
   keepAsked: () => {},
@@ -113,6 +114,7 @@ const allows = (
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
   if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
   if (type === "chain.end") return context.chain?.isOver !== true
+  if (type === "turn.start" && inbox.some(({ status }) => status === "withdrawn")) return false
   if (type === "turn.start") return Inbox.next(inbox) === undefined
   if (type === "hooks.answered") {
     return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
@@ -169,6 +171,8 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
       })
     },
     pending: start("pending", [user("p")], { followed: true }),
+    "takes back": { type: "input.withdraw", input: "pending" },
+    "ends the wait": { type: "wait.cancel" },
     doubted: { type: "input.doubted", turn: { id: "doubted", messages: [user("d")], followed: true } },
     results: start("results", [answer]),
     "late results": { ...start("results", [answer]), now: 3 },
@@ -320,6 +324,10 @@ const walks = (): ReadonlyArray<Walk> => [
     "taken",
     "committed",
     "not committed"
+  ),
+  walk("inputs that are withdrawn", { stores }, "pending", "sent", "takes back", "answers", "taken", "committed"),
+  ...["asks", "leaves calls", "waits for a decision"].map((wait) =>
+    walk("a wait that a person ends", {}, "said", "ends the wait", wait, "withdrawn", "taken", "committed")
   ),
   walk("a turn with a time", { stores, facts: { timeMs: 1e6 } }, "said", "deadline", "taken", "answers", ...stored),
   walk("a chat with hooks", { facts: { hooks } }, "said", "cancel", "taken", "answers", ...notified),

@@ -40,6 +40,7 @@ const union: {
       settle: true,
       acceptAgain: true,
       deliver: true,
+      discard: true,
       saveJournal: true,
       keep: true,
       keepAsked: true,

@@ -129,6 +129,10 @@ export class ClusterChatRef implements ChatRef {
     await this.#verb(`${this.#chat}/cancel`, this.#parts.checks.cancel(options))
   }
 
+  async withdraw(input: Parameters<ChatRef["withdraw"]>[0]): Promise<void> {
+    await this.#verb(`${this.#chat}/withdraw`, { input: this.#parts.checks.input(input) })
+  }
+
   async cancelToolCall(toolCallId: string): Promise<void> {
     await this.#verb(`${this.#call("tools", toolCallId)}/cancel`)
   }

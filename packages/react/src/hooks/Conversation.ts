@@ -91,6 +91,7 @@ const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
       send: chat.send,
       answer: (answer) => chat.send(answer),
       cancel: () => chat.cancel(),
+      withdraw: chat.withdraw,
       retry: chat.retry,
       resume: chat.resume,
       approve: chat.approve,

@@ -91,6 +91,8 @@ export class RemoteChat implements ChatLink {
   readonly cancel: ChatLink["cancel"] = async ({ turn, tasks } = {}) =>
     void (await this.#say("/cancel", { turn, tasks }))
 
+  readonly withdraw: ChatLink["withdraw"] = async (input) => void (await this.#say("/withdraw", { input }))
+
   readonly retry: ChatLink["retry"] = async () => void (await this.#say("/retry"))
 
   readonly resume: ChatLink["resume"] = async () => void (await this.#say("/resume"))

@@ -8,6 +8,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   inbox_full:
     "Too many messages wait in this conversation, or too long ones; send this again when one has been answered",
   already_delivered: "This input is in the conversation already, and its turn is over",
+  unknown_input: "No such message waits in this conversation; inbox of its view lists those that do",
+  withdrawn: "This message was withdrawn before its turn began",
   awaiting_tool_results: "The conversation waits for tool results; give them first",
   awaiting_approval: "The conversation waits for decisions about tool calls; give them first",
   chat_exists: "There is a conversation of this id already; choose another",

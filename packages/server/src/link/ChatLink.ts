@@ -42,6 +42,8 @@ export interface ChatLink {
     readonly turn?: string | undefined
     readonly tasks?: boolean | undefined
   }) => Promise<void>
+  /** Withdraws an input that waits; `view.inbox` lists them. */
+  readonly withdraw: (input: string) => Promise<void>
   readonly retry: () => Promise<void>
   readonly resume: () => Promise<void>
   readonly approve: (toolCallId: string, decision: Decision) => Promise<void>

@@ -129,6 +129,8 @@ export class LocalChat implements ChatLink {
 
   readonly cancel: ChatLink["cancel"] = async (options) => (await this.#use()).cancel(options)
 
+  readonly withdraw: ChatLink["withdraw"] = async (input) => (await this.#use()).withdraw(input)
+
   readonly retry: ChatLink["retry"] = async () => unread((await this.#use()).retry())
 
   readonly resume: ChatLink["resume"] = async () => {

@@ -35,6 +35,7 @@ const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
 /** The turn to cancel, or the id of its input, and whether the background tasks are cancelled too. */
 const Cancel = z.strictObject({ turn: inputId.optional(), tasks: z.boolean().optional() })
+const Withdraw = z.strictObject({ input: inputId })
 
 const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
 
@@ -162,6 +163,11 @@ export const chatRoutes: ReadonlyArray<Route> = [
     "POST",
     "/chats/:id/cancel",
     verb(Cancel, (chat, options) => chat.cancel(options))
+  ),
+  own(
+    "POST",
+    "/chats/:id/withdraw",
+    verb(Withdraw, (chat, { input: id }) => chat.withdraw(id))
   ),
   own(
     "POST",

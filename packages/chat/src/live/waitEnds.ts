@@ -1,0 +1,182 @@
+/**
+ * The ends of waits that a person chooses: the end of a chat's own wait, and the withdrawal of an input that waits.
+ *
+ * Owns: the withdrawals under way. Does not own the turns (`TurnTable`), nor the process, which decides what still waits.
+ *
+ * REF10. When no turn runs or is next, a cancel ends the wait of the chat (CHAT17). It is over when the store has the end, and rejects
+ *        when the store fails. It never ends a later wait.
+ * REF11. A withdrawn input is rejected with `withdrawn`, and so is its turn, once the store has no row of it (CHAT18). An input that is
+ *        in the thread, or about to be, is not withdrawn. When the store fails, the input is held until its release.
+ *
+ * The process dies before it answers:
+ *   1. the end of the process is the end of the request, without an answer.
+ *   2. the request is made again, to the next process. Its state says what still waits.
+ */
+import { Process } from "@troupe/otp"
+import { type ChatContext, isAtWait } from "../loop/index.ts"
+import { SessionError, storeFailure } from "../errors/index.ts"
+import { describe } from "../toolResult/index.ts"
+import { unknownOutcome } from "../inbox/index.ts"
+import { original } from "../values/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import type { LiveView } from "../view/index.ts"
+import { alreadyDelivered, type AskedProcess } from "./chatCommands.ts"
+import type { TurnTable } from "./turnTable.ts"
+
+/** The parts of a live chat that this file needs. */
+interface WaitingChat {
+  readonly id: string
+  readonly context: ChatContext | undefined
+  readonly view: LiveView
+  /** The present process. */
+  readonly process: Pick<AskedProcess, "pid"> | undefined
+  /** Calls the function with the process of the chat, which is started if there is none. */
+  readonly asked: <A>(send: (process: AskedProcess) => Promise<A>) => Promise<A>
+}
+
+/** The end of a request: without an error it has its effect. */
+interface Answer {
+  readonly error?: unknown
+}
+
+type Look = (context: ChatContext, process: AskedProcess, over: (answer: Answer) => void) => void
+
+export class WaitEnds {
+  readonly #chat: WaitingChat
+  readonly #turns: TurnTable
+  #withdrawing: Map<string, Promise<void>> | undefined
+
+  constructor(chat: WaitingChat, turns: TurnTable) {
+    this.#chat = chat
+    this.#turns = turns
+  }
+
+  /** Cancels the turn of this input, else the turn that runs or is next; without one, ends the wait of the chat. */
+  async cancel(turn?: string): Promise<void> {
+    const { context } = this.#chat
+    const next = this.#turns.next(context)
+    if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel()
+    if (context !== undefined && Inbox.isWaiting(context.inbox, turn) && next?.id !== turn) {
+      const late = await this.withdraw(turn).catch((error: unknown) => error)
+      if (late === undefined) return
+      if (!isDelivered(late)) throw late
+    }
+    if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
+    return this.#turns.cancel(turn)
+  }
+
+  /** Removes an input that waits (REF11). */
+  withdraw(id: string): Promise<void> {
+    const underWay = this.#withdrawing?.get(id)
+    if (underWay !== undefined) return underWay
+    const withdrawing = this.#withdraw(id).finally(() => {
+      this.#withdrawing?.delete(id)
+      if (this.#withdrawing?.size === 0) this.#withdrawing = undefined
+    })
+    this.#withdrawing ??= new Map()
+    this.#withdrawing.set(id, withdrawing)
+    return withdrawing
+  }
+
+  async #endWait(): Promise<void> {
+    const first = this.#chat.context
+    if (first === undefined || !isAtWait(first)) return
+    let asked: AskedProcess["pid"] | undefined
+    let of: string | undefined
+    await this.#until(undefined, (context, { pid }, over) => {
+      if (context.turn !== undefined || (isAtWait(context) && !isSameWait(context, first))) return over({})
+      if (!isAtWait(context)) {
+        if (context.committed) over(context.failure === first.failure ? {} : { error: failureOf(context) })
+        return
+      }
+      const last = context.inputs.at(-1)
+      if (asked === pid && of === last) return
+      asked = pid
+      of = last
+      Process.send(pid, { type: "wait.cancel", of })
+    })
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    const { id: chat } = this.#chat
+    const turn = this.#turns.get(id)
+    let asked: AskedProcess["pid"] | undefined
+    let waiting: Inbox.WaitingTurn | undefined
+    await this.#until(turn?.ended, (context, { pid, env }, over) => {
+      const entry = context.inbox.find((each) => each.id === id)
+      if (entry?.status === "withdrawn") return
+      if (Inbox.isWaiting(context.inbox, id)) {
+        if (asked === pid) return
+        asked = pid
+        waiting = entry
+        const counts = (kept: void | Promise<void>) =>
+          void Promise.resolve(kept).then(
+            () => over({}),
+            (cause: unknown) => over({ error: this.#unstored(waiting, cause) })
+          )
+        Process.send(pid, { type: "input.withdraw", input: id, ask: env?.ask({ counts }) })
+      } else if (entry !== undefined || context.inputs.includes(id) || context.known.includes(id)) {
+        over({ error: alreadyDelivered(chat, id) })
+      } else if (asked !== pid && (turn === undefined || turn.over)) over({ error: unknownInput(chat, id) })
+    })
+    this.#turns.withdrawn(id, new SessionError("withdrawn", `The input ${id} was withdrawn from the chat ${chat}`))
+  }
+
+  /** The store may have the row still: the process holds the input (REF11). */
+  #unstored(waiting: Inbox.WaitingTurn | undefined, cause: unknown): SessionError {
+    const { id, process } = this.#chat
+    if (waiting !== undefined && process !== undefined) {
+      const { status: _, ask: __, ...turn } = waiting
+      Process.send(process.pid, { type: "input.doubted", turn })
+      this.#turns.get(waiting.id)?.fail(unknownOutcome(cause))
+    }
+    const what = `The withdrawal of ${waiting?.id} from ${id}`
+    return storeFailure(`${what} could not be stored: ${describe(cause)}; it waits still, so withdraw it again`, cause)
+  }
+
+  /** Looks at the state of the chat after each of its changes, and after `also`, until the answer is there. */
+  async #until(also: Promise<unknown> | undefined, look: Look): Promise<void> {
+    for (;;) {
+      const answer = await this.#chat.asked((process) => this.#answered(process, also, look))
+      if (answer === undefined) continue
+      if ("error" in answer) throw answer.error
+      return
+    }
+  }
+
+  /** The answer of this process; `undefined` when it ends before. */
+  #answered(process: AskedProcess, also: Promise<unknown> | undefined, look: Look): Promise<Answer | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Answer | undefined>()
+    const seen = (): void => {
+      const { context } = this.#chat
+      if (context !== undefined) look(context, process, resolve)
+    }
+    const forget = this.#chat.view.record(seen)
+    const forgetExit = Process.onExit(process.pid, () => resolve(undefined))
+    void also?.then(seen)
+    seen()
+    return promise.finally(() => {
+      forget()
+      forgetExit()
+    })
+  }
+}
+
+const isDelivered = (error: unknown): boolean => error instanceof SessionError && error.reason === "already_delivered"
+
+/** Whether a wait is that of the same calls, or of the same question. */
+const isSameWait = (one: ChatContext, other: ChatContext): boolean =>
+  one.open?.at === other.open?.at &&
+  one.pendingQuestion?.toolCallId === other.pendingQuestion?.toolCallId &&
+  one.pendingToolCalls[0]?.id === other.pendingToolCalls[0]?.id
+
+const failureOf = ({ failure }: ChatContext): unknown => (failure === undefined ? undefined : original(failure))
+
+const unknownInput = (chat: string, input: string): SessionError =>
+  new SessionError(
+    "unknown_input",
+    `No input ${input} waits in the chat ${chat}; inbox of its view lists those that do`,
+    {
+      metadata: { input }
+    }
+  )

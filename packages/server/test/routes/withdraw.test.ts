@@ -1,0 +1,63 @@
+import { askUser, Fake, tool } from "@troupe/chat"
+import { expect, test } from "vitest"
+import { serving } from "../double/serving.ts"
+import { chunksOf } from "../double/uiClient.ts"
+import { codeOf, served } from "../double/served.ts"
+
+const inner = "anna/c1"
+
+const scripts = (name: string): ReadonlyArray<Fake.Script> => [
+  [{ toolCall: { id: "c0", name } }, { finish: "tool_calls" }],
+  [{ text: "Hello" }, { finish: "stop" }]
+]
+
+const suspends = { ask: () => "suspend" as const }
+
+test("REF11 `POST /withdraw` removes a message that waits, and settles the request for its result", async () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const adapter = Fake.make({ scripts: scripts("pay") })
+  const { ask, troupe } = await served({ adapter, tools: [pay], permissions: suspends })
+  const chat = await troupe.chat(inner)
+  const first = chat.send("Hi")
+  const waiting = ask("POST", "/chats/c1/messages?wait", { input: "And?", id: "u2" })
+  await first.result()
+  await expect.poll(async () => (await chat.view()).inbox.length).toBe(1)
+  expect((await ask("POST", "/chats/c1/withdraw", { input: "u2" })).status).toBe(200)
+  expect(await codeOf(await waiting)).toBe("409 withdrawn")
+  expect((await chat.view()).inbox).toEqual([])
+  expect(await codeOf(await ask("POST", "/chats/c1/withdraw", { input: "u2" }))).toBe("404 unknown_input")
+  expect(await codeOf(await ask("POST", "/chats/c1/withdraw", {}))).toBe("422 invalid_input")
+})
+
+test.each(["where", "asks", "pay"])(
+  "REF10 `POST /cancel` ends the wait of a conversation for `%s`, and a message is answered after it",
+  async (name) => {
+    const tools = [
+      tool({ name: "where", manual: true }),
+      tool({ name: "asks", execute: () => askUser("Which?") }),
+      tool({ name: "pay", execute: () => "paid" })
+    ]
+    const permissions = {
+      ask: ({ toolCall }: { readonly toolCall: { readonly name: string } }) =>
+        toolCall.name === "pay" ? ("suspend" as const) : ("allow" as const)
+    }
+    const { ask, troupe } = await served({ adapter: Fake.make({ scripts: scripts(name) }), tools, permissions })
+    await (await troupe.chat(inner)).send("Hi").result()
+    expect((await ask("POST", "/chats/c1/cancel", {})).status).toBe(200)
+    const view = await (await ask("GET", "/chats/c1")).json()
+    expect(view).toMatchObject({ phase: "idle" })
+    expect((await ask("POST", "/chats/c1/messages?wait", { input: "And?" })).status).toBe(200)
+  }
+)
+
+test("REF10 a client of the AI SDK whose tool never answers goes on after a cancel", async () => {
+  const tools = { where: { description: "Where", parameters: { type: "object", properties: {} } } }
+  const said = (id: string) => ({ id, role: "user", parts: [{ type: "text", text: "Where am I?" }] })
+  const { post } = await serving({ adapter: Fake.make({ scripts: scripts("where") }) }, { clientTools: true })
+  await (await post("/api/chat", { id: "c", messages: [said("u1")], tools })).text()
+  const refused = await post("/api/chat", { id: "c", message: said("u2"), tools })
+  expect(refused.status).toBe(409)
+  expect((await post("/chats/c/cancel", {})).status).toBe(200)
+  const answered = await post("/api/chat", { id: "c", message: said("u3"), tools })
+  expect(JSON.stringify(chunksOf(await answered.text()))).toContain("Hello")
+})
