@@ -3,11 +3,13 @@ import { chatSuite } from "./chat/chatSuite.ts"
 import { dispatchSuite } from "./dispatch/dispatchSuite.ts"
 import { otpSuite } from "./otp/otpSuite.ts"
 import { practiceSuite } from "./practice/practiceSuite.ts"
+import { schemaSuite } from "./schema/schemaSuite.ts"
 import type { Suite } from "./runner/suite.ts"
 
 export const suites: ReadonlyMap<string, Suite> = new Map([
   ["otp", otpSuite],
   ["chat", chatSuite],
   ["dispatch", dispatchSuite],
-  ["practice", practiceSuite]
+  ["practice", practiceSuite],
+  ["schema", schemaSuite]
 ])

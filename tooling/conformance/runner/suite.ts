@@ -13,7 +13,7 @@ export type ClockKind = "virtual" | "real"
 
 /** The facts of a case that deviations read, the same for all suites. */
 export interface CaseFacts {
-  readonly suite: "otp" | "chat" | "dispatch" | "practice"
+  readonly suite: "otp" | "chat" | "dispatch" | "practice" | "schema"
   /** The operation of the case: a key of its suite's table of operations. */
   readonly operation: string
   readonly given: Fields
@@ -47,8 +47,8 @@ export interface Case {
 export interface Suite {
   /** The number of cases that may run at a time on the host's clock. Default 1. */
   readonly concurrency?: number
-  /** The cases of a file's JSON value; `file` is its name without `.json`. */
-  casesOf(content: unknown, file: string): ReadonlyArray<Case>
+  /** The cases of a file's JSON value; `file` is its name without `.json`, `path` its path. */
+  casesOf(content: unknown, file: string, path: string): ReadonlyArray<Case>
 }
 
 /** Ends a case that needs a feature that this project does not have. */
@@ -64,5 +64,5 @@ export const readCases = (suite: Suite, path: string): ReadonlyArray<Case> => {
         .toSorted()
         .map((name) => join(path, name))
     : [path]
-  return files.flatMap((file) => suite.casesOf(JSON.parse(readFileSync(file, "utf8")), basename(file, ".json")))
+  return files.flatMap((file) => suite.casesOf(JSON.parse(readFileSync(file, "utf8")), basename(file, ".json"), file))
 }

@@ -7,6 +7,7 @@ import { type Fields, fieldsOf, listOf } from "../../conformance/runner/json.ts"
 import { differences, type Difference, unexamined } from "../../conformance/runner/matching.ts"
 import { reportOf, runCases } from "../../conformance/runner/runSuite.ts"
 import { type Case, type CaseFacts, NotRun, readCases, unexaminedCase } from "../../conformance/runner/suite.ts"
+import { schemaSuite } from "../../conformance/schema/schemaSuite.ts"
 import { suites } from "../../conformance/suites.ts"
 
 const folder = join(import.meta.dirname, "cases")
@@ -19,13 +20,13 @@ const casesIn = (content: unknown): ReadonlyArray<Fields> => {
 }
 
 const files = [...suites.keys()]
-  .filter((suite) => suite !== "practice")
+  .filter((suite) => suite !== "practice" && suite !== "schema")
   .flatMap((suite) => readdirSync(join(folder, suite)).map((file) => ({ suite, file })))
   .map((place) => ({ ...place, content: read(join(place.suite, place.file)) }))
 
 /** The results of a file's cases, by id. */
 const resultsOf = async ({ suite, file, content }: (typeof files)[number]) => {
-  const cases = suites.get(suite)?.casesOf(content, file.replace(".json", "")) ?? []
+  const cases = suites.get(suite)?.casesOf(content, file.replace(".json", ""), file) ?? []
   return Object.fromEntries((await runCases(cases, deviations)).map((result) => [result.id, result]))
 }
 
@@ -149,8 +150,16 @@ test("DEV2 when a difference is left, the case fails", () => {
   expect(reasonOf([deviation], facts, [difference, { ...difference, path: "ok" }])).toBeUndefined()
 })
 
+const schemaResults = () => runCases(readCases(schemaSuite, join(folder, "schema")), deviations)
+
+test("CASE1 when the runner reads tests of JSON Schema, each ends with its verdict", async () => {
+  const results = await schemaResults()
+  expect(results.map(({ status }) => status)).toEqual(["passed", "passed", "deviates", "deviates", "failed"])
+})
+
 test("DEV2 when the cases of this folder run, each deviation explains one of them", async () => {
-  const results = (await Promise.all(files.map(resultsOf))).flatMap((file) => Object.values(file))
+  const found = (await Promise.all(files.map(resultsOf))).flatMap((file) => Object.values(file))
+  const results = [...found, ...(await schemaResults())]
   const reasons = results.map(({ status, detail }) => (status === "deviates" ? detail : "")).join("; ")
   const unused = deviations.filter(({ topic, decision }) => !reasons.includes(`${topic}: ${decision}`))
   expect(unused).toEqual([])

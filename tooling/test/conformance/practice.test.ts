@@ -11,7 +11,7 @@ const folder = join(import.meta.dirname, "cases/practice")
 const names = readdirSync(join(folder, "right"))
 
 const findingOf = async (path: string): Promise<ReadonlyArray<unknown>> => {
-  const [one] = practiceSuite.casesOf(JSON.parse(readFileSync(join(folder, path), "utf8")), path)
+  const [one] = practiceSuite.casesOf(JSON.parse(readFileSync(join(folder, path), "utf8")), path, path)
   return [await one?.run("real")].flat()
 }
 

@@ -1,7 +1,7 @@
 /** Reads the three kinds of schemas of arguments and answers: zod, any Standard Schema, raw JSON Schema. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
-import * as z from "zod"
 import { ValidationError, type ValidationErrorReason } from "../errors/index.ts"
+import { jsonSchema } from "./jsonSchema.ts"
 import type { ParsedArguments, Parameters } from "./toolContract.ts"
 
 /** The JSON Schema for the model; throws a `ValidationError` with this reason and field if there is none. */
@@ -36,7 +36,7 @@ export const validate = (
 ): StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =>
   standardOf(parameters)["~standard"].validate(value)
 
-/** The function that checks a call's arguments. Compiling a JSON Schema is costly, so the first call does that. */
+/** The function that checks a call's arguments. A JSON Schema is compiled by the first call. */
 export const parserOf = (
   parameters: Parameters
 ): ((args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>) => {
@@ -49,18 +49,9 @@ export const parserOf = (
 }
 
 const standardOf = (parameters: Parameters): StandardSchemaV1 =>
-  isStandard(parameters) ? parameters : fromJsonSchema(parameters)
+  isStandard(parameters) ? parameters : jsonSchema(parameters)
 
 const isStandard = (parameters: Parameters): parameters is StandardSchemaV1 => "~standard" in parameters
-
-/** A schema that zod cannot read checks nothing: the tool itself must check its arguments. */
-const fromJsonSchema = (schema: Readonly<Record<string, unknown>>): StandardSchemaV1 => {
-  try {
-    return z.fromJSONSchema(schema)
-  } catch {
-    return z.record(z.string(), z.unknown())
-  }
-}
 
 const read = (result: StandardSchemaV1.Result<unknown>): ParsedArguments =>
   result.issues === undefined

@@ -1,0 +1,137 @@
+/** The keywords of JSON Schema. */
+import { quoted } from "../errors/index.ts"
+import type { Check } from "./check.ts"
+import {
+  additionalProperties,
+  needs,
+  patternProperties,
+  properties,
+  propertyNames,
+  required,
+  unevaluatedProperties
+} from "./fields.ts"
+import { formatKeyword } from "./formats.ts"
+import { allOf, anyOf, condition, not, oneOf } from "./forms.ts"
+import { contains, prefixOf, rest, tuple, unevaluatedItems, uniqueItems } from "./items.ts"
+import { canonical, isMultiple, isType, jsonOf, lengthOf, typeOf } from "./jsonValue.ts"
+import { isCount, isFields, isList, isNumber, isText, type Keyword } from "./keyword.ts"
+import { bound, limit } from "./limits.ts"
+import { patternOf } from "./pattern.ts"
+import { dynamicReference, reference } from "./references.ts"
+
+const oneValue = (values: ReadonlyArray<unknown>): Check => {
+  const compiling = { spend: () => {} }
+  const allowed = new Set(values.map((value) => canonical(value, compiling)))
+  const words = quoted(values.map(jsonOf).join(", "))
+  const message = values.length === 1 ? `must be ${words}` : `must be one of ${words}`
+  return (value, at, run) => allowed.has(canonical(value, run)) || run.fail(at, message)
+}
+
+/** The keywords, in the order of their checks. */
+export const keywords: Readonly<Record<string, Keyword>> = {
+  type: {
+    make: (given) => {
+      const types = [given].flat().filter(isText)
+      const message = `must be ${types.join(" or ")}`
+      return (value, at, run) =>
+        types.length === 0 ||
+        types.some((type) => isType(value, type)) ||
+        run.fail(at, `${message}, but is ${typeOf(value)}`)
+    }
+  },
+  enum: { make: (given) => (isList(given) ? oneValue(given) : undefined) },
+  const: { since: 6, make: (given) => oneValue([given]) },
+  minimum: bound("exclusiveMinimum", (value, least) => value > least, "greater than"),
+  maximum: bound("exclusiveMaximum", (value, most) => value < most, "less than"),
+  exclusiveMinimum: limit(
+    isNumber,
+    isNumber,
+    (value, least) => value > least,
+    (least) => `must be greater than ${least}`
+  ),
+  exclusiveMaximum: limit(
+    isNumber,
+    isNumber,
+    (value, most) => value < most,
+    (most) => `must be less than ${most}`
+  ),
+  multipleOf: limit(isNumber, isCount, isMultiple, (factor) => `must be a multiple of ${factor}`),
+  minLength: limit(
+    isText,
+    isCount,
+    (value, least) => lengthOf(value, least) >= least,
+    (least) => `must have at least ${least} characters`
+  ),
+  maxLength: limit(
+    isText,
+    isCount,
+    (value, most) => lengthOf(value, most) <= most,
+    (most) => `must have at most ${most} characters`
+  ),
+  pattern: {
+    make: (given) => {
+      if (!isText(given)) return undefined
+      const pattern = patternOf(given)
+      if (pattern === undefined) return (value, _at, run) => !isText(value) || run.pass()
+      return (value, at, run) => {
+        if (!isText(value)) return true
+        run.spend(pattern.cost(value.length))
+        return pattern.matches(value) || run.fail(at, `must match the pattern ${quoted(given)}`)
+      }
+    }
+  },
+  format: formatKeyword,
+  minItems: limit(
+    isList,
+    isCount,
+    ({ length }, least) => length >= least,
+    (least) => `must have at least ${least} items`
+  ),
+  maxItems: limit(
+    isList,
+    isCount,
+    ({ length }, most) => length <= most,
+    (most) => `must have at most ${most} items`
+  ),
+  uniqueItems,
+  minProperties: limit(
+    isFields,
+    isCount,
+    (value, least) => Object.keys(value).length >= least,
+    (least) => `must have at least ${least} fields`
+  ),
+  maxProperties: limit(
+    isFields,
+    isCount,
+    (value, most) => Object.keys(value).length <= most,
+    (most) => `must have at most ${most} fields`
+  ),
+  required,
+  properties,
+  patternProperties,
+  additionalProperties,
+  propertyNames,
+  dependentRequired: needs(2019),
+  dependentSchemas: needs(2019),
+  dependencies: needs(4),
+  prefixItems: { since: 2020, make: (given, _, compiler) => (isList(given) ? tuple(given, compiler) : undefined) },
+  items: {
+    make: (given, schema, compiler) =>
+      isList(given) ? tuple(given, compiler) : rest(given, prefixOf(schema), compiler)
+  },
+  additionalItems: {
+    make: (given, { items }, compiler) => (isList(items) ? rest(given, items.length, compiler) : undefined)
+  },
+  contains,
+  allOf,
+  anyOf,
+  oneOf,
+  not,
+  if: condition,
+  $ref: { make: reference },
+  $recursiveRef: { since: 2019, make: dynamicReference },
+  $dynamicRef: { since: 2020, make: dynamicReference }
+}
+
+/** The keywords that depend on what the others of the same schema evaluated. */
+export const lastKeywords: Readonly<Record<string, Keyword>> = { unevaluatedProperties, unevaluatedItems }

@@ -1,0 +1,52 @@
+/** JSON Schema as a Standard Schema. The validator and its patterns are loaded with the first value that is checked. */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
+import type * as Schema from "../schema/index.ts"
+
+/** A Standard Schema that has its JSON Schema. */
+interface StandardJsonSchema<A> extends StandardSchemaV1<unknown, A> {
+  readonly "~standard": StandardSchemaV1.Props<unknown, A> & StandardJSONSchemaV1.Props<unknown, A>
+}
+
+/** The module of the validator, once it is loaded. */
+let loaded: typeof Schema | undefined
+
+/**
+ * Makes a Standard Schema of a JSON Schema (draft 4, 6, 7, 2019-09 or 2020-12), for `parameters` and answers.
+ *
+ * **When to use**: to give the arguments a type, or to check formats. Otherwise a JSON Schema object can be passed as it is.
+ * The type is not derived from the schema.
+ *
+ * **Details**: `formats: true` checks `date`, `date-time`, `time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri` and
+ * `uuid`. Without it, `format` is an annotation. A value stays as it is: no default is filled in.
+ *
+ * @example
+ * ```ts
+ * const parameters = jsonSchema<{ day: string }>(
+ *   { type: "object", properties: { day: { type: "string", format: "date" } }, required: ["day"] },
+ *   { formats: true }
+ * )
+ * ```
+ */
+export const jsonSchema = <A = Record<string, unknown>>(
+  schema: Readonly<Record<string, unknown>>,
+  options: { readonly formats?: boolean | undefined } = {}
+): StandardJsonSchema<A> => {
+  let validator: Schema.Validator | undefined
+  const validate = (value: unknown, { compile }: typeof Schema): StandardSchemaV1.Result<A> => {
+    validator ??= compile(schema, { hasFormats: options.formats === true })
+    const issues = validator(value)
+    return issues.length === 0 ? { value: value as A } : { issues }
+  }
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "troupe",
+      validate: (value) => {
+        if (Object.keys(schema).length === 0) return { value: value as A }
+        if (loaded !== undefined) return validate(value, loaded)
+        return import("../schema/index.ts").then((module) => validate(value, (loaded = module)))
+      },
+      jsonSchema: { input: () => schema, output: () => schema }
+    }
+  }
+}
