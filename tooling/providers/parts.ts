@@ -41,7 +41,7 @@ const samples: {
   finish: [[], finishOf("length", "max")],
   ping: [[], { type: "ping" }],
   raw: [[], { type: "raw", rawValue: 1 }],
-  error: [[], { type: "error", error: "overloaded" }]
+  error: [[{ type: "text-delta", id: "t", delta: "Hi" }], { type: "error", error: "overloaded" }]
 }
 
 const places = ["message", "tool calls", "response"] as const

@@ -76,6 +76,7 @@ describe("a failure is reported in the line", () => {
   })
 
   const text = { type: "text", text: "a" }
+  const sayA = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "a" } }
   const isOpen = { type: "content_block_start", index: 0, content_block: text }
   test.each([
     [
@@ -84,13 +85,20 @@ describe("a failure is reported in the line", () => {
       [chunk({ content: "a" }), "{oops", chunk({ content: "b" }, "stop")],
       "ab"
     ],
-    ["a reply that was cut off", "anthropic--a.txt", [start, isOpen], ""],
-    ["an empty file", "openai--b.txt", [], ""],
+    ["a reply that was cut off", "anthropic--a.txt", [start, isOpen, sayA], "a"],
     ["a file of something else", "notes.txt", ["nothing", "of the kind"], ""]
   ])("%s", async (_, file, lines, said) => {
     const line = await replayed(file, ...lines)
     expect(line).toMatchObject({ finishReason: "error", error: { reason: "malformed_response" }, openConnections: 0 })
     expect(line.text).toContain(said)
+  })
+
+  test.each([
+    ["a reply that was cut off before its content", "anthropic--e.txt", [start, isOpen]],
+    ["an empty file", "openai--b.txt", []]
+  ])("%s", async (_, file, lines) => {
+    const line = await replayed(file, ...lines)
+    expect(line).toMatchObject({ finishReason: "error", error: { reason: "provider_unavailable" }, openConnections: 0 })
   })
 
   test("a call cut off by the output limit, which is not executed", async () => {

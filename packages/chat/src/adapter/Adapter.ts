@@ -31,7 +31,8 @@ export interface AdapterOptions {
  * **Contract** of `stream`: open the request and return its events, to be pulled one at a time. An element of the
  * sequence is one event, or an array of events that are ready at once: Troupe takes the events of an array one by one, and
  * asks for the next element after the last of them. Do not change a yielded array. Reject with an `AdapterError` when the
- * request cannot be opened. Once open, report failures as `error` events and end with one
+ * request cannot be opened. Throw one in place of the first event when the request fails before its first content: then
+ * it is sent again, or to a fallback. Later, report failures as `error` events and end with one
  * `message_completed`. The sequence starts with one `message_started`. A text that starts with a `text_delta`, even an
  * empty one, is completed by one `text_completed` (TEXT1). When a reply is more than a text and its calls, the `message` of
  * `message_completed` has its `parts` in their order; its reasoning also streams as `reasoning_delta` events. Each call of a reply has an

@@ -9,6 +9,8 @@
  * RETRY1. One policy decides, in one place: a step counts as one request, however often it was sent.
  * RETRY2. Only an `AdapterError` is retried, and only for the reasons the policy lists. Any other error is final.
  * RETRY3. When the provider asks for a delay, that delay is used, even above `maxDelayMs`.
+ * RETRY4. When the provider asks for a delay above `maxRetryAfterMs`, the request is not retried. The next fallback gets it;
+ *         without one, it fails with that delay in its error.
  *
  * @module
  * @source ALLM.Retry

@@ -14,6 +14,8 @@ const milliseconds = z.number().nonnegative()
  * - `retryOn`: reasons of an `AdapterError`, or HTTP statuses. Default `rate_limited`, `provider_unavailable`, `timeout`,
  *   `network_error`
  * - `respectRetryAfter`: use the delay that the provider asks for. Default `true`
+ * - `maxRetryAfterMs`: the longest such delay. When the provider asks for a longer one, the request is not retried; the
+ *   error has the delay. Default 60,000
  */
 export const RetryOptions = z.strictObject({
   maxAttempts: z.number().int().nonnegative().optional(),
@@ -29,7 +31,8 @@ export const RetryOptions = z.strictObject({
     )
     .readonly()
     .optional(),
-  respectRetryAfter: z.boolean().optional()
+  respectRetryAfter: z.boolean().optional(),
+  maxRetryAfterMs: milliseconds.optional()
 })
 export type RetryOptions = z.infer<typeof RetryOptions>
 
@@ -62,7 +65,8 @@ export const defaults: RetryPolicy = Object.freeze({
     "timeout",
     "network_error"
   ]),
-  respectRetryAfter: true
+  respectRetryAfter: true,
+  maxRetryAfterMs: 60_000
 })
 
 /** The policy that sends every request once. */
@@ -104,6 +108,7 @@ export const delayBefore = (
 ): number | undefined => {
   if (attempt > policy.maxAttempts || !matches(error, policy)) return undefined
   const asked = policy.respectRetryAfter ? (error.retryAfterMs ?? 0) : 0
+  if (asked > policy.maxRetryAfterMs) return undefined
   const wait = asked > 0 ? asked : Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 2))
   return wait + policy.jitterMs * random()
 }

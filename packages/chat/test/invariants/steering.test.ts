@@ -104,7 +104,7 @@ describe("a turn that waits to send its request again", () => {
     const adapter = check.fake({ scripts: [refused, says("yes"), says("also")] })
     const { troupe, clock } = await check.troupe({
       adapter,
-      retry: { baseDelayMs: 1e6, maxDelayMs: 1e6, maxAttempts: 3 },
+      retry: { baseDelayMs: 1e6, maxDelayMs: 1e6, maxRetryAfterMs: 1e6, maxAttempts: 3 },
       ...options
     })
     const chat = await troupe.chat("c")

@@ -97,7 +97,7 @@ describe("CHAT6 a time budget", () => {
   })
 
   test("ends the wait before a retry", async () => {
-    const adapter = check.fake({ script: [{ preflightError: "rate_limited", retryAfterMs: 1e6 }] })
+    const adapter = check.fake({ script: [{ preflightError: "rate_limited", retryAfterMs: 6e4 }] })
     const { clock, pid, result } = turning({ adapter, options })
     await clock.advance(100)
     expect(result()).toMatchObject({ haltedReason: "budget_time" })

@@ -52,8 +52,16 @@ const asking = (retryAfterMs: number) => new AdapterError("rate_limited", { retr
 
 test("RETRY3 what the provider asked to wait is waited, jitter on top, and not cut down", () => {
   expect(Retry.delayBefore(2, asking(1_500), Retry.defaults, () => 0.5)).toBe(1_625)
-  expect(Retry.delayBefore(2, asking(99_000), Retry.defaults, lowest)).toBe(99_000)
+  expect(Retry.delayBefore(2, asking(60_000), Retry.defaults, lowest)).toBe(60_000)
   expect(Retry.delayBefore(2, asking(1_500), Retry.make({ respectRetryAfter: false }), lowest)).toBe(500)
+})
+
+test("RETRY4 a wait above maxRetryAfterMs is not waited", () => {
+  const policy = Retry.make({ maxRetryAfterMs: 100 })
+  expect(Retry.delayBefore(2, asking(60_001), Retry.defaults, lowest)).toBeUndefined()
+  expect(Retry.delayBefore(2, asking(100), policy, lowest)).toBe(100)
+  expect(Retry.delayBefore(2, asking(101), policy, lowest)).toBeUndefined()
+  expect(Retry.delayBefore(2, asking(101), { ...policy, respectRetryAfter: false }, lowest)).toBe(500)
 })
 
 it.prop(

@@ -3,7 +3,8 @@
  *
  * Owns: the state of one reply. Does not own the stream: its reader passes every part, in order, and how the stream ended.
  *
- * PART1. `message_started` comes first, once; parts that only describe the response are held back for it.
+ * PART1. `message_started` comes first, once, with the first content or with the end of a reply without content. Parts that
+ *        only describe the response are held back for it. A failure before it is the `refusal` of the request, and no event.
  * PART2. `message_completed` comes last, once, however the stream ends, and `text_completed` once before it when there was
  *        text.
  * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
@@ -16,10 +17,11 @@
  * PART5. Only the arguments of a completed call are parsed.
  * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
  */
+import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { ToolCall } from "@troupe/chat/messages"
 import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
-import { adapterError, unfinished } from "./providerError.ts"
+import { adapterError, unbegun, unfinished } from "./providerError.ts"
 import { carried } from "./providerMetadata.ts"
 import { ReplyParts, type StreamPart } from "./replyParts.ts"
 
@@ -38,6 +40,7 @@ export class PartReader {
   #started = false
   #completed = false
   #failed = false
+  #refusal: AdapterError | undefined
   #finish: Finish | undefined
   /** The provider package's own error for a missing finish reason. */
   #noFinish: unknown
@@ -53,7 +56,7 @@ export class PartReader {
   readonly #otherIds = new Map<string, string>()
   readonly #foreignCalls = new Set<string>()
   #about: Record<string, unknown> = {}
-  #heldRaw: Array<unknown> = []
+  #held: Array<Record<string, unknown>> = []
   #usage: ReturnType<typeof usageOf> = {}
 
   /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
@@ -75,9 +78,11 @@ export class PartReader {
         if (typeof part.modelId === "string") this.#about["model"] = part.modelId
         return
       case "raw":
-        if (!this.#rawChunks) return
-        if (this.#started) this.#raw({ type: "raw", value: part.rawValue })
-        else this.#heldRaw.push(part.rawValue)
+        if (this.#rawChunks) this.#hold({ type: "raw", value: part.rawValue })
+        return
+      case "custom":
+        this.#parts.other(part)
+        this.#hold({ ...part })
         return
       case "ping":
         return
@@ -88,9 +93,9 @@ export class PartReader {
         this.#parts.end("text", part.id, part.providerMetadata, "citations" in part ? part.citations : undefined)
         return
       case "text-delta":
-        this.#start()
         this.#parts.add("text", part.id, part.delta, part.providerMetadata)
         if (part.delta === "") return
+        this.#start()
         this.#text += part.delta
         this.#emit({ type: "text_delta", id: part.id, delta: part.delta })
         return
@@ -101,9 +106,9 @@ export class PartReader {
         this.#parts.end("reasoning", part.id, part.providerMetadata)
         return
       case "reasoning-delta":
-        this.#start()
         this.#parts.add("reasoning", part.id, part.delta, part.providerMetadata)
         if (part.delta === "") return
+        this.#start()
         this.#emit({ type: "reasoning_delta", id: part.id, delta: part.delta })
         return
       case "tool-input-start":
@@ -122,7 +127,6 @@ export class PartReader {
         this.#call(part)
         return
       case "finish":
-        this.#start()
         this.#ending(part)
         return
       case "error":
@@ -136,18 +140,28 @@ export class PartReader {
     }
   }
 
+  /** The failure before the first content. After it the stream is not read any more. */
+  get refusal(): AdapterError | undefined {
+    return this.#refusal
+  }
+
   /** Records a failure of the provider or of the transport. */
   fail(error: unknown): void {
-    this.#start()
     this.#failed = true
-    this.#emit({ type: "error", error: adapterError(error, this.#provider) })
+    const failure = adapterError(error, this.#provider)
+    if (this.#started) this.#emit({ type: "error", error: failure })
+    else this.#refusal ??= failure
   }
 
   /** Ends the stream. A reply without a finish, and without an error that explains it, was cut off. */
   end(): void {
     if (this.#completed) return
     const finish = this.#finished()
-    if (finish === undefined && !this.#failed) this.fail(this.#noFinish ?? unfinished(this.#provider))
+    if (finish === undefined && !this.#failed) {
+      this.fail(this.#started ? (this.#noFinish ?? unfinished(this.#provider)) : unbegun(this.#provider))
+    }
+    if (this.#refusal !== undefined) return
+    this.#start()
     this.#completed = true
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
@@ -174,8 +188,14 @@ export class PartReader {
       message: { role: "assistant", content: "" },
       ...(Object.keys(metadata).length === 0 ? {} : { metadata })
     })
-    for (const value of this.#heldRaw) this.#raw({ type: "raw", value })
-    this.#heldRaw = []
+    for (const chunk of this.#held) this.#raw(chunk)
+    this.#held = []
+  }
+
+  /** Emits a chunk that is no content: packages send such chunks before a failure, too. */
+  #hold(chunk: Record<string, unknown>): void {
+    if (this.#started) this.#raw(chunk)
+    else this.#held.push(chunk)
   }
 
   #raw(chunk: Record<string, unknown>): void {

@@ -10,6 +10,8 @@
  * SEQ3. Leaving early discards the remaining events, aborts the request and cancels the stream, each once. At the stream's
  *       end none of that is done.
  * SEQ4. An abort is not an error: the sequence ends, and a pending read ends with it.
+ * SEQ5. A failure before the first content is thrown in place of the first event, so that the retries and the fallbacks of the
+ *       request apply. The transport is released first, as when the reader leaves early.
  *
  * The race of an abort with a pending read: (1) the signal fires while `next` waits for a part; (2) `#leave` closes the
  * channel, which ends the waiting `next`, then aborts and cancels; (3) the read settles later, finds the transport released, and its part or
@@ -76,18 +78,25 @@ export class PartSequence extends Channel.Reader<AdapterEvent> {
   #read(part: StreamPart): void {
     try {
       this.#parts.read(part)
+      if (this.#parts.refusal !== undefined) this.#cancel()
     } catch (error) {
       this.#parts.fail(new AdapterError("malformed_response", { message: "A stream part is malformed", cause: error }))
-      this.#abort()
-      this.#stream.cancel().catch(() => {})
-      this.#exhaust()
+      this.#cancel()
     }
+  }
+
+  #cancel(): void {
+    this.#abort()
+    this.#stream.cancel().catch(() => {})
+    this.#exhaust()
   }
 
   #exhaust(): void {
     this.#release()
     this.#parts.end()
-    this.#events.end()
+    const { refusal } = this.#parts
+    if (refusal === undefined) this.#events.end()
+    else this.#events.fail(refusal)
   }
 
   #leave(): void {

@@ -11,13 +11,15 @@ import { type ErrorFacts, factsOf } from "./errorFacts.ts"
 export const adapterError = (error: unknown, provider: string): AdapterError => {
   if (error instanceof AdapterError) return error
   const facts = factsOf(error)
+  const waitMs = retryAfterMs(facts.headers)
+  const wait = waitMs === undefined ? "" : `; it asks to wait ${Math.ceil(waitMs / 1_000)} s`
   return new AdapterError(reasonOf(facts), {
     provider,
     cause: error,
     status: facts.status,
-    retryAfterMs: retryAfterMs(facts.headers),
+    retryAfterMs: waitMs,
     requestId: facts.headers["x-request-id"] ?? facts.headers["request-id"],
-    ...(facts.message === "" ? {} : { message: `The model request failed (${provider}): ${facts.message}` }),
+    ...(facts.message === "" ? {} : { message: `The model request failed (${provider}): ${facts.message}${wait}` }),
     ...(facts.code === undefined ? {} : { metadata: { code: facts.code } })
   })
 }
@@ -27,6 +29,13 @@ export const unfinished = (provider: string): AdapterError =>
   new AdapterError("malformed_response", {
     provider,
     message: `The model request failed (${provider}): the reply was cut off before its end; ask again`
+  })
+
+/** The error of a stream that ended before its first content. Nothing of a reply was read, so the request may be sent again. */
+export const unbegun = (provider: string): AdapterError =>
+  new AdapterError("provider_unavailable", {
+    provider,
+    message: `The model request failed (${provider}): the reply ended before its first content; ask again`
   })
 
 type AdapterErrorReason = AdapterError["reason"]
@@ -85,7 +94,7 @@ const reasonsByName: Readonly<Record<string, AdapterErrorReason>> = {
   AI_JSONParseError: "malformed_response",
   AI_TypeValidationError: "malformed_response",
   AI_InvalidResponseDataError: "malformed_response",
-  AI_EmptyResponseBodyError: "malformed_response",
+  AI_EmptyResponseBodyError: "provider_unavailable",
   AI_NoContentGeneratedError: "malformed_response",
   AI_UnsupportedFunctionalityError: "unsupported_feature",
   AI_InvalidPromptError: "invalid_request",

@@ -30,6 +30,9 @@ const asked = async (
 const prompted = async (messages: ReadonlyArray<Message.Message>): Promise<unknown> =>
   (await asked({ messages })).prompt
 
+/** A reply with content, whose missing end these tests do not look at. */
+const hello = { type: "text-delta" as const, id: "t", delta: "hi" }
+
 describe("the prompt", () => {
   test("has every kind of content a user can send", async () => {
     const prompt = await prompted([
@@ -157,7 +160,7 @@ describe("the prompt", () => {
       [modelV3, new Array<LanguageModelV3CallOptions>()],
       [modelV2, new Array<LanguageModelV2CallOptions>()]
     ] as const) {
-      await pull(aiSdk(model([], seen as never)), asking({ messages }))
+      await pull(aiSdk(model([hello], seen as never)), asking({ messages }))
       const bare = older.map((part) => (part.type === "file" ? { ...part, data: "AA==" } : part))
       expect(seen[0]?.prompt).toMatchObject([{ role: "assistant", content: bare }, { role: "tool" }])
     }
@@ -232,10 +235,10 @@ describe("the prompt", () => {
   test("sends a V2 model a refusal as an error", async () => {
     const messages = [ended("1", "denied", "not on Sundays")]
     const second: Array<LanguageModelV2CallOptions> = []
-    await pull(aiSdk(modelV2([], second)), asking({ messages }))
+    await pull(aiSdk(modelV2([hello], second)), asking({ messages }))
     expect(outputs(second[0]?.prompt)).toEqual([{ type: "error-text", value: "not on Sundays" }])
     const third: Array<LanguageModelV3CallOptions> = []
-    await pull(aiSdk(modelV3([], third)), asking({ messages }))
+    await pull(aiSdk(modelV3([hello], third)), asking({ messages }))
     expect(outputs(third[0]?.prompt)).toEqual([{ type: "execution-denied", reason: "not on Sundays" }])
   })
 
@@ -279,7 +282,7 @@ describe("the prompt", () => {
 
   test("writes files as V3 and V2 models read them", async () => {
     const third: Array<LanguageModelV3CallOptions> = []
-    await pull(aiSdk(modelV3([], third), { toolFiles: ["*/*"] }), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV3([hello], third), { toolFiles: ["*/*"] }), asking({ messages: withFiles }))
     expect(third[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
@@ -298,7 +301,7 @@ describe("the prompt", () => {
       }
     ])
     const second: Array<LanguageModelV2CallOptions> = []
-    await pull(aiSdk(modelV2([], second), { toolFiles: ["image/png"] }), asking({ messages: withFiles }))
+    await pull(aiSdk(modelV2([hello], second), { toolFiles: ["image/png"] }), asking({ messages: withFiles }))
     expect(second[0]?.prompt).toMatchObject([
       { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
       {},
@@ -360,10 +363,10 @@ describe("the call options", () => {
     const sent = { type: "provider", ...search }
     expect((await asked({ providerTools: [search], toolChoice: { name: "web_search" } })).tools).toEqual([sent])
     const third: Array<LanguageModelV3CallOptions> = []
-    await pull(aiSdk(modelV3([], third)), asking({ providerTools: [search] }))
+    await pull(aiSdk(modelV3([hello], third)), asking({ providerTools: [search] }))
     expect(third[0]?.tools).toEqual([sent])
     const second: Array<LanguageModelV2CallOptions> = []
-    await pull(aiSdk(modelV2([], second)), asking({ providerTools: [search] }))
+    await pull(aiSdk(modelV2([hello], second)), asking({ providerTools: [search] }))
     expect(second[0]?.tools).toEqual([{ ...sent, type: "provider-defined" }])
   })
 

@@ -1,4 +1,5 @@
 import { InvalidResponseDataError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import { Chat, Engine, user } from "@troupe/chat"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
@@ -395,9 +396,72 @@ describe("PART4. the finish reason", () => {
   })
 
   test("is error after an error part, and what follows is still read", async () => {
-    const events = await say({ type: "error", error: "overloaded" }, ...word("t", "hi"), finish())
-    expect(tagsOf(events)).toEqual(["message_started", "error", "text_delta", "text_completed", "message_completed"])
+    const [first = hi, ...rest] = word("t", "hi")
+    const events = await say(hi, { type: "error", error: "overloaded" }, first, ...rest, finish())
+    expect(tagsOf(events).slice(0, 4)).toEqual(["message_started", "text_delta", "error", "text_delta"])
     expect(only(events, "message_completed").finishReason).toBe("error")
+  })
+})
+
+const hi = { type: "text-delta" as const, id: "a", delta: "hi" }
+
+describe("PART1, SEQ5. a failure before the first content", () => {
+  const busy = { type: "error" as const, error: { type: "overloaded_error", message: "busy" } }
+  const noFinish = { type: "error" as const, error: new InvalidResponseDataError({ data: undefined, message: "none" }) }
+  const interrupted = { ...finish(), finishReason: { unified: "interrupted" as const, raw: undefined } }
+
+  const forms: ReadonlyArray<readonly [form: string, parts: ReadonlyArray<LanguageModelV4StreamPart>]> = [
+    ["an error first", [busy]],
+    ["an error after the facts of the response", [{ type: "response-metadata", id: "r1" }, busy]],
+    ["an error after an empty fragment", [{ type: "text-delta", id: "t", delta: "" }, busy]],
+    ["an error after the start of a text", [{ type: "text-start", id: "t" }, busy]],
+    ["an error after the start of reasoning", [{ type: "reasoning-start", id: "r" }, busy]],
+    ["an error after a part of the provider's own kind", [{ type: "custom", kind: "x.message_start" }, busy]],
+    ["an error after a ping and a raw chunk", [{ type: "ping" }, { type: "raw", rawValue: 1 }, busy]],
+    ["an error and then content", [busy, hi]],
+    ["no part", []],
+    ["an empty fragment alone", [{ type: "text-delta", id: "t", delta: "" }]],
+    ["the start of reasoning alone", [{ type: "reasoning-start", id: "r" }]],
+    ["an end without a reason", [interrupted]],
+    ["a missing reason that is an error", [noFinish, interrupted]]
+  ]
+
+  test.each(forms)("(%s) is retried, then goes to the fallback, and leaves no event", async (_, parts) => {
+    let requests = 0
+    const failing = aiSdk(
+      modelV4(() => {
+        requests++
+        return streamOf(parts)
+      })
+    )
+    const fallback = aiSdk(modelV4(() => streamOf([...word("t", "fine"), finish()])))
+    const engine = Engine.make({ adapter: failing, fallbacks: [fallback] })
+    const retry = {
+      maxAttempts: 2,
+      baseDelayMs: 1,
+      jitterMs: 0,
+      retryOn: ["provider_unavailable"] as const
+    }
+    const { outputText, metadata, finishReason } = await Chat.generate(engine, [user("Hi")], { retry })
+    expect([requests, outputText, finishReason]).toEqual([2, "fine", "stop"])
+    expect(metadata["fallback"]).toMatchObject({ index: 0 })
+    await expect(pull(failing, asking(), adapterOptions({ includeRawChunks: true }))).rejects.toMatchObject({
+      _tag: "AdapterError"
+    })
+  })
+
+  test("is provider_unavailable when the stream ends without any content", async () => {
+    await expect(say()).rejects.toMatchObject({ reason: "provider_unavailable" })
+  })
+
+  test("holds a chunk that is no content until the first content, or the end of an empty reply", async () => {
+    const custom = { type: "custom" as const, kind: "x.message_start" as const }
+    expect(tagsOf(await say(custom, ...word("t", "hi"), finish())).slice(0, 3)).toEqual([
+      "message_started",
+      "raw_chunk",
+      "text_delta"
+    ])
+    expect(tagsOf(await say(custom, finish()))).toEqual(["message_started", "raw_chunk", "message_completed"])
   })
 })
 

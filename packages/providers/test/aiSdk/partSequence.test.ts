@@ -175,11 +175,32 @@ describe("a broken stream", () => {
   test("with a part that is none ends as malformed_response, and lets go of the transport", async () => {
     const given = openModel()
     const { events } = await opened(given)
-    given.say(undefined as unknown as LanguageModelV4StreamPart)
+    given.say(hello, undefined as unknown as LanguageModelV4StreamPart)
     const seen: Array<AdapterEvent> = []
     for (let step = await events.next(); !step.done; step = await events.next()) seen.push(step.value)
-    expect(tagsOf(seen)).toEqual(["message_started", "error", "message_completed"])
-    expect(seen[1]).toMatchObject({ error: { reason: "malformed_response" } })
+    expect(tagsOf(seen)).toEqual(["message_started", "text_delta", "error", "text_completed", "message_completed"])
+    expect(seen[2]).toMatchObject({ error: { reason: "malformed_response" } })
     expect(given.seen).toMatchObject({ aborts: 1, cancels: 1 })
+  })
+})
+
+describe("SEQ5. a failure before the first content", () => {
+  test("is thrown in place of the first event, and releases the transport once", async () => {
+    const given = openModel()
+    const { events, listeners } = await opened(given)
+    given.say({ type: "reasoning-start", id: "r" }, { type: "error", error: "overloaded" })
+    await expect(events.next()).rejects.toMatchObject({ _tag: "AdapterError", provider: "scripted.chat" })
+    expect(await events.next()).toEqual({ done: true, value: undefined })
+    expect(given.seen).toMatchObject({ aborts: 1, cancels: 1 })
+    expect(listeners()).toBe(0)
+  })
+
+  test("of the connection is thrown too", async () => {
+    const given = openModel()
+    const { events, listeners } = await opened(given)
+    const first = events.next()
+    given.fail(Object.assign(new TypeError("terminated"), { cause: {} }))
+    await expect(first).rejects.toMatchObject({ reason: "network_error" })
+    expect(listeners()).toBe(0)
   })
 })

@@ -7,7 +7,7 @@ import { runSeed } from "../../../../tooling/verify/volume.ts"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { modelOf, optionsOf, recordings } from "../loopback/bothLoops.ts"
 import { adapterOptions, asking, pull } from "../loopback/pulling.ts"
-import { modelV4, streamOf } from "../loopback/scriptedModel.ts"
+import { finish, modelV4, streamOf } from "../loopback/scriptedModel.ts"
 
 type Part = LanguageModelV4StreamPart
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
@@ -142,7 +142,7 @@ describe("PROMPT1. after any beginning of a recorded reply, with any end, the ne
 /** The prompt that a model gets for these messages. */
 const promptFor = async (...messages: ReadonlyArray<Message.Message>) => {
   const asked: Array<{ readonly prompt: ReadonlyArray<LanguageModelV4Message> }> = []
-  const model = modelV4(() => streamOf<Part>([]), asked as never)
+  const model = modelV4(() => streamOf<Part>([finish()]), asked as never)
   await pull(aiSdk(model), asking({ messages: [asks, ...messages] }), adapterOptions())
   return asked[0]?.prompt.slice(1)
 }
