@@ -107,6 +107,15 @@ export const requestRows: ReadonlyArray<RequestRow> = [
     ...ofOpenAi({ tools: [{ type: "function", ...described }] }, { tools: [{ type: "function", function: described }] })
   }),
   request("choice of a tool", /"toolChoice":\{"type":"required"/, ofOpenAi({ tool_choice: "required" })),
+  request(
+    "a strict tool of the client",
+    /"strict":true/,
+    ofOpenAi(
+      { tools: [{ type: "function", ...described, strict: true }] },
+      { tools: [{ type: "function", function: { ...described, strict: true } }] }
+    )
+  ),
+  request("one call at a time", /"parallel_tool_calls":false/, ofOpenAi({ parallel_tool_calls: false })),
   request("model by name", /"temperature":0\.125/, ofOpenAi({ model: "fast" })),
   request(
     "temperature, length",
@@ -137,16 +146,18 @@ const inText = (...parts: ReadonlyArray<Reply[number]>): Reply => [
 const answer = (title: string, mark: RegExp, reply: Reply): AnswerRow => ({ title, mark, reply })
 const source = { type: "source", sourceType: "url", id: "s1", url: "https://example.org/source" } as const
 const report = { sourceType: "document", id: "s2", mediaType: "application/pdf", title: "Annual report" } as const
+const fileOf = (mediaType: string): Reply[number] => ({
+  type: "file",
+  mediaType,
+  data: { type: "data", data: "QUJDRA==" }
+})
 const searched = { toolCallId: "p1", toolName: "web_search" }
 
 export const answerRows: ReadonlyArray<AnswerRow> = [
   answer("text", /Good evening/, saying("Good evening")),
   answer("reasoning", /Thinking hard/, inText({ type: "reasoning-delta", id: "r", delta: "Thinking hard" })),
-  answer(
-    "an image or a file",
-    /QUJDRA==/,
-    inText({ type: "file", mediaType: "image/png", data: { type: "data", data: "QUJDRA==" } })
-  ),
+  answer("an image", /QUJDRA==/, inText(fileOf("image/png"))),
+  answer("a file of another type", /QUJDRA==/, inText(fileOf("application/pdf"))),
   answer("a source", /example\.org\/source/, inText(source)),
   answer("a document as source", /Annual report/, inText({ type: "source", ...report })),
   answer(

@@ -8,6 +8,8 @@ export interface ClientTool {
   readonly name: string
   readonly description?: string | null | undefined
   readonly parameters?: Readonly<Record<string, unknown>> | null | undefined
+  /** Whether the provider holds the model to the schema. */
+  readonly strict?: boolean | null | undefined
 }
 
 /** Whether a model can give arguments by this schema. The empty schema permits every object. */
@@ -15,7 +17,10 @@ const isOfObject = (schema: Readonly<Record<string, unknown>>): boolean =>
   schema["type"] === "object" || Object.keys(schema).length === 0
 
 /** A client's own tool. Throws an `HttpError` (422) for a name in `taken`, and for parameters that are not of an object. */
-export const manualTool = ({ name, description, parameters }: ClientTool, taken: ReadonlySet<string>): Tool.Tool => {
+export const manualTool = (
+  { name, description, parameters, strict }: ClientTool,
+  taken: ReadonlySet<string>
+): Tool.Tool => {
   const said = JSON.stringify(name.slice(0, 100))
   if (taken.has(name))
     throw new HttpError(
@@ -33,7 +38,8 @@ export const manualTool = ({ name, description, parameters }: ClientTool, taken:
       name,
       manual: true,
       ...(typeof description === "string" ? { description } : {}),
-      ...(parameters === null || parameters === undefined ? {} : { parameters })
+      ...(parameters === null || parameters === undefined ? {} : { parameters }),
+      ...(typeof strict === "boolean" ? { metadata: { strict } } : {})
     })
   } catch (cause) {
     if (!(cause instanceof ValidationError)) throw cause

@@ -10,7 +10,7 @@ export { extentOf } from "./responseExtent.ts"
 export { idsOf, idsUnder } from "./responseIds.ts"
 export type { ResponsePlace } from "./responseIds.ts"
 export { ResponseItems } from "./responseItems.ts"
-export type { ResponseEvent } from "./responseItems.ts"
+export type { ResponseEvent } from "./outputItems.ts"
 export { ResponseNumbers } from "./responseNumbers.ts"
 export {
   checkItems,

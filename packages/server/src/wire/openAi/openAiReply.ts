@@ -5,15 +5,33 @@
  *
  * OPENAI1. The streamed deltas add up to the whole message.
  * OPENAI2. Only calls that the client answers are sent. Calls of the server's own tools are not.
+ * OPENAI3. Reasoning, pages as sources, and images are sent under the names that other servers of this protocol use. A client
+ *          that does not read them has the same text.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import { Usage } from "@troupe/chat/messages"
+import { Message, Usage } from "@troupe/chat/messages"
+import { citationsOf, imagesOf, type UrlCitation } from "./replyParts.ts"
+
+/** A source of the text. */
+interface Annotation {
+  readonly type: "url_citation"
+  readonly url_citation: Omit<UrlCitation, "type">
+}
+
+/** An image that the model made. */
+interface Image {
+  readonly type: "image_url"
+  readonly image_url: { readonly url: string }
+}
 
 /** A delta of the message. */
 export interface Delta {
   readonly role?: "assistant"
   readonly content?: string
+  readonly reasoning_content?: string
+  readonly annotations?: ReadonlyArray<Annotation>
+  readonly images?: ReadonlyArray<Image>
   readonly tool_calls?: ReadonlyArray<{
     readonly index: number
     readonly id?: string
@@ -33,6 +51,13 @@ export class OpenAiReply {
   readonly #calls: Array<Call> = []
   #open = new Map<string, number>()
   #content = ""
+  #reasoning = ""
+  /** The block of the newest reasoning of the step. */
+  #block: string | null | undefined
+  readonly #annotations: Array<Annotation> = []
+  readonly #images: Array<Image> = []
+  /** The characters of the step's text so far. */
+  #said = 0
   #hasText = false
   #result: ChatResult | undefined
 
@@ -45,7 +70,13 @@ export class OpenAiReply {
     switch (event.type) {
       case "message_started":
         this.#hasText = false
+        this.#said = 0
+        this.#block = undefined
         return []
+      case "message_completed":
+        return this.#complete(event.message)
+      case "reasoning_delta":
+        return this.#reason(event.id, event.delta)
       case "text_delta":
         return this.#say(event.delta)
       case "text_completed":
@@ -84,6 +115,9 @@ export class OpenAiReply {
       role: "assistant" as const,
       content: this.#content === "" && this.#calls.length > 0 ? null : this.#content,
       refusal: null,
+      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
+      ...(this.#annotations.length === 0 ? {} : { annotations: this.#annotations }),
+      ...(this.#images.length === 0 ? {} : { images: this.#images }),
       ...(this.#calls.length === 0
         ? {}
         : {
@@ -102,7 +136,32 @@ export class OpenAiReply {
     const content = !this.#hasText && this.#content !== "" ? `\n\n${delta}` : delta
     this.#hasText = true
     this.#content += content
+    this.#said += delta.length
     return [{ content }]
+  }
+
+  #reason(block: string | null, delta: string): ReadonlyArray<Delta> {
+    if (delta === "") return []
+    const reasoning_content = this.#block !== block && this.#reasoning !== "" ? `\n\n${delta}` : delta
+    this.#block = block
+    this.#reasoning += reasoning_content
+    return [{ reasoning_content }]
+  }
+
+  /** Adds what the fragments of a reply do not have. A document has no form in this protocol. */
+  #complete(reply: Parameters<typeof Message.parts>[0]): ReadonlyArray<Delta> {
+    const parts = Message.parts(reply)
+    const annotations = citationsOf(parts, this.#content.length - this.#said).flatMap(
+      (source): ReadonlyArray<Annotation> => {
+        if (source.type !== "url_citation") return []
+        const { type, ...url_citation } = source
+        return [{ type, url_citation }]
+      }
+    )
+    const images = imagesOf(parts).map(({ url }): Image => ({ type: "image_url", image_url: { url } }))
+    this.#annotations.push(...annotations)
+    this.#images.push(...images)
+    return [...(annotations.length === 0 ? [] : [{ annotations }]), ...(images.length === 0 ? [] : [{ images }])]
   }
 
   #begin(id: string, name: string): ReadonlyArray<Delta> {

@@ -5,6 +5,7 @@ import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../../errors/index.ts"
 import { checkedAnswer, checkedContent, checkedLength, filePart, manualTool } from "../index.ts"
+import { answerOf } from "./replyParts.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -32,7 +33,9 @@ const Said = z.discriminatedUnion("role", [
           function: z.looseObject({ name: z.string(), arguments: z.string() })
         })
       )
-      .nullish()
+      .nullish(),
+    reasoning_content: z.string().nullish(),
+    images: z.array(Part).max(128).nullish()
   }),
   z.looseObject({ role: z.literal("tool"), tool_call_id: z.string(), content: Content })
 ])
@@ -43,7 +46,8 @@ const FunctionTool = z.looseObject({
   function: z.looseObject({
     name: z.string(),
     description: z.string().nullish(),
-    parameters: z.record(z.string(), z.unknown()).nullish()
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+    strict: z.boolean().nullish()
   })
 })
 
@@ -67,6 +71,7 @@ export const OpenAiRequest = z.looseObject({
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   reasoning_effort: z.string().max(16).nullish(),
   tools: z.array(FunctionTool).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
   tool_choice: z
     .union([
       z.enum(["auto", "none", "required"]),
@@ -134,7 +139,9 @@ export const messageOf = (said: Said, mostCharacters: number): Message.Message =
     }
     case "assistant": {
       const text = checkedLength(textOf(said.content ?? ""), mostCharacters)
-      return Message.assistant(text, checkedAnswer(said.tool_calls ?? [], mostCharacters).map(callOf))
+      const calls = checkedAnswer(said.tool_calls ?? [], mostCharacters).map(callOf)
+      const reasoning = checkedLength(said.reasoning_content ?? "", mostCharacters)
+      return answerOf(text, calls, checkedLength((said.images ?? []).map(partOf), mostCharacters), reasoning)
     }
     case "tool":
       return Message.toolResult(said.tool_call_id, checkedLength(resultOf(said.content), mostCharacters))
@@ -156,6 +163,12 @@ const callOf = ({
 export const toolsOf = ({ tools }: OpenAiRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
   (tools ?? []).map(({ function: tool }) => manualTool(tool, taken))
 
+/** The option for one call in a message. Several are every provider's default, which some have no option for. */
+export const oneCallAtATime = (request: {
+  readonly parallel_tool_calls?: boolean | null | undefined
+}): { readonly parallelToolCalls?: false } =>
+  request.parallel_tool_calls === false ? { parallelToolCalls: false } : {}
+
 /** The options of a run. */
 export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {
   const { temperature, tool_choice: choice, response_format: format, stop } = request
@@ -166,7 +179,8 @@ export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
     reasoning: request.reasoning_effort,
-    stopSequences: typeof stop === "string" ? [stop] : stop
+    stopSequences: typeof stop === "string" ? [stop] : stop,
+    ...oneCallAtATime(request)
   }
   const providerOptions = Object.fromEntries(
     Object.entries(more).filter(([, value]) => value !== undefined && value !== null)

@@ -3,7 +3,7 @@ import type { ChatResult } from "@troupe/chat/chats"
 import { finishReasonOf, usageOf } from "./openAiReply.ts"
 import type { OpenAiError } from "./openAiError.ts"
 import type { ResponsePlace } from "./responseIds.ts"
-import type { ResponseItem } from "./responseItems.ts"
+import type { ResponseItem } from "./outputItems.ts"
 import type { ResponsesRequest } from "./responsesRequest.ts"
 
 /** The fields that do not change while a response runs. */
@@ -41,7 +41,7 @@ export const headOf = (
   instructions: request?.instructions ?? null,
   max_output_tokens: request?.max_output_tokens ?? null,
   metadata: request?.metadata ?? {},
-  parallel_tool_calls: true,
+  parallel_tool_calls: request?.parallel_tool_calls ?? true,
   previous_response_id: request?.previous_response_id ?? null,
   reasoning: { effort: request?.reasoning?.effort ?? null, summary: request?.reasoning?.summary ?? null },
   store: conversation !== undefined,

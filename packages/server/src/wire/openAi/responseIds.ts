@@ -24,7 +24,7 @@ export interface ResponseIds {
   readonly call: (toolCallId: string) => string
 }
 
-type ItemKind = "msg" | "rs" | "fc"
+type ItemKind = "msg" | "rs" | "fc" | "mcp" | "ig"
 
 /** The most characters of an id that is read. */
 export const longestId = 4_096
@@ -43,7 +43,7 @@ export const idsUnder = (key: string): ResponseIds => ({
   call: (toolCallId) => toolCallId
 })
 
-const shape = /^(?:resp|msg|rs|fc|call)_(?<key>[\w-]+)(?:\.(?<rest>.*))?$/su
+const shape = /^(?:resp|msg|rs|fc|mcp|ig|call)_(?<key>[\w-]+)(?:\.(?<rest>.*))?$/su
 
 /** The place that an id names; `undefined` for an id that this server did not make. */
 export const placeIn = (id: string): ResponsePlace | undefined => {

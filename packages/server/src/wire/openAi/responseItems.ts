@@ -5,60 +5,36 @@
  *
  * RESPITEM1. The streamed events add up to the items of the whole response. Each item that was added is done before the
  *            response ends.
- * RESPITEM2. Only calls that the client answers are sent. Calls of the server's own tools are not.
+ * RESPITEM2. Only calls that the client answers are sent, and those that the provider ran. Calls of the server's own tools
+ *            are not.
+ * RESPITEM3. The sources of a step are annotations of its last text, or of an empty one behind it if that text has ended. Then
+ *            come its calls that the provider ran, and then its images. So the items are the same live and later.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import { isQuestion, type StepMessages } from "../index.ts"
+import {
+  type CallItem,
+  imageItem,
+  type ItemStatus,
+  type MessageItem,
+  providerCallItem,
+  type ReasoningItem,
+  type ResponseEvent,
+  type ResponseItem,
+  textPart,
+  type WholeItem
+} from "./outputItems.ts"
+import { type Citation, citationsOf, imagesOf, providerCallsOf } from "./replyParts.ts"
 import type { ResponseIds } from "./responseIds.ts"
-
-type ItemStatus = "in_progress" | "completed" | "incomplete"
-
-/** A text of the model. */
-interface MessageItem {
-  readonly type: "message"
-  readonly id: string
-  readonly role: "assistant"
-  readonly status: ItemStatus
-  readonly content: ReadonlyArray<{
-    readonly type: "output_text"
-    readonly text: string
-    readonly annotations: ReadonlyArray<never>
-    readonly logprobs: ReadonlyArray<never>
-  }>
-}
-
-/** The summary of the model's reasoning. */
-interface ReasoningItem {
-  readonly type: "reasoning"
-  readonly id: string
-  readonly summary: ReadonlyArray<{ readonly type: "summary_text"; readonly text: string }>
-}
-
-/** A call that the client answers. */
-interface CallItem {
-  readonly type: "function_call"
-  readonly id: string
-  readonly call_id: string
-  readonly name: string
-  readonly arguments: string
-  readonly status: ItemStatus
-}
-
-/** An item of the output. */
-export type ResponseItem = MessageItem | ReasoningItem | CallItem
-
-/** An event of the stream, without its number. */
-export interface ResponseEvent {
-  readonly type: `response.${string}`
-  readonly [field: string]: unknown
-}
 
 interface Open {
   readonly index: number
   text: string
 }
+
+type Reply = Parameters<typeof Message.parts>[0]
 
 /** The model's block of reasoning, when its beginning was missed: the next fragment continues it. */
 const anyBlock = Symbol("any block")
@@ -67,8 +43,9 @@ export class ResponseItems {
   readonly #ids: ResponseIds
   readonly #isManual: (name: string) => boolean
   readonly #items: Array<ResponseItem> = []
-  #text: Open | undefined
-  #hasText = false
+  #text: (Open & { readonly annotations: Array<Citation> }) | undefined
+  /** The characters of the step's text so far. */
+  #said = 0
   #reasoning: (Open & { part: number; of: unknown; readonly parts: Array<string> }) | undefined
   readonly #calls = new Map<string, Open>()
   #result: ChatResult | undefined
@@ -93,13 +70,13 @@ export class ResponseItems {
     switch (event.type) {
       case "message_started": {
         const ended = this.end()
-        this.#hasText = false
+        this.#said = 0
         return ended
       }
       case "text_delta":
         return this.#say(event.delta)
       case "text_completed":
-        return [...(this.#hasText ? [] : this.#say(event.text)), ...this.#endText()]
+        return this.#said > 0 ? [] : this.#say(event.text)
       case "reasoning_delta":
         return event.delta === "" ? [] : this.#reason(event.id, event.delta)
       case "ask_user_requested":
@@ -114,7 +91,7 @@ export class ResponseItems {
         return [...begun, ...(isWritten ? [] : this.#write(event.id, event.rawArguments)), ...this.#endCall(event.id)]
       }
       case "message_completed":
-        return this.end()
+        return this.#complete(event.message)
       case "chat_completed":
         this.#result = event.result
         return this.end()
@@ -126,6 +103,7 @@ export class ResponseItems {
   /** Adds a step that is over. Its events are those of the step's own, with whole texts as fragments. */
   step({ said, behind }: StepMessages): ReadonlyArray<ResponseEvent> {
     const events: Array<ResponseEvent> = []
+    this.#said = 0
     const answered = new Map(
       behind.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message.outcome] as const] : []))
     )
@@ -142,7 +120,7 @@ export class ResponseItems {
         ...this.#endCall(call.id)
       )
     }
-    events.push(...this.end())
+    events.push(...this.#complete(said))
     for (const message of behind.filter(isQuestion)) events.push(...this.#say(Message.text(message)), ...this.end())
     return events
   }
@@ -161,36 +139,72 @@ export class ResponseItems {
     ]
   }
 
+  /** Adds what the fragments of a reply do not have, and ends it (RESPITEM3). */
+  #complete(reply: Reply): ReadonlyArray<ResponseEvent> {
+    const parts = Message.parts(reply)
+    const citations = citationsOf(parts, (this.#text?.text.length ?? 0) - this.#said)
+    const whole = (kind: "mcp" | "ig", make: (id: string, index: number) => WholeItem) =>
+      this.#whole(make(this.#ids.item(kind, this.#items.length), this.#items.length))
+    return [
+      ...(citations.length === 0 ? [] : this.#cite(citations)),
+      ...this.end(),
+      ...providerCallsOf(parts).flatMap((call) => whole("mcp", (id, index) => providerCallItem(id, index, call))),
+      ...imagesOf(parts).flatMap((image) => {
+        const { base64 } = image
+        return base64 === undefined ? [] : whole("ig", (id, index) => imageItem(id, index, image, base64))
+      })
+    ]
+  }
+
+  #whole({ added, events, done }: WholeItem): ReadonlyArray<ResponseEvent> {
+    const begun = this.#add(added)
+    const output_index = this.#items.length - 1
+    this.#items[output_index] = done
+    return [begun, ...events, { type: "response.output_item.done", output_index, item: done }]
+  }
+
+  #cite(citations: ReadonlyArray<Citation>): ReadonlyArray<ResponseEvent> {
+    const begun = this.#beginText()
+    const open = this.#text
+    if (open === undefined) return begun
+    open.annotations.push(...citations)
+    const at = { ...this.#at(open), content_index: 0 }
+    return [
+      ...begun,
+      ...citations.map((annotation, annotation_index) => ({
+        type: "response.output_text.annotation.added" as const,
+        ...at,
+        annotation_index,
+        annotation
+      }))
+    ]
+  }
+
+  #beginText(): ReadonlyArray<ResponseEvent> {
+    const ended = this.#endReasoning()
+    if (this.#text !== undefined) return ended
+    const index = this.#items.length
+    const item: MessageItem = {
+      type: "message",
+      id: this.#ids.item("msg", index),
+      role: "assistant",
+      status: "in_progress",
+      content: []
+    }
+    this.#text = { index, text: "", annotations: [] }
+    const added = this.#add(item)
+    const at = { ...this.#at(this.#text), content_index: 0 }
+    return [...ended, added, { type: "response.content_part.added", ...at, part: textPart("") }]
+  }
+
   #say(delta: string): ReadonlyArray<ResponseEvent> {
     if (delta === "") return []
-    this.#hasText = true
-    const ended = this.#endReasoning()
-    const begun: Array<ResponseEvent> = []
-    if (this.#text === undefined) {
-      const index = this.#items.length
-      const item: MessageItem = {
-        type: "message",
-        id: this.#ids.item("msg", index),
-        role: "assistant",
-        status: "in_progress",
-        content: []
-      }
-      begun.push(this.#add(item), {
-        type: "response.content_part.added",
-        item_id: item.id,
-        output_index: index,
-        content_index: 0,
-        part: textPart("")
-      })
-      this.#text = { index, text: "" }
-    }
+    const begun = this.#beginText()
     const open = this.#text
+    if (open === undefined) return begun
     open.text += delta
-    return [
-      ...ended,
-      ...begun,
-      { type: "response.output_text.delta", ...this.#at(open), content_index: 0, delta, logprobs: [] }
-    ]
+    this.#said += delta.length
+    return [...begun, { type: "response.output_text.delta", ...this.#at(open), content_index: 0, delta, logprobs: [] }]
   }
 
   #endText(status: ItemStatus = "completed"): ReadonlyArray<ResponseEvent> {
@@ -198,7 +212,7 @@ export class ResponseItems {
     if (open === undefined) return []
     this.#text = undefined
     const at = { ...this.#at(open), content_index: 0 }
-    const part = textPart(open.text)
+    const part = textPart(open.text, open.annotations)
     return [
       { type: "response.output_text.done", ...at, text: open.text, logprobs: [] },
       { type: "response.content_part.done", ...at, part },
@@ -305,10 +319,3 @@ export class ResponseItems {
     return { type: "response.output_item.done", output_index: index, item }
   }
 }
-
-const textPart = (text: string): MessageItem["content"][number] => ({
-  type: "output_text",
-  text,
-  annotations: [],
-  logprobs: []
-})

@@ -8,7 +8,7 @@
  * RESPSEQ2. A stream that starts after a number has every event behind that place once: of a fragment across it, only the
  *           rest.
  */
-import type { ResponseEvent } from "./responseItems.ts"
+import type { ResponseEvent } from "./outputItems.ts"
 
 /** An event with its number. */
 export type NumberedEvent = ResponseEvent & { readonly sequence_number: number }

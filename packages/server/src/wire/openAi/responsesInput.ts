@@ -8,6 +8,7 @@ import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import { HttpError } from "../../errors/index.ts"
 import { checkedAnswer, checkedContent, checkedLength, filePart } from "../index.ts"
 import { placeIn, type ResponsePlace, toolCallIdIn } from "./responseIds.ts"
+import { answerOf } from "./replyParts.ts"
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from "./responsesRequest.ts"
 
 type UserContent = Parameters<typeof Message.user>[0]
@@ -26,8 +27,10 @@ const isInstruction = ({ role }: ResponsesItem): boolean => role === "system" ||
 
 const isOutput = ({ type }: ResponsesItem): boolean => type === "function_call_output"
 
-const isAnswer = ({ type, role }: ResponsesItem): boolean =>
-  type === "function_call" || type === "reasoning" || role === "assistant"
+/** The items that only the model says. Of another server's, the text, the calls and the images are read. */
+const answerTypes: ReadonlySet<unknown> = new Set(["function_call", "reasoning", "mcp_call", "image_generation_call"])
+
+const isAnswer = ({ type, role }: ResponsesItem): boolean => answerTypes.has(type) || role === "assistant"
 
 /** The place that an item names. */
 const placeOf = ({ id, call_id: call }: ResponsesItem): ResponsePlace | undefined =>
@@ -108,15 +111,20 @@ export const messagesOf = (
   const messages: Array<Message.Message> = []
   let text: ReadonlyArray<string> = []
   let calls: ReadonlyArray<ToolCall.ToolCall> = []
+  let images: ReadonlyArray<ContentPart> = []
   const answered = (): void => {
-    if (text.length === 0 && calls.length === 0) return
-    messages.push(Message.assistant(checkedLength(text.join("\n\n"), mostCharacters), calls))
+    if (text.length === 0 && calls.length === 0 && images.length === 0) return
+    messages.push(answerOf(checkedLength(text.join("\n\n"), mostCharacters), calls, images))
     text = []
     calls = []
+    images = []
   }
   for (const item of items) {
-    if (item.type === "reasoning") continue
-    if (item.type === "function_call") calls = [...calls, callOf(item, mostCharacters)]
+    if (item.type === "reasoning" || item.type === "mcp_call") continue
+    if (item.type === "image_generation_call") {
+      if (calls.length > 0) answered()
+      images = [...images, ...checkedLength(imagesOf(item), mostCharacters)]
+    } else if (item.type === "function_call") calls = [...calls, callOf(item, mostCharacters)]
     else if (item.role === "assistant") {
       if (calls.length > 0) answered()
       text = [...text, textOf(item)]
@@ -128,6 +136,12 @@ export const messagesOf = (
   answered()
   return messages
 }
+
+/** The image of an item, if it has its data. */
+const imagesOf = ({ result, output_format: format }: ResponsesItem): ReadonlyArray<ContentPart> =>
+  typeof result === "string" && result !== ""
+    ? [{ type: "image", image: { base64: result, mediaType: `image/${format ?? "png"}` } }]
+    : []
 
 const messageOf = (item: ResponsesItem, mostCharacters: number): Message.Message => {
   if (isOutput(item)) return Message.toolResult(callIdOf(item), resultOf(item, mostCharacters))
@@ -158,10 +172,10 @@ const callOf = (item: ResponsesItem, mostCharacters: number): ToolCall.ToolCall 
   return { id: callIdOf(item), name, arguments: ToolCall.parseArguments(rawArguments), rawArguments }
 }
 
-const resultOf = ({ output = "" }: ResponsesItem, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
-  typeof output === "string" || output.length === 0
-    ? checkedLength(typeof output === "string" ? output : "", mostCharacters)
-    : checkedContent(output.map(partOf), mostCharacters)
+const resultOf = ({ output }: ResponsesItem, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
+  typeof output === "object" && output !== null && output.length > 0
+    ? checkedContent(output.map(partOf), mostCharacters)
+    : checkedLength(typeof output === "string" ? output : "", mostCharacters)
 
 const textOf = ({ content }: ResponsesItem): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("")

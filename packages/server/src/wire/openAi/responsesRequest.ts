@@ -4,6 +4,7 @@ import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { longestId } from "./responseIds.ts"
 import { manualTool } from "../index.ts"
+import { oneCallAtATime } from "./openAiRequest.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -28,7 +29,9 @@ const Item = z.looseObject({
   call_id: z.string().min(1).max(longestId).optional(),
   name: z.string().max(256).optional(),
   arguments: z.string().optional(),
-  output: Content.optional()
+  output: Content.nullish(),
+  result: z.string().nullish(),
+  output_format: z.string().max(32).nullish()
 })
 
 /** One item of the input. */
@@ -38,7 +41,8 @@ const FunctionTool = z.looseObject({
   type: z.literal("function", "only function tools are served here"),
   name: z.string().min(1).max(256),
   description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish()
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish()
 })
 
 const unsupported = "is not supported here; leave it out"
@@ -76,6 +80,7 @@ export const ResponsesRequest = z.looseObject({
     })
     .nullish(),
   tools: z.array(FunctionTool).max(128).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
   tool_choice: z
     .union([
       z.enum(["auto", "none", "required"]),
@@ -99,6 +104,7 @@ export const responsesOptionsOf = (request: ResponsesRequest, tools: ReadonlyArr
   const effort = reasoning?.effort
   const providerOptions = {
     ...(typeof topP === "number" ? { topP } : {}),
+    ...oneCallAtATime(request),
     ...(typeof effort === "string" ? { reasoning: effort } : {})
   }
   const format = text?.format
