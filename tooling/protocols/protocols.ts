@@ -35,6 +35,8 @@ export interface Protocol {
   readonly goOn: Later
   /** Gives the result `In Oslo` of the call `c0` of a tool of the client. */
   readonly result: Later
+  /** Gives the error `No position` as the result of that call. */
+  readonly fail?: Later
   /** Answers the question of the call `c0` with `Blue`. */
   readonly answer: Later
   /** Approves the call `c0`. */
@@ -84,6 +86,10 @@ const aiSdk: Protocol = {
     const part = { type: "tool-where", toolCallId: "c0", state: "output-available", input: {}, output: "In Oslo" }
     return chat(known, { messages: [first, replied(part)] })
   },
+  fail: (known) => {
+    const failed = { state: "output-error", errorText: "No position" }
+    return chat(known, { messages: [first, replied({ type: "tool-where", toolCallId: "c0", input: {}, ...failed })] })
+  },
   answer: (known) => chat(known, { message: uiText("u2", "Blue") }),
   approve: (known) => decide(known, true),
   deny: (known) => decide(known, false),
@@ -106,6 +112,7 @@ const agUi: Protocol = {
   again: ({ url }) => answerTo(requestOf(`${url}/ag-ui/c/messages`)),
   goOn: ({ url }) => run(url, [said("u2", "And?")]),
   result: ({ url }) => run(url, [{ id: "t", role: "tool", toolCallId: "c0", content: "In Oslo" }]),
+  fail: ({ url }) => run(url, [{ id: "t", role: "tool", toolCallId: "c0", content: "", error: "No position" }]),
   answer: ({ url }) => resumed(url, "question:c0", "Blue"),
   approve: ({ url }) => resumed(url, "approval:c0", { approved: true }),
   deny: ({ url }) => resumed(url, "approval:c0", { approved: false, reason: "too dear" }),

@@ -199,6 +199,7 @@ const nice = saying("Nice day")
 export const actRows: ReadonlyArray<ActRow> = [
   act("go on without repeating the history", nice, ({ goOn }) => goOn, /Hi.*Nice day.*And\?/u),
   afterCall("give the result of a tool of the client", "where", ({ result }) => result, /In Oslo/u),
+  afterCall("give the error of a tool of the client", "where", ({ fail }) => fail, /No position/u),
   afterCall("answer a question", "ask", ({ answer: give }) => give, /Blue/u),
   afterCall("approve a call", "pay", ({ approve }) => approve, /the bill is paid/u),
   afterCall("deny a call, with a reason", "pay", ({ deny }) => deny, /too dear/u),

@@ -12,9 +12,8 @@
  */
 import { ignoreRejection, type ToolSlots } from "../async/index.ts"
 import { DynamicSupervisor, type Pid, Process } from "@troupe/otp"
-import { SessionError, ToolError } from "../errors/index.ts"
+import { SessionError } from "../errors/index.ts"
 import { clamp } from "../gate/index.ts"
-import * as Messages from "../model/Message.ts"
 import type { FamilySpending, FixedOptions } from "../options/index.ts"
 import {
   type AgentRef,
@@ -36,6 +35,7 @@ import { chatStopped } from "../view/index.ts"
 import { isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
+import { answerOf, failed, lastSaid } from "./childAnswer.ts"
 import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
 
 /** The address of a child whose process has started. */
@@ -338,14 +338,6 @@ const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage
 /** The part of a key after its last slash names the call by its step. */
 const lastPart = (key: string): string => key.slice(key.lastIndexOf("/") + 1)
 
-const failed = (
-  { toolCall }: SubagentCall,
-  reason: "cancelled" | "child_failed" | "child_refused",
-  message: string,
-  fields: { readonly cause?: unknown; readonly metadata?: Readonly<Record<string, unknown>> } = {}
-): HandlerResult.Failed =>
-  HandlerResult.error(new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, ...fields }))
-
 /** What the model reads of a child whose turn is over; a child that waits suspends the call (SUB10). */
 const resultOf = (
   call: SubagentCall,
@@ -364,14 +356,7 @@ const resultOf = (
     return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
   }
   if (asks.length > 0) return suspending(call.toolCall, { chat: chat.id, asks, counted })
-  if (haltedReason === "completed") return HandlerResult.ok(said)
+  if (haltedReason === "completed") return answerOf(call, thread, text)
   const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`
   return failed(call, "child_failed", message, { metadata: { haltedReason } })
 }
-
-/** The last text of the model that is not blank. */
-const lastSaid = ({ messages }: Conversation["thread"]): string =>
-  messages
-    .filter(({ role }) => role === "assistant")
-    .map(Messages.text)
-    .findLast((text) => text.trim() !== "") ?? ""

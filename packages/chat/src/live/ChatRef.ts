@@ -146,6 +146,7 @@ export interface ChatRef {
    * Submits the results of all calls that the chat waits for, by call id, and continues the turn.
    *
    * **Details**: in the thread the results follow their message in the order of its calls, whatever the order of `results`.
+   * An `Error` is a failed call, whose text the model reads.
    *
    * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call that the chat does not wait for, a `ToolError`
    * for a result that has no JSON form (`encoding_failed`) or exceeds `maxToolResultCharacters` (`result_too_large`), a

@@ -33,7 +33,7 @@ import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { asking } from "../options/index.ts"
-import { submittedContent } from "../tool/index.ts"
+import { submittedMessage } from "../tool/index.ts"
 import type { Message, Thread, UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
@@ -142,13 +142,7 @@ export class LocalChatRef implements ChatRef {
     const { maxToolResultCharacters } = this.#chat
     const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
       Object.hasOwn(results, toolCallId)
-        ? [
-            {
-              role: "tool",
-              toolCallId,
-              content: submittedContent(toolCallId, results[toolCallId], maxToolResultCharacters)
-            }
-          ]
+        ? [submittedMessage(toolCallId, results[toolCallId], maxToolResultCharacters)]
         : []
     )
     if (messages.length === 0) {

@@ -29,7 +29,7 @@ import { answered, type Message, messagesAdvice, type ToolMessage } from "../mod
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal, requireSession } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
-import { type Engine, submittedContent } from "../tool/index.ts"
+import { type Engine, submittedMessage } from "../tool/index.ts"
 import { Conversation, type Decision, type StepResult, type UserInput, userMessage } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
@@ -181,7 +181,7 @@ const submitted = (session: Conversation, results: ReadonlyArray<readonly [strin
     const at = waiting.findIndex(({ id }) => id === toolCallId)
     if (at === -1) throw unknownToolCall(toolCallId, new Set(waiting.map(({ id }) => id)))
     waiting.splice(at, 1)
-    return { role: "tool", toolCallId, content: submittedContent(toolCallId, result) }
+    return submittedMessage(toolCallId, result)
   })
   return changed(withAnswers(session, messages), { pendingToolCalls: waiting, lastHaltedReason: undefined })
 }

@@ -14,7 +14,7 @@ import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type Decided, noWait } from "./childAsks.ts"
-import { type Engine, type ParsedArguments, submittedContent } from "../tool/index.ts"
+import { type Engine, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels } from "../json/index.ts"
 
@@ -173,7 +173,7 @@ const unsubmittable = (
   maxCharacters: number | undefined
 ): ReadonlyArray<Finding> => {
   try {
-    submittedContent(toolCallId, value, maxCharacters)
+    submittedMessage(toolCallId, value, maxCharacters)
     return []
   } catch (thrown) {
     return [{ field: ["value"], reason: describe(thrown) }]

@@ -6,7 +6,7 @@
  * DEC2. A call that may have run stays `unknown`, whatever prevents it from running again; its text names both.
  */
 import type { Decision, OpenCall } from "../record/index.ts"
-import { ok } from "../values/index.ts"
+import { error, ok } from "../values/index.ts"
 import { calledWith, denial } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { Tool } from "../tool/index.ts"
@@ -102,7 +102,7 @@ const outcomeOf = (
       return { ...outcome, halt: { type: "halt", toolCallId: toolCall.id, reason, result: null } }
     }
     case "result":
-      return toolOutcome(toolCall, ok(decision.value), rules)
+      return toolOutcome(toolCall, decision.value instanceof Error ? error(decision.value) : ok(decision.value), rules)
   }
 }
 

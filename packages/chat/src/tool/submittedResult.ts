@@ -1,4 +1,9 @@
-/** Converts a submitted result to the content of its tool message. */
+/**
+ * Converts a submitted result to its tool message.
+ *
+ * RESULT3. An `Error` that the caller submits as a result is a failed call, and the model reads its text. So is the error of a tool that
+ *          a client runs.
+ */
 import { ToolError, ValidationError } from "../errors/index.ts"
 import {
   encodedParts,
@@ -9,23 +14,25 @@ import {
   type ToolMessage,
   unstorable
 } from "../model/index.ts"
-import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../toolResult/index.ts"
+import { defaultMaxToolResultCharacters, describe, errorText, json, tooLarge } from "../toolResult/index.ts"
 
 /**
- * Text and the parts of a result are its content, any other value is written as JSON. Throws a `ToolError`:
+ * The tool message of a submitted result. An `Error` is a failed call, with the text that a model reads about a failure. Text and the
+ * parts of a result are its content, any other value is written as JSON. Throws a `ToolError`:
  * `encoding_failed` for a value that has no JSON form or cannot be stored, `result_too_large` for a result of more than
  * `maxCharacters`, base64 text included. Throws a `ValidationError` (`invalid_message`) for an image or a file that no
  * provider can read.
  */
-export const submittedContent = (
+export const submittedMessage = (
   toolCallId: string,
   value: unknown,
   maxCharacters = defaultMaxToolResultCharacters
-): ToolMessage["content"] => {
+): ToolMessage => {
+  if (value instanceof Error) return { role: "tool", toolCallId, content: errorText(value), outcome: "failed" }
   const content = contentOf(toolCallId, value)
   const excess = tooLarge(resultSize(content, maxCharacters), { toolCallId })
   if (excess !== undefined) throw excess
-  return content
+  return { role: "tool", toolCallId, content }
 }
 
 const contentOf = (toolCallId: string, value: unknown): ToolMessage["content"] => {

@@ -133,6 +133,17 @@ describe("RESULT1 a value without a JSON form is refused, with what to return in
     expect(() => toolResult("c0", new Set())).toThrow(ValidationError)
     expect(await chat.submitToolResults({ c0: { paid: 3 } }).result()).toMatchObject({ haltedReason: "completed" })
   })
+
+  test("RESULT3 a submitted error is a failed call, whose text the model reads", async () => {
+    const adapter = check.fake({ scripts: [calls("pay"), says("ok")] })
+    const { troupe } = await check.troupe({ adapter, tools: [make({ name: "pay", manual: true })] })
+    const chat = await troupe.chat("a")
+    await chat.send("hi").result()
+    await chat.submitToolResults({ c0: new Error("no money") }).result()
+    const failed = { role: "tool", toolCallId: "c0", content: '{"error":"no money"}', outcome: "failed" }
+    expect(chat.thread.messages[2]).toEqual(failed)
+    expect(adapter.requests[1]?.messages[2]).toEqual(failed)
+  })
 })
 
 const big = (characters: number): string => "x".repeat(characters)

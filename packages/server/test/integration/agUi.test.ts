@@ -151,6 +151,26 @@ describe("HttpAgent of @ag-ui/client", () => {
     expect(agent.messages.at(-1)).toMatchObject({ id: "u1.reply.2", content: "In Oslo" })
   })
 
+  it("RESULT3 a tool of the client's that failed has its error as its result", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "c0", name: "where" } }, { finish: "tool_calls" }],
+        [{ text: "Never mind" }, { finish: "stop" }]
+      ]
+    })
+    const { url } = await serving({ adapter, tools: [tool({ name: "where", manual: true })] })
+    const agent = agentOf(url)
+    say(agent, "u1", "Where am I?")
+    await run(agent)
+    agent.addMessage({ id: "t1", role: "tool", toolCallId: "c0", content: "", error: "No position" })
+    expect(await run(agent)).toMatchObject({ outcome: "success", pending: [] })
+    expect(adapter.requests[1]?.messages.at(-1)).toMatchObject({
+      content: '{"error":"No position"}',
+      outcome: "failed"
+    })
+    expect(agent.messages.at(-1)).toMatchObject({ content: "Never mind" })
+  })
+
   it("a tool of the client's whose parameters are of no object is refused, and nothing begins", async () => {
     const { post, troupe } = await serving(
       { adapter: Fake.make({ script: [{ finish: "stop" }] }) },

@@ -136,6 +136,42 @@ describe("useChat of @ai-sdk/react", () => {
     ])
   })
 
+  it("RESULT3 answers a tool of its own that throws with its error, and goes on by itself", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "c0", name: "where" } }, { finish: "tool_calls" }],
+        [{ text: "Never mind" }, { finish: "stop" }],
+        [{ text: "Fine" }, { finish: "stop" }]
+      ]
+    })
+    const { url } = await serving({ adapter, tools: [tool({ name: "where", manual: true })] })
+    const chat = page(url, {
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall: { toolCallId } }) => {
+        void chat.current.addToolOutput({
+          state: "output-error",
+          tool: "where",
+          toolCallId,
+          errorText: "No position"
+        })
+      }
+    })
+    await act(() => chat.current.sendMessage({ text: "Where am I?" }))
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("Never mind"))
+    expect(adapter.requests[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      content: '{"error":"No position"}',
+      outcome: "failed"
+    })
+    await act(() => chat.current.sendMessage({ text: "And now?" }))
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("Fine"))
+    expect(adapter.requests[2]?.messages).toHaveLength(5)
+    expect(partsOf((await load(url))[1])).toMatchObject([
+      { type: "tool-where", state: "output-error" },
+      { type: "text", text: "Never mind" }
+    ])
+  })
+
   it("leaves the server's tools to the server: it is asked to answer none, and goes on for none", async () => {
     const adapter = Fake.make({
       scripts: [
