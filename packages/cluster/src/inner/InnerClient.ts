@@ -18,9 +18,9 @@ import type { Clock } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
 import { responseOf } from "@troupe/server/Node"
 import * as http2 from "node:http2"
-import { ClusterError } from "../placement/index.ts"
+import { ClusterError, pause } from "../placement/index.ts"
 import { AnswerBody, type Reading } from "./AnswerBody.ts"
-import { bodyPiece, clientLeft, connectionSettings, idleMs, mostNote, windowBytes } from "./limits.ts"
+import { bodyPiece, clientLeft, connectionSettings, idleMs, mostNote, runSetting, windowBytes } from "./limits.ts"
 import { machineTime } from "./machineTime.ts"
 import { marks } from "./marks.ts"
 import { hashOf, seal } from "./signature.ts"
@@ -59,6 +59,10 @@ export interface InnerRequest {
  */
 interface Connection {
   readonly session: http2.ClientHttp2Session
+  /** Aborted when the settings of the node have come, or the connection is over. */
+  readonly met: AbortController
+  /** The run of the node; a former build sends none. */
+  run: number | undefined
   movedAt: number
   isConnected: boolean
   isLeft: boolean
@@ -96,7 +100,9 @@ export class InnerClient {
   async request(to: string, request: InnerRequest): Promise<Response> {
     if (this.#isClosed) throw new ClusterError("stopped", "This node has stopped")
     if (request.note.length > mostNote) throw tooLarge()
-    const { headers, stream } = await this.#head(to, request)
+    const connection = this.#connectionTo(to)
+    if (!connection.met.signal.aborted) await this.#meet(to, connection, request.signal)
+    const { headers, stream } = await this.#head(to, connection, request)
     const mark = headers[marks.header]
     if (mark === undefined) {
       return responseOfNode(headers, stream, {
@@ -123,12 +129,26 @@ export class InnerClient {
     for (const session of this.#sessions) session.destroy(new Error("this node has stopped"))
   }
 
-  #head(to: string, { method, path, note, body, signal }: InnerRequest): Promise<Answer> {
+  /** Waits for the settings of a node: a signature covers the run in them (SEAL2). */
+  async #meet(to: string, connection: Connection, signal: AbortSignal | undefined): Promise<void> {
+    const { met } = connection
+    connection.streams += 1
+    await pause(this.#options.clock, this.#headMs, [signal, met.signal])
+    connection.streams -= 1
+    if (met.signal.aborted) return
+    if (signal?.aborted !== true) this.#leave(to, connection)
+    else if (connection.isLeft) endUnused(connection)
+    if (signal?.aborted === true || !connection.isConnected) throw unreached(to, undefined)
+    throw silent(to, undefined)
+  }
+
+  #head(to: string, connection: Connection, { method, path, note, body, signal }: InnerRequest): Promise<Answer> {
     const { secret, clock } = this.#options
+    const { run, session } = connection
+    if (session.closed || session.destroyed) throw unreached(to, undefined)
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const connection = this.#connectionTo(to)
-    const sealed = seal(secret, { method, path, to, note, bodyHash: hashOf(body) }, machineTime())
-    const stream = connection.session.request(
+    const sealed = seal(secret, { method, path, to, run, note, bodyHash: hashOf(body) }, machineTime())
+    const stream = session.request(
       {
         ":method": method,
         ":path": path,
@@ -148,11 +168,7 @@ export class InnerClient {
     const failed = (cause: unknown): void => {
       over()
       const isUnprocessed = !connection.isConnected || stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM
-      reject(
-        isUnprocessed
-          ? new ClusterError("unreached", `The node ${to} was not reached`, { cause })
-          : new ClusterError("silent", `The node ${to} gave no answer; it may have processed the request`, { cause })
-      )
+      reject(isUnprocessed ? unreached(to, cause) : silent(to, cause))
     }
     const cut = (why: string): void => {
       failed(new Error(why))
@@ -192,19 +208,36 @@ export class InnerClient {
     const present = this.#connections.get(to)
     if (present !== undefined && !present.session.closed && !present.session.destroyed) return present
     const { tls } = this.#options
-    const session = http2.connect(`${tls === undefined ? "http" : "https"}://${to}`, { ...connectionSettings, ...tls })
-    const connection: Connection = { session, movedAt: 0, isConnected: false, isLeft: false, streams: 0 }
+    const session = http2.connect(`${tls === undefined ? "http" : "https"}://${to}`, {
+      ...connectionSettings,
+      remoteCustomSettings: [runSetting],
+      ...tls
+    })
+    const connection: Connection = {
+      session,
+      met: new AbortController(),
+      run: undefined,
+      movedAt: 0,
+      isConnected: false,
+      isLeft: false,
+      streams: 0
+    }
     this.#connections.set(to, connection)
     this.#sessions.add(session)
     session.once("connect", () => {
       connection.isConnected = true
       session.setLocalWindowSize(windowBytes)
     })
+    session.once("remoteSettings", ({ customSettings }) => {
+      connection.run = customSettings?.[runSetting]
+      connection.met.abort()
+    })
     session.setTimeout(idleMs, () => endUnused(connection))
     session.on("goaway", () => this.#leave(to, connection))
     // Each stream reports its own failure.
     session.on("error", () => {})
     session.once("close", () => {
+      connection.met.abort()
       this.#leave(to, connection)
       this.#sessions.delete(session)
     })
@@ -234,6 +267,12 @@ const send = (stream: http2.ClientHttp2Stream, body: Uint8Array, moved: () => vo
 const endUnused = ({ session, streams }: Connection): void => {
   if (streams === 0 && !session.destroyed) session.destroy(new Error("the connection is not used"))
 }
+
+const unreached = (to: string, cause: unknown): ClusterError =>
+  new ClusterError("unreached", `The node ${to} was not reached`, { cause })
+
+const silent = (to: string, cause: unknown): ClusterError =>
+  new ClusterError("silent", `The node ${to} gave no answer; it may have processed the request`, { cause })
 
 const tooLarge = (): HttpError =>
   new HttpError(

@@ -7,6 +7,8 @@
  *         then each `everyMs`. While its body is read, the status is sent only if a part of the body has come since the last one.
  * INNER5. A request without a valid signature (SEAL1, SEAL2) is refused with 401 before its body is read, and reaches no
  *         handler. So is a request whose body does not have the signed hash.
+ * INNER7. A stream without a valid signature ends its connection. Nothing of it, or of the streams behind it, is stored, parsed
+ *         or counted. Before its first accepted request, a connection has at most 64 kB of bodies on the way.
  *
  * @module
  */
@@ -17,9 +19,9 @@ import * as http2 from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
 import { ClusterError } from "../placement/index.ts"
 import type { Tls } from "./InnerClient.ts"
-import { clientLeft, connectionSettings, idleMs, mostBytes, windowBytes } from "./limits.ts"
+import { clientLeft, connectionSettings, idleMs, mostBytes, runSetting, windowBytes } from "./limits.ts"
 import { marks } from "./marks.ts"
-import { hashOf, type SignatureCheck } from "./signature.ts"
+import { hashOf, type Refusal, type SignatureCheck } from "./signature.ts"
 
 /** A request of another node whose signature was checked. */
 export interface Accepted {
@@ -78,7 +80,12 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
   const { tls } = options
   const { hostname, port } = new URL(`http://${options.listen}`)
   const host = hostname.replaceAll(/[[\]]/gu, "")
-  const settings = { ...connectionSettings, streamResetBurst: mostCancelled, streamResetRate: mostCancelled }
+  const settings = {
+    ...connectionSettings,
+    settings: { ...connectionSettings.settings, customSettings: { [runSetting]: options.check.run } },
+    streamResetBurst: mostCancelled,
+    streamResetRate: mostCancelled
+  }
   const server =
     tls === undefined
       ? http2.createServer(settings)
@@ -95,13 +102,24 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
     socket.once("close", () => sockets.delete(socket))
   })
   server.on("session", (session) => {
-    session.setLocalWindowSize(windowBytes)
     // Each open stream has a beat each second.
     session.setTimeout(2 * idleMs, () => session.destroy())
   })
   // Each stream reports its own failure.
   server.on("sessionError", () => {})
-  server.on("stream", (stream, headers) => void respond(options, own, stream, headers))
+  const known = new WeakSet<http2.Http2Session>()
+  server.on("stream", (stream, headers) => {
+    // Its writer sees that it is destroyed.
+    stream.on("error", () => {})
+    const { session } = stream
+    if (session === undefined || session.closed || stream.destroyed) return void stream.destroy()
+    const { ":method": method = "GET", ":path": path = "/" } = headers
+    const checked = options.check.check({ method, path, to: own }, headers)
+    if ("refused" in checked) return refuse(stream, session, checked.refused)
+    if (!known.has(session)) session.setLocalWindowSize(windowBytes)
+    known.add(session)
+    void respond(options, stream, { method, path, ...checked })
+  })
   server.maxConnections = 10_000
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -124,17 +142,25 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
   }
 }
 
+/** INNER7: ends the stream, and then its connection. A sender that is to sign again keeps its connection. */
+const refuse = (stream: http2.ServerHttp2Stream, session: http2.Http2Session, why: Refusal): void => {
+  stream.respond({ ":status": 401, [marks.header]: why }, { endStream: true })
+  if (why !== "busy") session.close()
+  stream.close()
+}
+
+/** A request whose signature is valid. */
+interface Signed {
+  readonly method: string
+  readonly path: string
+  readonly note: string
+  readonly bodyHash: string
+}
+
 /** Writes the answer of a request. Never rejects. */
-const respond = async (
-  options: InnerListenOptions,
-  own: string,
-  stream: http2.ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders
-): Promise<void> => {
-  // Its writer sees that it is destroyed.
-  stream.on("error", () => {})
+const respond = async (options: InnerListenOptions, stream: http2.ServerHttp2Stream, signed: Signed): Promise<void> => {
   try {
-    const response = await answered(() => answer(options, own, stream, headers))
+    const response = await answered(() => answer(options, stream, signed))
     if (!stream.closed && !stream.destroyed) stream.respond(headersOf(response))
     // The rest of a body that was refused is dropped.
     stream.resume()
@@ -155,19 +181,12 @@ const headersOf = ({ status, headers }: Response): http2.OutgoingHttpHeaders => 
   return sent
 }
 
-/** Refuses a request before it is processed. */
-const refused = (why: string): Response => new Response(null, { status: 401, headers: { [marks.header]: why } })
-
+/** Answers a request whose body is the signed one. */
 const answer = async (
-  { check, clock, handle }: InnerListenOptions,
-  own: string,
+  { clock, handle }: InnerListenOptions,
   stream: http2.ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders
+  { method, path, note, bodyHash }: Signed
 ): Promise<Response> => {
-  const { ":method": method = "GET", ":path": path = "/" } = headers
-  const checked = check.check({ method, path, to: own }, headers)
-  if ("refused" in checked) return refused(checked.refused)
-  const { note, bodyHash } = checked
   // INNER4
   let hasMoved = true
   const beat = (): void => {
@@ -179,7 +198,9 @@ const answer = async (
   let timer = clock.setTimeout(beat, firstMs)
   try {
     const body = await bodyOf(stream, () => void (hasMoved = true))
-    if (hashOf(body) !== bodyHash) return refused("signature")
+    if (hashOf(body) !== bodyHash) {
+      return new Response(null, { status: 401, headers: { [marks.header]: "signature" satisfies Refusal } })
+    }
     return await handle({ method, path, note, body, signal: whenCut(stream) })
   } finally {
     clock.clearTimeout(timer)

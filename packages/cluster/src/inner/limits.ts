@@ -21,6 +21,9 @@ export const windowBytes = 2_147_483_647
 /** The most streams of a connection at the same time. Further requests wait. */
 const mostStreams = 100_000
 
+/** The number of the setting of HTTP/2 in which a node sends the number of its run. */
+export const runSetting = 0x7472
+
 const settings = {
   enablePush: false,
   maxConcurrentStreams: mostStreams,
