@@ -26,6 +26,7 @@ export interface ToolRunnerOptions extends Pick<
   | "toolExecutor"
   | "toolResultEncoder"
   | "maxToolResultCharacters"
+  | "maxFileBytes"
   | "onToolError"
   | "toolTimeoutMs"
   | "toolIdleTimeoutMs"

@@ -37,6 +37,7 @@ export type CallOptions = Pick<
   | "toolExecutor"
   | "toolResultEncoder"
   | "maxToolResultCharacters"
+  | "maxFileBytes"
   | "onToolError"
   | "onToolTimeout"
   | "onLateResult"

@@ -13,10 +13,12 @@ import {
   describe,
   errorText,
   json,
-  type ResultSize,
+  type ResultLimits,
+  tooLarge,
   type ToolResultEncoder
 } from "../toolResult/index.ts"
 import {
+  defaultMaxFileBytes,
   encodedParts,
   isMedia,
   messageFindings,
@@ -32,10 +34,11 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 /** The content of a tool message. */
 export type Content = ToolMessage["content"]
 
-/** The encoder of results, with its limit. */
+/** The encoder of results, with its limits. */
 export interface ContentRules {
   readonly toolResultEncoder: ToolResultEncoder
   readonly maxToolResultCharacters?: number | undefined
+  readonly maxFileBytes?: number | undefined
 }
 
 /** The content of a value; `wrong` is a value that the encoder returned instead of a text. Throws what the encoder throws. */
@@ -76,11 +79,20 @@ const problemText = ({ field, reason }: Finding): string =>
   `part ${String(field.at(-1))} of the result: ${reason.replaceAll("_", " ")}; ` +
   "return the base64 text of its bytes and their media type, or its http or https URL"
 
-/** The size of content, with the bound of the call. */
-export const sizeOf = (content: Content, rules: ContentRules): ResultSize => resultSize(content, limitOf(rules))
+/** The error of a call whose content is too large, or `undefined`. */
+export const excessOf = (
+  content: Content,
+  rules: ContentRules,
+  call: Parameters<typeof tooLarge>[2]
+): ReturnType<typeof tooLarge> => {
+  const limits = limitsOf(rules)
+  return tooLarge(resultSize(content, limits), limits, call)
+}
 
-const limitOf = ({ maxToolResultCharacters = defaultMaxToolResultCharacters }: ContentRules): number =>
-  maxToolResultCharacters
+const limitsOf = ({
+  maxToolResultCharacters = defaultMaxToolResultCharacters,
+  maxFileBytes = defaultMaxFileBytes
+}: ContentRules): ResultLimits => ({ maxToolResultCharacters, maxFileBytes })
 
 /** The content of a failure (RCONT3). Never throws. */
 export const failureContent = (error: unknown, rules: ContentRules): Content => {
@@ -89,7 +101,7 @@ export const failureContent = (error: unknown, rules: ContentRules): Content => 
   const text = failureText(resultText(parts), rules)
   const files = parts.filter(isMedia)
   const content = [{ type: "text", text } as const, ...files]
-  return files.length > 0 && sizeOf(content, rules).characters <= limitOf(rules) ? content : text
+  return files.length > 0 && excessOf(content, rules, { toolCallId: "" }) === undefined ? content : text
 }
 
 /** The parts of an error that has valid parts. */
@@ -108,7 +120,7 @@ const failureText = (error: unknown, rules: ContentRules): string => {
   try {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const text = encoded(HandlerResult.error(error), rules.toolResultEncoder)
-    return typeof text === "string" && text.length <= limitOf(rules) ? text : errorText(error)
+    return typeof text === "string" && text.length <= limitsOf(rules).maxToolResultCharacters ? text : errorText(error)
   } catch {
     return errorText(error)
   }

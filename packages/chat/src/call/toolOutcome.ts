@@ -6,8 +6,8 @@
  * TOUT3. Every call gets exactly one tool message.
  * TOUT4. Every call has exactly one outcome, the same in its event and its message. When a policy replaces a failure by a
  *        value, the model reads the value, and the outcome stays a failure.
- * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns. The base64 text
- *        of images and files is counted.
+ * TOUT5. No tool message has more characters than `maxToolResultCharacters`, nor images and files of more than
+ *        `maxFileBytes`, whatever the encoder returns.
  * TOUT6. When `onToolError` or `onToolTimeout` throws, the tool message contains no text of the exception; the
  *        exception is the error's cause.
  */
@@ -17,15 +17,15 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied, deepestLevels } from "../json/index.ts"
 import { write } from "../values/index.ts"
-import { awaitingUser, describe, type ResultSize, tooLarge } from "../toolResult/index.ts"
+import { awaitingUser, describe } from "../toolResult/index.ts"
 import { ofError, type Outcome, type ToolCall, type ToolMessage, type Usage } from "../model/index.ts"
 import {
   type Content,
   contentBy,
   type ContentRules,
+  excessOf,
   failureContent,
   inEvent,
-  sizeOf,
   wrongText
 } from "./resultContent.ts"
 import type { ModeWish } from "../gate/index.ts"
@@ -69,7 +69,7 @@ export const toolOutcome = (
       const { question, options } = result
       const { json, found } = write(options, false, deepestLevels)
       if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
-      const excess = excessOf(toolCall, sizeOf(`${question}${JSON.stringify(json)}`, rules))
+      const excess = excessOf(`${question}${JSON.stringify(json)}`, rules, named(toolCall))
       if (excess !== undefined) return failed(toolCall, excess, rules)
       return outcome(
         toolCall,
@@ -217,13 +217,15 @@ const encoded = (
     return failed(toolCall, encodingError(toolCall, message, thrown), rules, ended)
   }
   if ("wrong" in made) return failed(toolCall, encodingError(toolCall, wrongText(made.wrong), made.wrong), rules, ended)
-  const excess = excessOf(toolCall, sizeOf(made.content, rules))
+  const excess = excessOf(made.content, rules, named(toolCall))
   return excess === undefined ? finish(made.content) : failed(toolCall, excess, rules, ended)
 }
 
-/** The error of a result that has too many characters, if so (TOUT5). */
-const excessOf = ({ id: toolCallId, name: toolName }: ToolCall, size: ResultSize): ToolError | undefined =>
-  tooLarge(size, { toolCallId, toolName })
+/** The call as its error names it. */
+const named = ({ id: toolCallId, name: toolName }: ToolCall): { toolCallId: string; toolName: string } => ({
+  toolCallId,
+  toolName
+})
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>
   new ToolError("encoding_failed", { message, cause, toolName: toolCall.name, toolCallId: toolCall.id })

@@ -48,7 +48,7 @@ const adapterReasons = [
  * Why a model request failed.
  *
  * - `malformed_response`: the provider or the adapter yielded an invalid value
- * - `reply_too_large`: the reply exceeded `maxReplyCharacters`
+ * - `reply_too_large`: the reply exceeded `maxReplyCharacters`, or its files `maxFileBytes`
  * - `no_scripted_response`: the fake adapter has no script left
  * - the others are errors of the provider
  */
@@ -174,7 +174,7 @@ const toolReasons = [
  * - `invalid_return`: the handler returned none of the four outcomes; `cause` is the returned value
  * - `not_found`: there is no such tool, or it has no handler
  * - `encoding_failed`: the result could not be turned into text
- * - `result_too_large`: the result, base64 text included, exceeds `maxToolResultCharacters`
+ * - `result_too_large`: the result exceeds `maxToolResultCharacters` or `maxFileBytes`
  * - `invalid_arguments`: the arguments do not fit the tool's schema, are not JSON, or exceed `maxToolArgumentCharacters`
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled
@@ -321,7 +321,7 @@ const sessionReasons = [
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
  * - `inbox_full`: the maximum of inputs, or of bytes of inputs, waits in the chat. Nothing of this input was stored,
  *   and it may be sent again, also under the same id. `metadata` has `waiting`, `maxWaitingInputs` and
- *   `maxWaitingBytes`
+ *   `maxWaitingBytes` or `maxWaitingFileBytes`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `unknown_input`: no input of that id waits in the chat; `metadata.input` is the id
  * - `withdrawn`: the input was withdrawn before its turn began

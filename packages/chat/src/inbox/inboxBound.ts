@@ -1,5 +1,5 @@
 /**
- * The limits of the waiting inputs of a chat: their number and their bytes.
+ * The limits of the waiting inputs of a chat: their number, the bytes of their text, and the bytes of their images and files.
  *
  * Owns: the number and the sizes of the inputs. Does not own the inputs, nor their rows.
  *
@@ -9,21 +9,30 @@
  */
 import { SparseMap } from "../async/index.ts"
 import { SessionError } from "../errors/index.ts"
-import type { Message } from "../model/index.ts"
+import { fileBytesOf, isMedia, type Message, withoutData } from "../model/index.ts"
 import { write } from "../values/index.ts"
 
 /** The limits of every chat's waiting inputs. */
 export interface InboxLimits {
   readonly maxWaitingInputs: number
   readonly maxWaitingBytes: number
+  readonly maxWaitingFileBytes: number
 }
 
-/** An input that is counted; `bytes` is known once a limit needed it. */
+/** The size of a message: the bytes of its text, and those of its images and files. */
+interface Size {
+  readonly bytes: number
+  readonly fileBytes: number
+}
+
+/** An input that is counted; `size` is known once a limit needed it. */
 interface Counted {
   readonly id: string
   readonly message: Message
-  bytes: number | undefined
+  size: Size | undefined
 }
+
+const nothing: Size = { bytes: 0, fileBytes: 0 }
 
 /** The inputs of one chat that are not delivered, counted. */
 export class InboxTally {
@@ -31,7 +40,7 @@ export class InboxTally {
   readonly #inputs = new SparseMap<string, Counted>()
   /** The inputs whose size nothing needed yet. */
   #unmeasured: Array<Counted> | undefined
-  #bytes = 0
+  #total: Size = nothing
 
   constructor(limits: InboxLimits) {
     this.#limits = limits
@@ -41,40 +50,45 @@ export class InboxTally {
     return this.#inputs.size === 0
   }
 
+  get #isMeasured(): boolean {
+    return Math.min(this.#limits.maxWaitingBytes, this.#limits.maxWaitingFileBytes) < Infinity
+  }
+
   add(id: string, message: Message): void {
     if (this.#inputs.has(id)) return
-    const counted = { id, message, bytes: undefined }
+    const counted = { id, message, size: undefined }
     this.#inputs.set(id, counted)
-    if (this.#limits.maxWaitingBytes < Infinity) (this.#unmeasured ??= []).push(counted)
+    if (this.#isMeasured) (this.#unmeasured ??= []).push(counted)
   }
 
   delete(id: string): void {
-    this.#bytes -= this.#inputs.get(id)?.bytes ?? 0
+    this.#total = sum(this.#total, this.#inputs.get(id)?.size, -1)
     this.#inputs.delete(id)
   }
 
   /** Why the chat refuses this message while the turn of the input `running` runs; `undefined` when it accepts it (INBOX1). */
   refusal(chat: string, running: string, message: Message): SessionError | undefined {
-    const { maxWaitingInputs, maxWaitingBytes } = this.#limits
+    const { maxWaitingInputs } = this.#limits
     const begun = this.#inputs.get(running)
     const waiting = this.#inputs.size - (begun === undefined ? 0 : 1)
-    const metadata = { waiting, maxWaitingInputs, maxWaitingBytes }
+    const metadata = { waiting, ...this.#limits }
     if (waiting >= maxWaitingInputs) {
       return full(`The most inputs, ${maxWaitingInputs}, wait in the chat ${chat}; wait until one has run`, metadata)
     }
-    if (maxWaitingBytes === Infinity) return undefined
+    if (!this.#isMeasured) return undefined
     const own = sizeOf(message)
-    if (own > maxWaitingBytes) {
+    const before = exceeded(own, this.#limits)
+    if (before !== undefined) {
       return full(
-        `An input that waits in the chat ${chat} has at most ${maxWaitingBytes} bytes, and this one has ${own}; wait until no turn runs`,
+        `An input that waits in the chat ${chat} has at most ${before.most} ${before.of}, and this one has ${before.has}; wait until no turn runs`,
         metadata
       )
     }
     this.#measure()
-    const bytes = own + this.#bytes - (begun?.bytes ?? 0)
-    if (bytes <= maxWaitingBytes) return undefined
+    const after = exceeded(sum(sum(this.#total, own), begun?.size, -1), this.#limits)
+    if (after === undefined) return undefined
     return full(
-      `The inputs that wait in the chat ${chat} have at most ${maxWaitingBytes} bytes, and with this one they have ${bytes}; wait until one has run`,
+      `The inputs that wait in the chat ${chat} have at most ${after.most} ${after.of}, and with this one they have ${after.has}; wait until one has run`,
       metadata
     )
   }
@@ -82,26 +96,46 @@ export class InboxTally {
   #measure(): void {
     for (const counted of this.#unmeasured ?? []) {
       if (this.#inputs.get(counted.id) !== counted) continue
-      counted.bytes = sizeOf(counted.message)
-      this.#bytes += counted.bytes
+      counted.size = sizeOf(counted.message)
+      this.#total = sum(this.#total, counted.size)
     }
     this.#unmeasured = undefined
   }
 }
 
-const sizes = new WeakMap<Message, number>()
+const sum = (one: Size, other: Size = nothing, sign = 1): Size => ({
+  bytes: one.bytes + sign * other.bytes,
+  fileBytes: one.fileBytes + sign * other.fileBytes
+})
 
-/** The UTF-8 bytes of the message in its stored form. */
-const sizeOf = (message: Message): number => {
+/** The limit that a size exceeds. */
+const exceeded = (
+  { bytes, fileBytes }: Size,
+  { maxWaitingBytes, maxWaitingFileBytes }: InboxLimits
+): { readonly most: number; readonly of: string; readonly has: number } | undefined => {
+  if (bytes > maxWaitingBytes) return { most: maxWaitingBytes, of: "bytes", has: bytes }
+  if (fileBytes <= maxWaitingFileBytes) return undefined
+  return { most: maxWaitingFileBytes, of: "bytes in images and files", has: fileBytes }
+}
+
+const sizes = new WeakMap<Message, Size>()
+
+/** The size of the message in its stored form: the UTF-8 bytes of its text, without the data of its images and files. */
+const sizeOf = (message: Message): Size => {
   const known = sizes.get(message)
   if (known !== undefined) return known
-  const size = utf8Bytes(JSON.stringify(write(message, true).json))
+  const { content } = message
+  const rest =
+    typeof content === "string"
+      ? message
+      : { ...message, content: content.map((part) => (isMedia(part) ? withoutData(part) : part)) }
+  const size = { bytes: utf8Bytes(JSON.stringify(write(rest, true).json)), fileBytes: fileBytesOf(content) }
   sizes.set(message, size)
   return size
 }
 
-const full = (message: string, metadata: Readonly<Record<string, number>>): SessionError =>
-  new SessionError("inbox_full", message, { metadata })
+const full = (message: string, limits: InboxLimits & { readonly waiting: number }): SessionError =>
+  new SessionError("inbox_full", message, { metadata: { ...limits } })
 
 /** Each unit of a surrogate pair counts as two bytes. */
 const utf8Bytes = (text: string): number => {

@@ -103,7 +103,7 @@ export interface ChatRef {
    * **Errors**: throws a `ValidationError` for an invalid message or one of blank text (`invalid_message`), for unknown options
    * (`invalid_options`), and for an `id` that belongs to an input with other content. Reading, and `result()`, fail with a
    * `SessionError`: `awaiting_tool_results` when tool results must come first, `busy` if so chosen, `inbox_full` when too
-   * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over,
+   * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`, `maxWaitingFileBytes`), `already_delivered` for an id whose turn is over,
    * `store_failed` when the input had to wait and could not be stored, `chat_died` when the process died during the turn,
    * `chat_stopped` after `stop`, `moved` after the chat has left (`LocalChatRef.leave`).
    *

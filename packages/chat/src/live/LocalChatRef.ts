@@ -16,11 +16,9 @@ import {
   type SendOptions,
   sentByTool,
   type TaskEnd,
-  type UserInput,
-  userMessage,
-  withContent
+  type UserInput
 } from "../record/index.ts"
-import { isRecord, SessionError } from "../errors/index.ts"
+import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { boundDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
@@ -34,7 +32,7 @@ import type { LiveTurn } from "./liveTurn.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { asking } from "../options/index.ts"
 import { submittedMessage } from "../tool/index.ts"
-import type { Message, Thread, UserMessage } from "../model/index.ts"
+import { fileFinding, type Message, type Thread, type UserMessage } from "../model/index.ts"
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
 
@@ -76,7 +74,7 @@ export class LocalChatRef implements ChatRef {
   /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
   send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
     const { schema, ...options } = argumentChecks.ask(given, ["whenBusy", "id", "model", "schema", "options"])
-    const said = argumentChecks.message(input)
+    const said = this.#message(input)
     const message = schema === undefined ? said : asking(said, schema)
     return this.#send(message, options).answering(schema)
   }
@@ -84,7 +82,15 @@ export class LocalChatRef implements ChatRef {
   /** The input of a tool's handler, which begins no chain (CHAIN1). */
   note(input: UserInput, options: SendOptions = {}): LiveTurn {
     const given = argumentChecks.ask(options, ["whenBusy", "id", "model"])
-    return this.#send(sentByTool(argumentChecks.message(input)), { whenBusy: "steer", ...given })
+    return this.#send(sentByTool(this.#message(input)), { whenBusy: "steer", ...given })
+  }
+
+  /** MEDIA3 */
+  #message(input: UserInput): UserMessage {
+    const message = argumentChecks.message(input)
+    const found = fileFinding(message.content, this.#chat.messageLimits.maxFileBytes)
+    if (found !== undefined) throw new ValidationError("invalid_message", [found])
+    return message
   }
 
   #send(message: UserMessage, { whenBusy = "queue", id, model, options }: SendOptions & OwnOptions): LiveTurn {
@@ -139,16 +145,14 @@ export class LocalChatRef implements ChatRef {
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
-    const { maxToolResultCharacters } = this.#chat
+    const limits = this.#chat.messageLimits
     const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
-      Object.hasOwn(results, toolCallId)
-        ? [submittedMessage(toolCallId, results[toolCallId], maxToolResultCharacters)]
-        : []
+      Object.hasOwn(results, toolCallId) ? [submittedMessage(toolCallId, results[toolCallId], limits)] : []
     )
     if (messages.length === 0) {
       return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
     }
-    return this.#chat.start(input === undefined ? messages : [...messages, withContent(userMessage(input))], {
+    return this.#chat.start(input === undefined ? messages : [...messages, this.#message(input)], {
       options
     })
   }
@@ -170,8 +174,7 @@ export class LocalChatRef implements ChatRef {
   ): LiveTurn {
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const { maxToolResultCharacters } = this.#chat
-    const state = context && { ...context, given: options?.tools, engineOf, maxToolResultCharacters }
+    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.messageLimits }
     return this.#chat.start([], {
       options,
       renews: renew,

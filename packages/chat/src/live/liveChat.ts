@@ -419,8 +419,9 @@ export class LiveChat implements TurnsHome {
     if (context !== undefined) this.#turns.attached(context, () => died(this.id, undefined))
   }
 
-  get maxToolResultCharacters(): number {
-    return this.options().maxToolResultCharacters
+  /** The bounds of a message: of its text as a tool's result, and of its images and files. */
+  get messageLimits(): Pick<RunOptions, "maxToolResultCharacters" | "maxFileBytes"> {
+    return this.options()
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {

@@ -51,6 +51,7 @@ const ownOptions = {
   draftEveryMs: positiveNumber.optional(),
   maxWaitingInputs: countOrInfinity.optional(),
   maxWaitingBytes: countOrInfinity.optional(),
+  maxWaitingFileBytes: countOrInfinity.optional(),
   maxToolCalls: positiveInteger.optional(),
   maxTasks: positiveInteger.optional(),
   maxChainRequests: countFrom1.optional(),
@@ -192,13 +193,18 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    */
   readonly maxWaitingInputs?: number | undefined
   /**
-   * How many bytes the waiting inputs of one chat may have in total, as JSON in UTF-8. Default: 393,216; `Infinity` is no
-   * bound.
+   * How many bytes the waiting inputs of one chat may have in total, as JSON in UTF-8, without the data of their images and
+   * files. Default: 4,194,304; `Infinity` is no bound.
    *
    * **Details**: an input larger than the bound is accepted only when no turn runs. In a store with a log, each accepted
    * input is a row of its own; another store keeps all waiting inputs in the record, and stores them again.
    */
   readonly maxWaitingBytes?: number | undefined
+  /**
+   * How many bytes the images and files of the waiting inputs of one chat may have in total. Default: 67,108,864; `Infinity`
+   * is no bound.
+   */
+  readonly maxWaitingFileBytes?: number | undefined
   /** Called for every crash, with a readable report. Default: no call. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
   /**

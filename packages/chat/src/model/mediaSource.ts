@@ -6,7 +6,10 @@
  *         rewound.
  * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file
  *         does not contradict its `data:` URL.
+ * MEDIA3. Images and files have a bound of their own, `maxFileBytes`, in each message: of a user, of a tool and of a model.
+ *         They do not count for the bounds of text. The bytes of an `http:` or `https:` URL are those of its provider.
  */
+import type { Finding } from "../errors/index.ts"
 import type { FilePart, ImagePart } from "./messageShapes.ts"
 import { isBase64 } from "../json/index.ts"
 
@@ -34,6 +37,45 @@ const addressProblem = (part: ImagePart | FilePart): string | undefined => {
     return "must_have_the_media_type_of_an_image as image/png"
   }
   return base64Of(part) === "" ? "must_not_be_empty" : undefined
+}
+
+/** The default bound on the bytes of the images and files of one message. */
+export const defaultMaxFileBytes = 20_971_520
+
+/** The bytes that a part contains, as decoded from its base64 text; 0 for the URL of a page (MEDIA3). */
+export const bytesOf = (part: ImagePart | FilePart): number => base64Bytes(base64Of(part) ?? "")
+
+/** The bytes of a base64 text. */
+export const base64Bytes = (base64: string): number => {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
+  return Math.max(0, Math.floor((base64.length * 3) / 4) - padding)
+}
+
+/** The finding about content with too many bytes in its images and files, or `undefined` (MEDIA3). */
+export const fileFinding = (content: Content, maxFileBytes: number): Finding | undefined => {
+  const bytes = fileBytesOf(content)
+  if (bytes <= maxFileBytes) return undefined
+  const advice = "send fewer or smaller ones, or give an https: URL"
+  return {
+    field: ["content"],
+    reason: `must_have_at_most ${maxFileBytes} bytes in images and files, not ${bytes}; ${advice}`
+  }
+}
+
+type Content = string | ReadonlyArray<{ readonly type: string }>
+
+/** The bytes of the images and files of content. */
+export const fileBytesOf = (content: Content): number =>
+  typeof content === "string" ? 0 : content.reduce((sum, part) => sum + (isMedia(part) ? bytesOf(part) : 0), 0)
+
+/** Whether a part is an image or a file. */
+export const isMedia = (part: { readonly type: string }): part is ImagePart | FilePart =>
+  part.type === "image" || part.type === "file"
+
+/** The part without the data that it contains, to count the rest of it. */
+export const withoutData = (part: ImagePart | FilePart): ImagePart | FilePart => {
+  if (base64Of(part) === undefined) return part
+  return part.type === "image" ? { ...part, image: { url: "" } } : { ...part, file: { url: "" } }
 }
 
 const notReadable = {

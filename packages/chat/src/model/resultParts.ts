@@ -9,7 +9,8 @@
  */
 import { isRecord } from "../errors/index.ts"
 import { copied, jsonSize } from "../json/index.ts"
-import type { ResultSize } from "../toolResult/index.ts"
+import type { ResultLimits, ResultSize } from "../toolResult/index.ts"
+import { base64Bytes, fileBytesOf, isMedia, withoutData } from "./mediaSource.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
 
 /** A value that the model reads as JSON, between other parts. */
@@ -56,22 +57,20 @@ export const encodedParts = (
     return part.type === "text" ? { ...copied(part), text: encode(part.text) } : copied(part)
   })
 
-/** Whether a part is an image or a file. */
-export const isMedia = (part: ContentPart): part is ImagePart | FilePart =>
-  part.type === "image" || part.type === "file"
-
-/** The size of content, base64 text included. */
-export const resultSize = (content: string | ReadonlyArray<ContentPart>, most: number): ResultSize =>
-  typeof content === "string"
-    ? { characters: content.length, most, hasFiles: false }
-    : {
-        characters: content.reduce((sum, part) => sum + (sum > most ? 0 : charactersOf(part, most)), 0),
-        most,
-        hasFiles: content.some(isMedia)
-      }
+/** The size of content: its text, and the bytes of its images and files. */
+export const resultSize = (
+  content: string | ReadonlyArray<ContentPart>,
+  { maxToolResultCharacters: most }: Pick<ResultLimits, "maxToolResultCharacters">
+): ResultSize => ({
+  characters:
+    typeof content === "string"
+      ? content.length
+      : content.reduce((sum, part) => sum + (sum > most ? 0 : charactersOf(part, most)), 0),
+  fileBytes: fileBytesOf(content)
+})
 
 const charactersOf = (part: ContentPart, most: number): number => {
-  if (isMedia(part)) return jsonSize(part, most)
+  if (isMedia(part)) return jsonSize(withoutData(part), most)
   return part.text.length + (part.metadata === undefined ? 0 : jsonSize(part.metadata, most))
 }
 
@@ -109,8 +108,7 @@ const placeOf = (source: Source): { readonly mediaType: string | undefined; read
 
 /** The size of the bytes of a base64 text. */
 const sizeOf = (base64: string): string => {
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
-  const bytes = Math.floor((base64.length * 3) / 4) - padding
+  const bytes = base64Bytes(base64)
   if (bytes < 1_000) return `${bytes} B`
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

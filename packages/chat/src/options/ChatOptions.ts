@@ -56,7 +56,7 @@ export interface StepOptions {
   readonly streamIdleTimeoutMs?: number | undefined
   /**
    * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and
-   * 10 for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
+   * 10 for each event; for its files see `maxFileBytes`. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
    */
   readonly maxReplyCharacters?: number | undefined
   /**
@@ -69,6 +69,12 @@ export interface StepOptions {
    * `ToolError` (`result_too_large`), and the model reads the bound. Default 1,000,000.
    */
   readonly maxToolResultCharacters?: number | undefined
+  /**
+   * The most bytes of the images and files of one message: of a user, of a tool's result, of a reply. They do not count for
+   * the bounds of text. A URL that the provider reads has no bytes. Beyond the bound, `send` throws a `ValidationError`
+   * (`invalid_message`), a call fails with `result_too_large`, and a request with `reply_too_large`. Default 20,971,520.
+   */
+  readonly maxFileBytes?: number | undefined
   /** How long a cancelled call may take to end before its result is discarded, in milliseconds. Default 1,000. */
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
@@ -146,6 +152,7 @@ export type GenerateOptions = Omit<
   | "toolExecutor"
   | "toolResultEncoder"
   | "maxToolResultCharacters"
+  | "maxFileBytes"
   | "context"
 >
 

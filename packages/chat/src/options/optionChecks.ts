@@ -73,6 +73,7 @@ const types = {
   maxReplyCharacters: positiveInteger.optional(),
   maxToolArgumentCharacters: positiveInteger.optional(),
   maxToolResultCharacters: positiveInteger.optional(),
+  maxFileBytes: positiveInteger.optional(),
   drainMs: milliseconds.optional(),
   maxConcurrency: positiveInteger.optional(),
   schedule: wordOf("concurrent", "effects", "reference").optional(),

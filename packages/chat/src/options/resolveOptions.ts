@@ -9,7 +9,7 @@ import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "..
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
 import { withFormat } from "./answerFormat.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
-import { defaultMaxToolArgumentCharacters, type Usage } from "../model/index.ts"
+import { defaultMaxFileBytes, defaultMaxToolArgumentCharacters, type Usage } from "../model/index.ts"
 import type { HaltedReason } from "../record/index.ts"
 import { Trace } from "./spans.ts"
 import type { CallTimeout } from "./callPolicy.ts"
@@ -41,6 +41,7 @@ export interface RunOptions extends ChatOptions {
   readonly maxReplyCharacters: number
   readonly maxToolArgumentCharacters: number
   readonly maxToolResultCharacters: number
+  readonly maxFileBytes: number
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
@@ -157,6 +158,7 @@ export const fixedOptions = (engine: Engine, options: ChatOptions): FixedOptions
     streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaultStreamIdleTimeoutMs,
     maxToolArgumentCharacters: options.maxToolArgumentCharacters ?? defaultMaxToolArgumentCharacters,
     maxToolResultCharacters: options.maxToolResultCharacters ?? defaultMaxToolResultCharacters,
+    maxFileBytes: options.maxFileBytes ?? defaultMaxFileBytes,
     maxReplyCharacters: options.maxReplyCharacters ?? defaultMaxReplyCharacters,
     drainMs: options.drainMs ?? defaultDrainMs,
     hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,

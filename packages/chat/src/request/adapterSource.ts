@@ -41,6 +41,7 @@ export type SourceOptions = Pick<
   | "system"
   | "streamIdleTimeoutMs"
   | "maxReplyCharacters"
+  | "maxFileBytes"
   | "maxToolArgumentCharacters"
   | "emitTextDeltas"
   | "emitToolDeltas"
@@ -79,7 +80,7 @@ export class AdapterSource implements Source {
     this.#options = options
     this.#abort = abort
     this.#listener = listener
-    this.#bounds = new ReplyBounds(options.maxReplyCharacters)
+    this.#bounds = new ReplyBounds(options)
     this.#silence = new IdleTimeout(options.system.clock, options.streamIdleTimeoutMs, (error) => {
       this.#onThrow(error)
       void this.#returnIterator()

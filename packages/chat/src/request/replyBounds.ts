@@ -8,7 +8,8 @@
  * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
  * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). The count
  *         includes its text, reasoning, parts and metadata, the names, arguments and metadata of its calls, and 10 characters for
- *         each value, so that a stream of empty events ends too. A repetition of an earlier event is not counted again.
+ *         each value, so that a stream of empty events ends too. A repetition of an earlier event is not counted again. Its
+ *         images and files, and the results of calls that the provider ran, count for `maxFileBytes` instead.
  * REPLY4. A value that exceeds a bound is discarded completely.
  */
 import { AdapterError } from "../errors/index.ts"
@@ -19,7 +20,9 @@ import {
   type MessageStarted,
   type ToolCallCompleted
 } from "../events/index.ts"
+import { isRecord } from "../errors/index.ts"
 import { jsonSize } from "../json/index.ts"
+import { bytesOf, type ContentPart, isMedia, withoutData } from "../model/index.ts"
 
 /** A value of an adapter's stream: an event, a value to skip, or the error that ends the request. */
 export type Reading = AdapterEvent | AdapterError | undefined
@@ -33,6 +36,9 @@ const charactersOfValue = 10
 /** The bounds of one reply. */
 export class ReplyBounds {
   readonly #most: number
+  readonly #mostBytes: number
+  /** The bytes of the largest list of parts. */
+  #fileBytes = 0
   #left: number
   #invalid = 0
   #isCompleted = false
@@ -44,9 +50,10 @@ export class ReplyBounds {
   /** The call of the last fragment: its id counts once. */
   #fragmentId: unknown
 
-  constructor(maxCharacters: number) {
-    this.#most = maxCharacters
-    this.#left = maxCharacters
+  constructor({ maxReplyCharacters, maxFileBytes }: ReplyLimits) {
+    this.#most = maxReplyCharacters
+    this.#left = maxReplyCharacters
+    this.#mostBytes = maxFileBytes
   }
 
   /** Reads the next value. */
@@ -58,6 +65,7 @@ export class ReplyBounds {
     }
     this.#left -= this.#charactersOf(value)
     if (this.#left < 0) return this.#tooLarge()
+    if (this.#fileBytes > this.#mostBytes) return this.#tooManyBytes()
     if (value.type === "message_completed") this.#isCompleted = true
     return value
   }
@@ -118,8 +126,30 @@ export class ReplyBounds {
 
   #charactersOfMessage({ message, metadata }: MessageStarted | MessageCompleted): number {
     const { content, metadata: kept, parts } = (message as AdapterMessage) ?? {}
-    const text = this.#again(typeof content === "string" ? content.length : this.#sizeOf(message))
-    return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata) + this.#beyondStreamed(parts)
+    const text = this.#again(
+      typeof content === "string" ? content.length : this.#sizeOf({ content: this.#counted(content) })
+    )
+    return (
+      text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata) + this.#beyondStreamed(this.#counted(parts))
+    )
+  }
+
+  /** Counts the bytes of a list of parts, and returns the parts without these. */
+  #counted(parts: unknown): unknown {
+    if (!Array.isArray(parts)) return parts
+    let bytes = 0
+    const rest = parts.map((part: unknown) => {
+      if (!isRecord(part)) return part
+      if (isFile(part)) {
+        bytes += bytesOf(part)
+        return withoutData(part)
+      }
+      if (part["type"] !== "provider_tool_result" || part["result"] === undefined) return part
+      bytes += Math.ceil((jsonSize(part["result"], 2 * this.#mostBytes) * 3) / 4)
+      return { ...part, result: null }
+    })
+    this.#fileBytes = Math.max(this.#fileBytes, bytes)
+    return rest
   }
 
   /** The size of parts beyond the text and the reasoning that they repeat. */
@@ -142,12 +172,25 @@ export class ReplyBounds {
     return length > this.#most ? length : 0
   }
 
+  #tooManyBytes(): AdapterError {
+    return new AdapterError("reply_too_large", {
+      message: `The images and files of the reply have more than ${this.#mostBytes} bytes; ask for less, or raise maxFileBytes`,
+      metadata: { maxFileBytes: this.#mostBytes }
+    })
+  }
+
   #tooLarge(): AdapterError {
     return new AdapterError("reply_too_large", {
       message: `The reply is larger than ${this.#most} characters; ask for less, or raise maxReplyCharacters`,
       metadata: { maxReplyCharacters: this.#most }
     })
   }
+}
+
+/** The bounds of a reply: its text, and its images and files. */
+interface ReplyLimits {
+  readonly maxReplyCharacters: number
+  readonly maxFileBytes: number
 }
 
 const malformed = (what: string): AdapterError =>
@@ -158,6 +201,16 @@ type AdapterMessage =
   | { readonly content?: unknown; readonly metadata?: unknown; readonly parts?: unknown }
   | null
   | undefined
+
+/** Whether a value is an image or a file with a source, as an adapter in JavaScript may yield it. */
+const isFile = (part: Readonly<Record<string, unknown>>): part is Readonly<Record<string, unknown>> & Media => {
+  const type = part["type"]
+  if (typeof type !== "string" || !isMedia({ type })) return false
+  const source = part[type]
+  return isRecord(source) && (typeof source["url"] === "string" || typeof source["base64"] === "string")
+}
+
+type Media = Extract<ContentPart, { readonly type: "image" | "file" }>
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
 

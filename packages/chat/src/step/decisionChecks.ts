@@ -24,8 +24,8 @@ interface DecisionState {
   readonly thread: Thread.Thread
   readonly open: OpenStep | undefined
   readonly given?: ReadonlyArray<{ readonly name: string }> | undefined
-  /** How long the result of a call may be. */
-  readonly maxToolResultCharacters?: number | undefined
+  /** How large the result of a call may be. */
+  readonly limits?: Parameters<typeof submittedMessage>[2]
   /** The engine of a sub-agent's calls. */
   readonly engineOf?: ((agent: string) => Pick<Engine, "tools">) | undefined
 }
@@ -167,13 +167,9 @@ const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray
   Object.entries(json ?? {}).flatMap(([step, value]) => tagged(value, [...path, step]))
 
 /** Why the value cannot be the result of a call of a sub-agent that a person answers. */
-const unsubmittable = (
-  value: unknown,
-  toolCallId: string,
-  maxCharacters: number | undefined
-): ReadonlyArray<Finding> => {
+const unsubmittable = (value: unknown, toolCallId: string, limits: DecisionState["limits"]): ReadonlyArray<Finding> => {
   try {
-    submittedMessage(toolCallId, value, maxCharacters)
+    submittedMessage(toolCallId, value, limits)
     return []
   } catch (thrown) {
     return [{ field: ["value"], reason: describe(thrown) }]
@@ -191,7 +187,7 @@ const misfits = (
     return isBlank ? [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }] : []
   }
   if (decision.type === "result" && waits?.kind === "tool_result") {
-    return unsubmittable(decision.value, waits.toolCall.id, state.maxToolResultCharacters)
+    return unsubmittable(decision.value, waits.toolCall.id, state.limits)
   }
   if (decision.type !== "allow" || waits === undefined) return []
   if (waits.kind === "question" || waits.kind === "tool_result") {

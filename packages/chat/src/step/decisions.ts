@@ -81,9 +81,9 @@ const outcomeOf = (
   toolCall: ToolCall,
   call: Decided,
   halts: boolean,
-  { toolResultEncoder, maxToolResultCharacters }: OutcomeRules
+  { toolResultEncoder, maxToolResultCharacters, maxFileBytes }: OutcomeRules
 ): ToolOutcome | undefined => {
-  const rules = { toolResultEncoder, maxToolResultCharacters }
+  const rules = { toolResultEncoder, maxToolResultCharacters, maxFileBytes }
   const { kind, decision } = call
   switch (decision.type) {
     case "allow":

@@ -6,6 +6,7 @@
  */
 import { ToolError, ValidationError } from "../errors/index.ts"
 import {
+  defaultMaxFileBytes,
   encodedParts,
   messageFindings,
   reasonOf,
@@ -14,25 +15,37 @@ import {
   type ToolMessage,
   unstorable
 } from "../model/index.ts"
-import { defaultMaxToolResultCharacters, describe, errorText, json, tooLarge } from "../toolResult/index.ts"
+import {
+  defaultMaxToolResultCharacters,
+  describe,
+  errorText,
+  json,
+  type ResultLimits,
+  tooLarge
+} from "../toolResult/index.ts"
 
 /**
  * The tool message of a submitted result. An `Error` is a failed call, with the text that a model reads about a failure. Text and the
  * parts of a result are its content, any other value is written as JSON. Throws a `ToolError`:
- * `encoding_failed` for a value that has no JSON form or cannot be stored, `result_too_large` for a result of more than
- * `maxCharacters`, base64 text included. Throws a `ValidationError` (`invalid_message`) for an image or a file that no
+ * `encoding_failed` for a value that has no JSON form or cannot be stored, `result_too_large` for a result beyond the
+ * limits. Throws a `ValidationError` (`invalid_message`) for an image or a file that no
  * provider can read.
  */
 export const submittedMessage = (
   toolCallId: string,
   value: unknown,
-  maxCharacters = defaultMaxToolResultCharacters
+  limits: ResultLimits = usualLimits
 ): ToolMessage => {
   if (value instanceof Error) return { role: "tool", toolCallId, content: errorText(value), outcome: "failed" }
   const content = contentOf(toolCallId, value)
-  const excess = tooLarge(resultSize(content, maxCharacters), { toolCallId })
+  const excess = tooLarge(resultSize(content, limits), limits, { toolCallId })
   if (excess !== undefined) throw excess
   return { role: "tool", toolCallId, content }
+}
+
+const usualLimits: ResultLimits = {
+  maxToolResultCharacters: defaultMaxToolResultCharacters,
+  maxFileBytes: defaultMaxFileBytes
 }
 
 const contentOf = (toolCallId: string, value: unknown): ToolMessage["content"] => {

@@ -4,8 +4,8 @@
  * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that names an alternative: bytes,
  *          functions, symbols, maps, sets, errors, promises, and instances without fields. A cycle, and an object too deep
  *          to be written, is refused too.
- * RESULT2. When a result has more characters than `maxToolResultCharacters`, base64 text included, its call fails with a
- *          `ToolError` (`result_too_large`).
+ * RESULT2. When a result has more characters than `maxToolResultCharacters`, or images and files of more than
+ *          `maxFileBytes`, its call fails with a `ToolError` (`result_too_large`).
  */
 import { ToolError } from "../errors/index.ts"
 import { isPromiseLike } from "../async/index.ts"
@@ -39,30 +39,43 @@ const isEndless = (thrown: unknown): boolean =>
     /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
   (thrown instanceof RangeError && thrown.message.includes("stack"))
 
-/** The size of a result. `characters` is above `most` if there are more than `most`. */
+/** The bounds of a result. */
+export interface ResultLimits {
+  readonly maxToolResultCharacters: number
+  readonly maxFileBytes: number
+}
+
+/** The size of a result. `characters` is above the bound if there are more. */
 export interface ResultSize {
   readonly characters: number
-  readonly most: number
-  /** Whether it has images or files, whose base64 text is counted. */
-  readonly hasFiles: boolean
+  /** The bytes of its images and files. */
+  readonly fileBytes: number
 }
 
 /** The error of a call whose result is too large, or `undefined`. */
 export const tooLarge = (
-  { characters, most: maxCharacters, hasFiles }: ResultSize,
+  { characters, fileBytes }: ResultSize,
+  { maxToolResultCharacters, maxFileBytes }: ResultLimits,
   call: { readonly toolCallId: string; readonly toolName?: string | undefined }
-): ToolError | undefined =>
-  characters <= maxCharacters
-    ? undefined
-    : new ToolError("result_too_large", {
-        ...call,
-        message:
-          `the result has ${characters} characters, and at most ${maxCharacters} are allowed; ` +
-          (hasFiles
-            ? "base64 text is counted: return a smaller image or file, or its URL"
-            : "ask for less: a page, a part or a summary"),
-        metadata: { characters, maxToolResultCharacters: maxCharacters }
-      })
+): ToolError | undefined => {
+  if (characters > maxToolResultCharacters) {
+    return new ToolError("result_too_large", {
+      ...call,
+      message:
+        `the result has ${characters} characters, and at most ${maxToolResultCharacters} are allowed; ` +
+        "ask for less: a page, a part or a summary",
+      metadata: { characters, maxToolResultCharacters }
+    })
+  }
+  if (fileBytes <= maxFileBytes) return undefined
+  return new ToolError("result_too_large", {
+    ...call,
+    message:
+      `the images and files of the result have ${fileBytes} bytes, and at most ${maxFileBytes} are allowed; ` +
+      "return fewer or smaller ones, or a URL",
+    metadata: { fileBytes, maxFileBytes }
+  })
+}
 
 /** A replacer that checks each value before its `toJSON`: `this` holds the original value. */
 function refusing(this: unknown, key: string, written: unknown): unknown {

@@ -153,6 +153,9 @@ describe("REPLY2 values that are no events are skipped, and bounded", () => {
   })
 })
 
+const bounded = (maxReplyCharacters: number, maxFileBytes = 1_000) =>
+  new ReplyBounds({ maxReplyCharacters, maxFileBytes })
+
 describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () => {
   const values: ReadonlyArray<readonly [string, unknown]> = [
     ["text", delta("0123456789")],
@@ -222,7 +225,7 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
   })
 
   test("arguments that were yielded in fragments count once when their call is completed", () => {
-    const bounds = new ReplyBounds(200)
+    const bounds = bounded(200)
     const fragment = { type: "tool_call_delta", id: "c0", argumentsDelta: "x".repeat(120) }
     expect(bounds.read(fragment)).toBe(fragment)
     const whole = { ...call, rawArguments: "x".repeat(120) }
@@ -231,7 +234,7 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
   })
 
   test("reasoning that came in fragments counts once when the message repeats it", () => {
-    const bounds = new ReplyBounds(350)
+    const bounds = bounded(350)
     const text = "x".repeat(200)
     const thought = { type: "reasoning_delta", id: "0", delta: text }
     expect(bounds.read(thought)).toBe(thought)
@@ -244,9 +247,17 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
   test("parts count beyond the text and the reasoning that they repeat", () => {
     const last = (parts: unknown) => ({ ...completed(), message: { role: "assistant", content: "", parts } })
     const file = (characters: number) => [{ type: "file", file: { base64: "A".repeat(characters) }, mediaType: "a/b" }]
-    expect(new ReplyBounds(500).read(last(file(300)))).toMatchObject({ type: "message_completed" })
-    expect(new ReplyBounds(500).read(last(file(600)))).toMatchObject({ reason: "reply_too_large" })
-    const bounds = new ReplyBounds(500)
+    expect(bounded(500, 225).read(last(file(300)))).toMatchObject({ type: "message_completed" })
+    expect(bounded(500, 225).read(last(file(304)))).toMatchObject({
+      reason: "reply_too_large",
+      metadata: { maxFileBytes: 225 }
+    })
+    const searched = (found: unknown) => [
+      { type: "provider_tool_result", toolCallId: "p", name: "draw", result: found }
+    ]
+    expect(bounded(500, 3_000).read(last(searched("A".repeat(3_000))))).toMatchObject({ type: "message_completed" })
+    expect(bounded(500, 3_000).read(last(searched("A".repeat(4_001))))).toMatchObject({ reason: "reply_too_large" })
+    const bounds = bounded(500)
     bounds.read(delta("x".repeat(400)))
     expect(bounds.read(last([{ type: "text", text: "x".repeat(400) }]))).toMatchObject({ type: "message_completed" })
   })

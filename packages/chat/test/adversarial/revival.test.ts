@@ -17,7 +17,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
   const { engine } = engineParts({ adapter: check.fake({ script: says("never") }) })
   let starts = 0
   const home: ConstructorParameters<typeof LiveChat>[1] = {
-    limits: () => ({ maxWaitingInputs: Infinity, maxWaitingBytes: Infinity }),
+    limits: () => ({ maxWaitingInputs: Infinity, maxWaitingBytes: Infinity, maxWaitingFileBytes: Infinity }),
     accept: (_, input) => Promise.resolve({ input, isNew: true }),
     options: () => resolveOptions(engine, { system }),
     serving: () => new AgentTable({}, { engineOptions: {}, engine, chatOptions: {} }).none,

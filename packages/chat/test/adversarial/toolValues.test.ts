@@ -199,14 +199,19 @@ describe("RESULT2 TOUT5 a result larger than `maxToolResultCharacters` fails its
   test("a submitted result is refused with the same error, and the chat still waits for it", async () => {
     const pay = make({ name: "pay", manual: true })
     const adapter = check.fake({ scripts: [calls("pay"), says("ok")] })
-    const { troupe } = await check.troupe({ adapter, tools: [pay], maxToolResultCharacters: 1_000 })
+    const { troupe } = await check.troupe({
+      adapter,
+      tools: [pay],
+      maxToolResultCharacters: 1_000,
+      maxFileBytes: 2_000
+    })
     const chat = await troupe.chat("a")
     await chat.send("hi").result()
     for (const value of [big(1_001), { a: big(993) }, [{ type: "text", text: big(1_001) }]]) {
       expect(() => chat.submitToolResults({ c0: value })).toThrow("result has 1001 characters")
     }
     const image = (size: number) => [{ type: "image", image: { base64: big(size), mediaType: "image/png" } }]
-    expect(() => chat.submitToolResults({ c0: image(4_000) })).toThrow("base64 text is counted")
+    expect(() => chat.submitToolResults({ c0: image(4_000) })).toThrow("images and files of the result have 3000 bytes")
     expect(await chat.submitToolResults({ c0: image(400) }).result()).toMatchObject({ haltedReason: "completed" })
   })
 

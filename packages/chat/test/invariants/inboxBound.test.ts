@@ -7,6 +7,7 @@ import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { UserInput } from "../../src/record/userMessage.ts"
 
 const check = leakCheck()
 
@@ -48,7 +49,7 @@ describe("INBOX1", () => {
     await expect(refused.result()).rejects.toMatchObject({
       _tag: "SessionError",
       reason: "inbox_full",
-      metadata: { waiting: 2, maxWaitingInputs: 2, maxWaitingBytes: 393_216 }
+      metadata: { waiting: 2, maxWaitingInputs: 2, maxWaitingBytes: 4_194_304, maxWaitingFileBytes: 67_108_864 }
     })
     expect(await store.history("c")).toHaveLength(length)
     await chat.cancel()
@@ -64,10 +65,10 @@ describe("INBOX1", () => {
     expect(await reasons(chat, ...texts)).toEqual([...Array.from({ length: 64 }, () => "pending"), "inbox_full"])
   })
 
-  test("by default 393,216 bytes wait, counted as JSON in UTF-8", async () => {
+  test("by default 4,194,304 bytes wait, counted as JSON in UTF-8", async () => {
     const { chat } = await busy()
     const frame = JSON.stringify(Message.user("")).length
-    const half = 196_608 - frame
+    const half = 2_097_152 - frame
     expect(await reasons(chat, "ä".repeat(half / 2), `x${"\n".repeat(half / 2 - 1)}x`, "x")).toEqual([
       "pending",
       "pending",
@@ -81,6 +82,36 @@ describe("INBOX1", () => {
     await chat.cancel()
     await chat.send("x".repeat(100)).result()
     expect(await said(store)).toEqual(["Stay", "x".repeat(100)])
+  })
+
+  test("MEDIA3 images and files that wait have a bound of their own", async () => {
+    const { chat } = await busy({ maxWaitingBytes: 1_000, maxWaitingFileBytes: 3_000 })
+    const send = (base64: string) => reasonOf(chat.send([{ type: "image", image: { base64, mediaType: "image/png" } }]))
+    expect(await send("A".repeat(4_004))).toBe("inbox_full")
+    expect(await send("A".repeat(2_000))).toBe("pending")
+    expect(await send("A".repeat(2_000))).toBe("pending")
+    expect(await send("AAAA")).toBe("inbox_full")
+  })
+
+  test("MEDIA3 by default a photo of 8 MB and a text of 1 MB wait, and a message with more than 20 MiB is refused", async () => {
+    const { chat } = await busy()
+    const photo = (bytes: number) =>
+      [{ type: "image", image: { base64: "A".repeat((bytes * 4) / 3), mediaType: "image/jpeg" } }] satisfies UserInput
+    expect(await reasonOf(chat.send(photo(8_000_001)))).toBe("pending")
+    expect(await reasonOf(chat.send("x".repeat(1_048_576)))).toBe("pending")
+    expect(() => chat.send(photo(20_971_521))).toThrow(
+      expect.objectContaining({
+        _tag: "ValidationError",
+        reason: "invalid_message",
+        errors: [
+          {
+            field: ["content"],
+            reason:
+              "must_have_at_most 20971520 bytes in images and files, not 20971521; send fewer or smaller ones, or give an https: URL"
+          }
+        ]
+      })
+    )
   })
 
   test.each(["steer", "interrupt"] as const)(

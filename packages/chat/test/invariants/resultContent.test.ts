@@ -114,7 +114,7 @@ describe("RCONT3 a failure whose error has parts", () => {
     )
     expect(texts.message?.content).toBe('{"error":"No\\n1"}')
     const large = { type: "image", image: { base64: "A".repeat(4_000), mediaType: "image/png" } }
-    const { message } = await run(error([large]), { maxToolResultCharacters: 1_000 })
+    const { message } = await run(error([large]), { maxFileBytes: 1_000 })
     expect(message?.content).toBe('{"error":"[image image/png, 3 kB]"}')
   })
 
@@ -128,24 +128,28 @@ describe("RCONT3 a failure whose error has parts", () => {
   })
 })
 
-describe("TOUT5 RESULT2 base64 text is counted", () => {
+describe("TOUT5 RESULT2 MEDIA3 the data of images and files has a bound of its own", () => {
   const sized = (characters: number) => [
     { type: "image", image: { base64: "A".repeat(characters), mediaType: "image/png" } }
   ]
 
   test("a result with a larger image fails its call, and the model reads what to return", async () => {
-    const { message, last } = await run(ok(sized(1_200)), { maxToolResultCharacters: 1_000 })
+    const { message, last } = await run(ok(sized(1_336)), { maxFileBytes: 1_000 })
     expect(message).toMatchObject({ outcome: "failed" })
-    expect(message?.content).toContain("base64 text is counted: return a smaller image or file, or its URL")
+    expect(message?.content).toContain("have 1002 bytes, and at most 1000 are allowed; return fewer or smaller ones")
     expect(last).not.toHaveProperty("parts")
-    expect((await run(ok(sized(800)), { maxToolResultCharacters: 1_000 })).message).toMatchObject({
-      outcome: "completed"
-    })
+    expect((await run(ok(sized(1_332)), { maxFileBytes: 1_000 })).message).toMatchObject({ outcome: "completed" })
   })
 
-  test("the sum of all parts counts", async () => {
+  test("the sum of all images counts, and the text has its own bound", async () => {
     const parts = [...sized(400), ...sized(400), { type: "text", text: "x".repeat(400) }]
-    expect((await run(ok(parts), { maxToolResultCharacters: 1_200 })).message?.outcome).toBe("failed")
+    expect((await run(ok(parts), { maxFileBytes: 599 })).message?.outcome).toBe("failed")
+    expect((await run(ok(parts), { maxFileBytes: 600 })).message?.outcome).toBe("completed")
+    expect((await run(ok(parts), { maxToolResultCharacters: 399 })).message?.outcome).toBe("failed")
+  })
+
+  test("a screenshot of 5 MB is a result by default", async () => {
+    expect((await run(ok(sized(6_666_668)))).message?.outcome).toBe("completed")
   })
 })
 

@@ -9,9 +9,9 @@ import type { Clustered, OnDisconnect, TurnOptions } from "../http/index.ts"
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
 
 const defaults: AllLimits = {
-  bodyBytes: 1_048_576,
+  bodyBytes: 33_554_432,
   historyBytes: 33_554_432,
-  messageCharacters: 100_000,
+  messageCharacters: 2_000_000,
   conversations: 1_000,
   requestsPerMinute: 600,
   streams: 100,
@@ -143,14 +143,17 @@ export interface Denied {
 
 /** The limits for clients. */
 export interface Limits {
-  /** The bytes of a request's body. Default: 1,048,576. */
+  /** The bytes of a request's body. Default: 33,554,432. */
   readonly bodyBytes?: number | undefined
   /**
    * The bytes of a body with a history that its client posts with each message. Of that history only the new part counts
    * for `bodyBytes`. Default: 33,554,432.
    */
   readonly historyBytes?: number | undefined
-  /** The characters of one message. Default: 100,000. */
+  /**
+   * The characters of one message, without the data of its images and files: those have the bound `maxFileBytes` of the
+   * Troupe. Default: 2,000,000.
+   */
   readonly messageCharacters?: number | undefined
   /** The live conversations of one owner. Default: 1,000. */
   readonly conversations?: number | undefined

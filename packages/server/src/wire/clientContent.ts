@@ -2,8 +2,8 @@
  * The messages and answers of clients, as they arrive over the wire.
  *
  * CONTENT1. Content of a client has no `metadata`: that belongs to the program, and holds options for providers.
- * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs and base64 text of its images and
- *           files.
+ * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs of its images and files. The data
+ *           of an image or a file counts for `maxFileBytes` of the Troupe instead, and for the bytes of the body.
  */
 import { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
@@ -53,27 +53,37 @@ export const checkedLength = <A extends Content>(content: A, mostCharacters: num
 const charactersOf = (content: Content): number =>
   typeof content === "string" ? content.length : content.reduce((sum, part) => sum + partCharacters(part), 0)
 
-const partCharacters = (part: ContentPart): number => {
+const partCharacters = (part: ContentPart | JsonPart): number => {
   switch (part.type) {
     case "text":
     case "reasoning":
       return part.text.length
     case "image":
-      return "url" in part.image ? part.image.url.length : part.image.base64.length
+      return urlCharacters(part.image)
     case "file":
-      return "url" in part.file ? part.file.url.length : part.file.base64.length
+      return urlCharacters(part.file)
+    case "json":
+      return (JSON.stringify(part) ?? "").length
   }
 }
 
+/** The characters of a URL that has no data in itself. */
+const urlCharacters = (source: object): number =>
+  "url" in source && typeof source.url === "string" && !/^data:/iu.test(source.url) ? source.url.length : 0
+
 const JsonPart = z.looseObject({ type: z.literal("json") })
+type JsonPart = z.infer<typeof JsonPart>
 const Parts = z.array(z.union([ContentPart, JsonPart])).min(1)
 const WireParts = z.array(z.union([WirePart, JsonPart]))
 
 /** Returns an answer that is not too long and has no content with `metadata`. Throws an `HttpError` (413, 422). */
 export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {
-  const text = answer instanceof Error ? answer.message : typeof answer === "string" ? answer : JSON.stringify(answer)
-  if ((text ?? "").length > mostCharacters) throw tooLong(mostCharacters)
-  if (Parts.safeParse(answer).success && !WireParts.safeParse(answer).success) {
+  const parts = Parts.safeParse(answer)
+  const characters = parts.success
+    ? parts.data.reduce((sum, part) => sum + partCharacters(part), 0)
+    : textOf(answer).length
+  if (characters > mostCharacters) throw tooLong(mostCharacters)
+  if (parts.success && !WireParts.safeParse(answer).success) {
     throw new HttpError(
       "invalid_input",
       "The parts of a result have no `metadata`: it is the server's own; leave it out"
@@ -82,8 +92,10 @@ export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {
   return answer
 }
 
+const textOf = (answer: unknown): string => {
+  if (answer instanceof Error) return answer.message
+  return typeof answer === "string" ? answer : (JSON.stringify(answer) ?? "")
+}
+
 const tooLong = (mostCharacters: number): HttpError =>
-  new HttpError(
-    "message_too_long",
-    `A message has at most ${mostCharacters} characters, the base64 text of images and files included; say it in several, or give an image by an https: URL`
-  )
+  new HttpError("message_too_long", `A message has at most ${mostCharacters} characters; say it in several`)

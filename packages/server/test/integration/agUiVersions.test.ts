@@ -247,15 +247,18 @@ for (const [version, { make, schemas }] of Object.entries(versions)) {
           return "done"
         }
       })
-      const { url } = await serving({
-        adapter: Fake.make({
-          scripts: [
-            [{ toolCall: { id: "c0", name: "spoil" } }, { finish: "tool_calls" }],
-            [{ text: "Done" }, { finish: "stop" }]
-          ]
-        }),
-        tools: [spoil]
-      })
+      const { url } = await serving(
+        {
+          adapter: Fake.make({
+            scripts: [
+              [{ toolCall: { id: "c0", name: "spoil" } }, { finish: "tool_calls" }],
+              [{ text: "Done" }, { finish: "stop" }]
+            ]
+          }),
+          tools: [spoil]
+        },
+        { limits: { messageCharacters: 100_000 } }
+      )
       const agent = agentOf(url)
       agent.setState({ page: 1 })
       say(agent, "u1", "Go")
@@ -421,10 +424,13 @@ describe("AGUIIN1. POST /ag-ui", () => {
   }
   for (const [title, [more, status]] of Object.entries(refused)) {
     it(`${title} is answered with ${status}`, async () => {
-      const { post, url } = await serving({
-        adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }),
-        tools: [tool({ name: "look", execute: () => "rain" })]
-      })
+      const { post, url } = await serving(
+        {
+          adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }),
+          tools: [tool({ name: "look", execute: () => "rain" })]
+        },
+        { limits: { messageCharacters: 100_000 } }
+      )
       const response = await post("/ag-ui", { ...body, ...more })
       const text = await response.text()
       expect({ text, status: response.status }).toMatchObject({ status })

@@ -111,7 +111,8 @@ describe("clientTools", () => {
     ["a system that is too long", {}, "x".repeat(200_000), 413, /`tools` and `system`/u]
   ])("refuses %s, names it, and nothing begins", async (_, posted, system, status, message) => {
     const adapter = Fake.make({ scripts: script })
-    const { post, url } = await serving({ adapter }, { clientTools: true })
+    const limits = { messageCharacters: 100_000 }
+    const { post, url } = await serving({ adapter }, { clientTools: true, limits })
     const response = await post("/api/chat", { id: "c", messages: [said("u1")], tools: posted, system })
     expect(response.status).toBe(status)
     const { error } = (await response.json()) as { error: { code: string; message: string } }

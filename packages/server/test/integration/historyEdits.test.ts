@@ -82,7 +82,7 @@ describe("AISDK1. a post with a shorter history", () => {
 describe("HISTORY1. a long history", () => {
   it("does not end a conversation: photos of earlier messages do not count", async () => {
     const adapter = counting()
-    const { post } = await serving({ adapter }, { limits: { messageCharacters: 900_000, requestsPerMinute: 1e6 } })
+    const { post } = await serving({ adapter }, { limits: { bodyBytes: 1_048_576, requestsPerMinute: 1e6 } })
     const photo = { type: "file", mediaType: "image/png", url: `data:image/png;base64,${"iVBORw0K".repeat(100_000)}` }
     const messages: Array<object> = []
     for (const id of ["u1", "u2", "u3", "u4"]) {
@@ -106,7 +106,10 @@ describe("HISTORY1. a long history", () => {
   })
 
   it("is refused when it is too long itself", async () => {
-    const { post } = await serving({ adapter: counting() }, { limits: { historyBytes: 2_000_000 } })
+    const { post } = await serving(
+      { adapter: counting() },
+      { limits: { bodyBytes: 1_048_576, historyBytes: 2_000_000 } }
+    )
     const messages = ["u1", "u2", "u3"].map((id) => text(id, "x".repeat(900_000)))
     expect(await codeOf(await post("/api/chat", { id: "c", messages }))).toBe("413 body_too_large")
   })

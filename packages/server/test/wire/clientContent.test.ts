@@ -178,10 +178,60 @@ describe("CONTENT1 what a client sends has no metadata", () => {
   })
 })
 
+describe("MEDIA3 the data of an image has a bound of its own", () => {
+  const limits = { messageCharacters: 100 }
+  const photo = (bytes: number) => `data:image/png;base64,${"A".repeat((bytes * 4) / 3)}`
+
+  test.each([
+    ["/api/chat", "parts"],
+    ["/ag-ui", "content"]
+  ])("%s takes a history of 20 MB by default", async (path, field) => {
+    const { ask } = await served({ adapter: hello() }, owner)
+    const text = (at: number) => "x".repeat(1_000_000) + at
+    const said = (at: number) => ({
+      id: `m${at}`,
+      role: at % 2 === 0 ? "user" : "assistant",
+      [field]: field === "parts" ? [{ type: "text", text: text(at) }] : text(at)
+    })
+    const messages = Array.from({ length: 21 }, (_, at) => said(at))
+    const response = await ask("POST", path, { id: "c1", threadId: "c1", runId: "r1", messages })
+    await response.text()
+    expect(response.status).toBe(200)
+  })
+
+  test.each([
+    ["/v1/chat/completions", (messages: ReadonlyArray<object>) => ({ model: "troupe", messages })],
+    ["/v1/responses", (input: ReadonlyArray<object>) => ({ model: "troupe", input })]
+  ])("%s takes a history of 20 MB by default", async (path, body) => {
+    const { ask } = await served({ adapter: hello() }, owner)
+    const messages = Array.from({ length: 21 }, (_, at) => ({
+      role: at % 2 === 0 ? "user" : "assistant",
+      content: "x".repeat(1_000_000)
+    }))
+    const response = await ask("POST", path, body(messages))
+    await response.text()
+    expect(response.status).toBe(200)
+  })
+
+  test.each(routes)("%s takes a photo of 8 MB by default", async (path, body) => {
+    const adapter = hello()
+    const { ask } = await served({ adapter }, { ...owner, limits })
+    const response = await ask("POST", path, body(photo(8_000_001)))
+    await response.text()
+    expect(response.status).toBeLessThan(300)
+  })
+
+  test.each(routes.slice(0, -1))("%s refuses an image beyond the bound, and says the bound", async (path, body) => {
+    const { ask } = await served({ adapter: hello(), maxFileBytes: 300 }, { ...owner, limits })
+    const refused = await ask("POST", path, body(photo(303)))
+    expect([400, 422]).toContain(refused.status)
+    expect(await refused.text()).toContain("300 bytes in images and files, not 303")
+  })
+})
+
 describe("CONTENT2 a message is counted whole, whatever its role", () => {
   const limits = { messageCharacters: 100 }
   const long = "x".repeat(101)
-  const inline = `data:image/png;base64,${"A".repeat(104)}`
   const said = (message: object) => ({ model: "troupe", messages: [message, { role: "user", content: "Hi" }] })
   const calls = [{ id: "a", type: "function", function: { name: "f", arguments: `{"a":"${long}"}` } }]
 
@@ -191,7 +241,7 @@ describe("CONTENT2 a message is counted whole, whatever its role", () => {
     ["/v1/chat/completions", said({ role: "assistant", content: long })],
     ["/v1/chat/completions", said({ role: "assistant", content: "", tool_calls: calls })],
     ["/v1/chat/completions", said({ role: "tool", tool_call_id: "a", content: long })],
-    ...routes.map(([path, body]): [string, unknown] => [path, body(inline)]),
+    ...routes.map(([path, body]): [string, unknown] => [path, body(`https://example.com/${long}`)]),
     ["/chats/c1/messages", { input: long }]
   ])("%s refuses %j", async (path, body) => {
     const { ask } = await served({ adapter: hello() }, { ...owner, limits })
