@@ -6,6 +6,7 @@
  * HANDOFF2. Of several completed handoffs in one message, the last in call order counts.
  * HANDOFF3. The result that a person gives for the call of a handoff hands nothing over: the call did not run.
  */
+import * as z from "zod"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { AgentRef, StepResult } from "../record/index.ts"
 import { make, type Tool } from "../tool/index.ts"
@@ -24,7 +25,7 @@ export const makeHandoffTool = (agent: AgentRef, description: string | undefined
   const made = make({
     name: handoffTool(name),
     description: `Hands the conversation over to the agent ${name}, who answers from then on.${purpose}`,
-    parameters: { type: "object", properties: {}, additionalProperties: false },
+    parameters: z.strictObject({}),
     effect: "read",
     handler: () => ok(`The conversation continues with ${name}.`)
   })

@@ -40,6 +40,10 @@ const count = z
   .int("must_be_a_positive_integer")
   .min(1, "must_be_a_positive_integer")
 
+const parameters = z.strictObject({
+  input: z.string().describe("The task, with all that the agent needs for it.")
+})
+
 /** The options of every tool are checked with the tool. */
 const shape = {
   name: z.unknown().optional(),
@@ -91,12 +95,7 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
   const made = make({
     name,
     description: `Gives a task to the agent ${agent}, and returns its answer.${description === "" ? "" : ` ${description}`}`,
-    parameters: {
-      type: "object",
-      properties: { input: { type: "string", description: "The task, with all that the agent needs for it." } },
-      required: ["input"],
-      additionalProperties: false
-    },
+    parameters,
     timeoutMs,
     background,
     // The permissions of the child judge what it does, and they are never looser than those of the call.

@@ -229,4 +229,8 @@ export class SupervisionTree {
 const hasDied = (error: unknown): boolean => error instanceof OtpError.CallExit && error.reason !== "timeout"
 
 const stopped = (cause: unknown): SessionError =>
-  new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start", { cause })
+  new SessionError(
+    "troupe_stopped",
+    "This Troupe was stopped, and its chats with it; start another with Troupe.start",
+    { cause }
+  )

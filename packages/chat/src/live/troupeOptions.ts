@@ -35,7 +35,7 @@ const countFrom1 = passing(
 /** The types of the options that are the Troupe's own. */
 const ownOptions = {
   store: having("a store with load, save and delete", "load", "save", "delete").optional(),
-  system: having("a system, as System.make makes them", "make").optional(),
+  system: having("a system, as System.make makes them; a system prompt is the option instructions", "make").optional(),
   name: passing((value) => typeof value === "string" && value !== "", "must be a text that is not empty").optional(),
   maxRestarts: wholeNumber.optional(),
   maxSeconds: positiveNumber.optional(),

@@ -2,6 +2,7 @@
 import * as z from "zod"
 import { type Adapter, type Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
+import { unknownOption } from "../errors/index.ts"
 import {
   isProviderTool,
   type ProviderTool,
@@ -45,21 +46,7 @@ const inRetry = (input: unknown): string => {
   return issues.map(({ path, message }) => `; ${[...path, message].map(String).join(": ")}`).join("")
 }
 
-/**
- * The parts of an engine.
- *
- * - `adapter`: sends requests to the model; without it the first call fails
- * - `fallbacks`: further adapters, in order, for a request that the adapter refuses
- * - `retry`: the retry policy of a refused request; the call's own takes precedence
- * - `prices`: the cost of a request from its model and usage; make a table of prices with {@link prices}
- * - `model`: the model name, for adapters that serve several
- * - `tools`: the tools of the model, also those of its provider: `{ type: "provider", id, name, args }`; names are unique
- * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
- * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
- * - `context`: passed to every tool handler
- * - `adapterOptions`: passed to the adapter, overlaid by the call's
- */
-export const EngineOptions = z.strictObject({
+const parts = {
   adapter: adapter.optional(),
   fallbacks: z
     .array(
@@ -106,5 +93,26 @@ export const EngineOptions = z.strictObject({
   context: record.optional(),
   adapterOptions: record.optional(),
   metadata: record.optional()
+}
+
+/**
+ * The parts of an engine.
+ *
+ * - `adapter`: sends requests to the model; without it the first call fails
+ * - `fallbacks`: further adapters, in order, for a request that the adapter refuses
+ * - `retry`: the retry policy of a refused request; the call's own takes precedence
+ * - `prices`: the cost of a request from its model and usage; make a table of prices with {@link prices}
+ * - `model`: the model name, for adapters that serve several
+ * - `tools`: the tools of the model, also those of its provider: `{ type: "provider", id, name, args }`; names are unique
+ * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
+ * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
+ * - `context`: passed to every tool handler
+ * - `adapterOptions`: passed to the adapter, overlaid by the call's
+ */
+export const EngineOptions = z.strictObject(parts, {
+  error: (issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((name) => `${name}: ${unknownOption(name, Object.keys(parts))}`).join("; ")
+      : undefined
 })
 export type EngineOptions = z.infer<typeof EngineOptions>

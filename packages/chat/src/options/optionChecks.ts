@@ -97,7 +97,7 @@ const types = {
   onRetry: functionType.optional(),
   onEvent: functionType.optional(),
   signal: having("an AbortSignal", "addEventListener", "removeEventListener", "throwIfAborted").optional(),
-  system: having("a system, as System.make makes them", "make").optional(),
+  system: having("a system, as System.make makes them; a system prompt is the option instructions", "make").optional(),
   tracing: passing(
     (value) => isRecord(value) && isObject(value["tracer"]),
     "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"

@@ -7,7 +7,15 @@
  *       question with a text that is not blank, and a call with a result that is not too long.
  */
 import { Decision, isChildId, type OpenStep, type PendingApproval } from "../record/index.ts"
-import { type Finding, findingsOf, quoted, SessionError, unknownNames, ValidationError } from "../errors/index.ts"
+import {
+  type Finding,
+  findingsOf,
+  isRecord,
+  quoted,
+  SessionError,
+  unknownNames,
+  ValidationError
+} from "../errors/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
@@ -115,7 +123,7 @@ const invalid = (found: ReadonlyArray<Finding>): ValidationError =>
 const readable = (given: unknown): Decision => {
   try {
     const { success, data, error } = Decision.safeParse(given)
-    if (!success) throw invalid(findingsOf(error, []))
+    if (!success) throw invalid(misdecided(given) ?? findingsOf(error, []))
     const unknown = unknownNames(Object(given), members[data.type])
     if (unknown.length > 0) throw invalid(unknown)
     return data
@@ -123,6 +131,20 @@ const readable = (given: unknown): Decision => {
     if (thrown instanceof ValidationError) throw thrown
     throw invalid([{ field: [], reason: `unreadable: ${describe(thrown)}` }])
   }
+}
+
+/** The findings about a value that has none of the types of a decision. */
+const misdecided = (given: unknown): ReadonlyArray<Finding> | undefined => {
+  const types = Object.keys(members)
+  if (!isRecord(given)) {
+    const word = types.find((type) => type === given) ?? "allow"
+    return [{ field: [], reason: `must_be_an_object with the type ${types.join(", ")}; write { type: "${word}" }` }]
+  }
+  const { type, approved } = given
+  if (types.some((one) => one === type)) return undefined
+  const meant = approved === false ? "deny" : "allow"
+  const advice = approved === undefined ? "" : `; instead of { approved } write { type: "${meant}" }`
+  return [{ field: ["type"], reason: `must_be_one_of ${types.join(", ")}${advice}` }]
 }
 
 const problemsOf = (decision: Decision): ReadonlyArray<Finding> => {

@@ -183,7 +183,10 @@ class SnapshotItem {
 
 /** The error of a stopped chat. */
 export const chatStopped = (id: string): SessionError =>
-  new SessionError("chat_stopped", `The chat ${id} was stopped; use the new handle that troupe.chat("${id}") returns`)
+  new SessionError(
+    "chat_stopped",
+    `The chat ${id} was stopped; troupe.chat("${id}") of a running Troupe returns a new handle`
+  )
 
 /** The error of a chat that has left (`LocalChatRef.leave`). */
 export const chatMoved = (id: string): SessionError =>

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { Message } from "../../src/messages.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
 import { delegates } from "../double/subagents.ts"
@@ -14,7 +15,7 @@ const resultOf = async (...replies: ReadonlyArray<Script>) => {
   const chat = await troupe.chat("c")
   await chat.send("please !dig").result()
   const message = chat.thread.messages.find(({ role }) => role === "tool")
-  return message?.role === "tool" ? `${message.outcome}: ${String(message.content)}` : "none"
+  return message?.role === "tool" ? `${message.outcome}: ${Message.text(message)}` : "none"
 }
 
 const sentence: Script = [{ text: "Let me look that up." }, ...calls("look")]
