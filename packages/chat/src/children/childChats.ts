@@ -32,7 +32,7 @@ import * as Usage from "../model/Usage.ts"
 import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
-import { isLooser, permissionsWithin } from "./childMode.ts"
+import { clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
 import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
 import { answerOf, failed, lastSaid } from "./childAnswer.ts"
@@ -71,8 +71,8 @@ interface Run {
   readonly under: WorkProcess | undefined
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
-  /** The mode of the parent that the child is within. */
-  bound: Mode
+  /** The mode of the parent that the child is within, if it has one. */
+  bound: Mode | undefined
 }
 
 /** The id of the one input of a child. */
@@ -131,11 +131,13 @@ export class ChildChats {
     }
   }
 
-  /** The present mode of a chat, within those of the chats above. */
-  #modeOf(id: string): Mode {
-    const mode = this.#home.living(id)?.mode ?? "plan"
+  /** The present mode of a chat, within those of the chats above; `undefined` if none of them has one. */
+  #modeOf(id: string): Mode | undefined {
+    const chat = this.#home.living(id)
+    const mode = chat === undefined ? "plan" : chat.mode
     const run = this.#runs.get(id)
-    return run === undefined ? mode : clamp(mode, this.#modeOf(run.parent))
+    const above = run === undefined ? undefined : this.#modeOf(run.parent)
+    return mode === undefined ? above : clampedTo(mode, above)
   }
 
   /** The host has set the mode of a chat: its children follow (SUB9). */
@@ -148,14 +150,15 @@ export class ChildChats {
   stored(id: string): void {
     for (const [child, run] of this.#runsOf(id)) {
       const bound = this.#modeOf(id)
-      if (clamp(run.bound, bound) !== run.bound) ignoreRejection(this.#follows(child, run, bound))
+      const isStricter = bound !== undefined && (run.bound === undefined || clamp(run.bound, bound) !== run.bound)
+      if (isStricter) ignoreRejection(this.#follows(child, run, bound))
     }
   }
 
-  async #follows(child: string, run: Run, bound: Mode): Promise<void> {
+  async #follows(child: string, run: Run, bound: Mode | undefined): Promise<void> {
     run.bound = bound
     const chat = this.#home.living(child)
-    await chat?.setPermissionMode(clamp(chat.mode, bound))
+    if (bound !== undefined) await chat?.setPermissionMode(clamp(chat.mode ?? "default", bound))
   }
 
   /** The supervisor that starts a chat; for a child throws when no call runs it, or its parent has no process. */
@@ -286,7 +289,7 @@ export class ChildChats {
     const bound = this.#modeOf(run.parent)
     run.bound = bound
     if (chat !== undefined && isLooser(chat.standing, bound)) {
-      await chat.setPermissionMode(clamp(chat.mode, bound))
+      await chat.setPermissionMode(clampedTo(chat.mode ?? "default", bound))
     }
     // A child that is to halt sends no request.
     const spent = haltIn(run.wait) === undefined ? this.#spending.overspent(id) : undefined

@@ -12,8 +12,8 @@ export interface FamilyChat {
   readonly context: ChatContext | undefined
   /** The mode that somebody set for its calls. */
   readonly standing: ModeStanding | undefined
-  /** The mode of its calls. */
-  readonly mode: Mode
+  /** The mode of its calls; `undefined` if it has no permissions, and nobody has set a mode. */
+  readonly mode: Mode | undefined
   /** The budget of its turns. */
   readonly budget: Budget | undefined
   /** The usage of the request of the running step. */

@@ -436,7 +436,7 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     pid,
     context,
     standing,
-    mode: standing?.mode ?? permissions?.mode ?? "default",
+    mode: standing?.mode ?? (permissions && (permissions.mode ?? "default")),
     budget,
     stepUsage: view.stepUsage,
     setPermissionMode: (mode) => chat.setPermissionMode(mode),

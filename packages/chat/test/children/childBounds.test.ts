@@ -74,6 +74,31 @@ test("SUB9 a mode that the host sets for the parent applies to its running child
   await turn.result()
 })
 
+test("SUB9 a parent without permissions lets its child keep its own mode, until somebody sets a mode for the parent", async () => {
+  const asked: Array<string> = []
+  const written: Array<unknown> = []
+  const write = tool({ name: "write", execute: () => written.push(1) })
+  const ask = ({ toolCall }: { readonly toolCall: { readonly name: string } }) => {
+    asked.push(toolCall.name)
+    return "deny" as const
+  }
+  const research = {
+    adapter: check.fake({ respond: writing }),
+    tools: [write],
+    permissions: { mode: "trusted" as const, ask }
+  }
+  const { troupe } = await delegates(check, writing, { agents: { research } })
+  const chat = await troupe.chat("c")
+  await chat.send("please !dig").result()
+  expect([asked, written]).toEqual([[], [1]])
+  await chat.setPermissionMode("default")
+  await chat.send("please !dive").result()
+  expect([asked, written]).toEqual([["write"], [1]])
+  const bounded = await delegates(check, writing, { agents: { research }, permissions: {} })
+  await (await bounded.troupe.chat("c")).send("please !dig").result()
+  expect([asked, written]).toEqual([["write", "write"], [1]])
+})
+
 test("SUB7 the usage of children is in that of the parent, in its step and in its record", async () => {
   const { troupe, store } = await delegates(check, () => spending(says("found"), 100))
   const chat = await troupe.chat("c")
