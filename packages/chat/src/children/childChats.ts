@@ -33,6 +33,7 @@ import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped } from "../view/index.ts"
 import { clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
+import { ChildNotes } from "./childNotes.ts"
 import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
 import { answerOf, failed, lastSaid } from "./childAnswer.ts"
@@ -89,6 +90,7 @@ export class ChildChats {
   readonly #runs = new Map<string, Run>()
   readonly #supervisors = new WeakMap<Pid, Promise<Pid>>()
   readonly #spending: Spending
+  readonly #notes = new ChildNotes()
 
   constructor(home: ChildrenHome) {
     this.#home = home
@@ -234,11 +236,19 @@ export class ChildChats {
     }
   }
 
-  /** The store has the parent of a child before the child has a process. A child that waited and is gone does not begin again (SUB5). */
+  /** The store has the parent of a child before the child has a process, and the record of the parent says that it began (SUB15). */
   async #begin(id: string, { wait }: Run, agent: AgentRef, parent: ParentRef): Promise<void> {
-    if ((await this.#home.load(id)) !== undefined) return
-    if (wait !== undefined) throw new Error(`its conversation ${id} was deleted while it waited`)
-    await this.#home.save({ ...blank(id), agent, parent })
+    const isNoted = () => this.#home.living(parent.chat)?.context?.children?.includes(id) === true
+    if ((await this.#home.load(id)) === undefined) {
+      if (wait !== undefined || isNoted()) throw new Error(`its conversation ${id} was deleted after it had begun`)
+      await this.#home.save({ ...blank(id), agent, parent })
+    }
+    if (isNoted()) return
+    await this.#notes.begun(parent.chat, id, async (children) => {
+      const chat = this.#home.living(parent.chat)
+      if (chat === undefined) throw chatStopped(parent.chat)
+      await chat.childrenBegan(children)
+    })
   }
 
   #boundMet(parent: string, id: string, depth: number, call: SubagentCall): HandlerResult.Failed | undefined {

@@ -24,7 +24,7 @@ import { boundDecision } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
-import { controlCalls } from "./chatCommands.ts"
+import { controlCalls, sendChainEnd } from "./chatCommands.ts"
 import type { BackgroundTasks } from "../background/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat } from "./liveChat.ts"
@@ -185,7 +185,7 @@ export class LocalChatRef implements ChatRef {
   async cancel(options?: CancelOptions): Promise<void> {
     const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
-    if (tasks) await this.#chat.endChain()
+    if (tasks) await this.#chat.asked((process) => sendChainEnd(this.id, process))
     await this.#chat.ends.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
     if (tasks) await this.#tasks.cancelAll(this.id)
   }

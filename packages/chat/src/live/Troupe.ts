@@ -15,7 +15,7 @@ import type { ChatOptions } from "../options/index.ts"
 import { reviveTasks } from "../background/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
-import { argumentChecks, askedAgent, checkId } from "../arguments/index.ts"
+import { argumentChecks, askedAgent, checkId, checkOwnId } from "../arguments/index.ts"
 import { checkHome, idAtHome } from "./chatLife.ts"
 import { AgentTable } from "../agents/index.ts"
 import { type BeginOptions, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
@@ -293,11 +293,13 @@ export class RunningTroupe {
   }
 
   /**
-   * Stops the chat if it runs, and deletes the whole conversation from the store.
+   * Stops the chat if it runs, and deletes the whole conversation from the store, with those of its sub-agents.
    *
-   * **Errors**: rejects with a `SessionError`: `store_failed`, `troupe_stopped`.
+   * **Errors**: rejects with a `SessionError`: `store_failed`, `troupe_stopped`; with a `ValidationError` (`invalid_options`) for an
+   * invalid id, and for that of a sub-agent's conversation.
    */
   async delete(id: string): Promise<void> {
+    checkOwnId(id)
     for (let living = this.#living.get(id); living !== undefined; living = this.#living.get(id)) {
       await living.chat.stop()
     }

@@ -140,6 +140,12 @@ export const sendChainEnd = (id: string, { pid, env }: AskedProcess): Promise<vo
     Process.send(pid, { type: "chain.end", ask: env?.ask({ counts }) })
   )
 
+/** Notes that children have begun, and waits until that is stored, or is part of the next commit. */
+export const sendChildren = (id: string, { pid, env }: AskedProcess, children: ReadonlyArray<string>): Promise<void> =>
+  counted(id, pid, "The beginning of a sub-agent", (counts) =>
+    Process.send(pid, { type: "children.began", children, ask: env?.ask({ counts }) })
+  )
+
 /** The process of a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
 

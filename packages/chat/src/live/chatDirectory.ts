@@ -33,7 +33,7 @@ import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
-import { type ChatPid, withDecision } from "./chatCommands.ts"
+import { type ChatPid, sendChildren, withDecision } from "./chatCommands.ts"
 
 /** A requested chat, and its address. */
 export interface Living {
@@ -440,6 +440,7 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     budget,
     stepUsage: view.stepUsage,
     setPermissionMode: (mode) => chat.setPermissionMode(mode),
+    childrenBegan: (children) => chat.asked((process) => sendChildren(id, process, children)),
     cancel: () => chat.cancelTurn(),
     stop: () => chat.stop()
   }

@@ -6,11 +6,12 @@
  * CONV1. A read of a chat comes after all saves that the chat had requested.
  * CONV2. A live chat is rewound between two turns: its process ends, the store is rewound, and the next process starts from
  *        the result. No other process of the chat starts in between.
- * SUB6. Only its call uses the conversation of a sub-agent; anyone reads it. A deletion removes the conversations below.
+ * SUB6. Only its call uses the conversation of a sub-agent; anyone reads it. A deletion, a rewind and a fork into it are refused. The
+ *       deletion of its root removes it.
  */
 import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
 import { checkId, checkNames, checkOwnId } from "../arguments/index.ts"
-import { type AgentRef, childId, type Conversation, isChildId } from "../record/index.ts"
+import { type AgentRef, childId, type Conversation } from "../record/index.ts"
 import type {
   ChatList,
   Commit,
@@ -86,9 +87,8 @@ export class Conversations {
 
   /** The conversations of sub-agents go first, so that none is left without the one that it belongs to. */
   async delete(id: string): Promise<void> {
-    checkId(id)
     const fence = this.#home.fence(id)
-    if (this.#home.hasChildren && !isChildId(id)) await this.#deleteChildren(id, fence)
+    if (this.#home.hasChildren) await this.#deleteChildren(id, fence)
     await this.#asked({ type: "delete", id, fence })
   }
 

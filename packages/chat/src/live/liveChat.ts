@@ -37,7 +37,7 @@ import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { type Delivery, type InboxLimits, type Turn, waitsIn } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
-import { type AskedProcess, sendAgent, sendChainEnd, sendMode } from "./chatCommands.ts"
+import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
 import { RestWatch } from "../passivation/index.ts"
@@ -311,11 +311,6 @@ export class LiveChat implements TurnsHome {
   handOff(name: string): Promise<void> {
     const agent = this.#home.agentRef(name)
     return this.asked((process) => sendAgent(this.id, process, agent))
-  }
-
-  /** Ends the chain: no input of the runtime begins a turn before the next input of a person or the host (CHAIN5). */
-  endChain(): Promise<void> {
-    return this.asked((process) => sendChainEnd(this.id, process))
   }
 
   /** Sends a request to the chat's process, which is started if there is none. */

@@ -58,7 +58,7 @@ import {
 } from "./chatSetup.ts"
 import { askedFormat } from "../options/index.ts"
 import { chart } from "../chart/index.ts"
-import type { ChatContext } from "./chatContext.ts"
+import type { ChatContext, ChatEvent } from "./chatContext.ts"
 import type { Saving } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
@@ -104,7 +104,7 @@ const endsTurn = [
 const turnOf = ({ turn, agent }: ChatContext) => ({ turn: turn?.id ?? "", agent: agent?.name })
 
 /** Does what somebody requested, and keeps it; `saving` is the record to save now, if the coming commit does not have the change. */
-const keeps = <Action extends "recordAgent" | "endChain">(
+const keeps = <Action extends "recordAgent" | "endChain" | "recordChildren">(
   action: Action,
   saving: (at: { readonly context: ChatContext }) => Saving | undefined
 ) =>
@@ -114,12 +114,15 @@ const keeps = <Action extends "recordAgent" | "endChain">(
       {
         type: "keepAsked",
         params: ({ context, event }: At) => ({
-          ask: event.type === "agent.set" || event.type === "chain.end" ? event.ask : undefined,
+          ask: askOf(event),
           saving: saving({ context })
         })
       }
     ]
   }) as const
+
+const askOf = (event: ChatEvent): number | undefined =>
+  event.type === "agent.set" || event.type === "chain.end" || event.type === "children.began" ? event.ask : undefined
 
 /** The record to save now; `undefined` if a commit is due. */
 const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving | undefined =>
@@ -185,6 +188,7 @@ const machine = chatSetup.createMachine({
     "mode.changed": { actions: "recordMode" },
     "agent.set": keeps("recordAgent", savingUnlessDue),
     "chain.end": keeps("endChain", savingUnlessDue),
+    "children.began": keeps("recordChildren", savingUnlessDue),
     "chat.leave": { target: ".settled", actions: "markLeaving" },
     "input.doubted": { actions: "doubt" },
     "input.withdraw": [
@@ -300,7 +304,8 @@ const machine = chatSetup.createMachine({
             "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
             /** The commit under way has the state before. */
             "agent.set": keeps("recordAgent", savingOf),
-            "chain.end": keeps("endChain", savingOf)
+            "chain.end": keeps("endChain", savingOf),
+            "children.began": keeps("recordChildren", savingOf)
           },
           initial: "saving",
           states: {

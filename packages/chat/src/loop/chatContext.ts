@@ -59,6 +59,7 @@ export type ChatStart = Pick<
   | "caller"
   | "tasks"
   | "chain"
+  | "children"
 >
 
 /** The time on the system's clock, and whether the signal of the turn is aborted. */
@@ -119,6 +120,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * - `wait.cancel`: a person ends the wait of the chat that the last turn began; `of` is the input of that turn
  * - `input.withdraw`: remove this input, which waits
  * - `suspension.expired`, from its clock: no answer came in time
+ * - `children.began`: these conversations of sub-agents have begun
  * - `chain.end`: no input of the runtime begins a turn until the next input of a person or the host
  * - `input.doubted`: hold this input until its release; the store gave no answer when it was accepted
  *
@@ -136,6 +138,7 @@ export type ChatEvent =
   | { readonly type: "journal.due" }
   | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number | undefined }
   | { readonly type: "agent.set"; readonly agent: AgentRef; readonly ask?: number | undefined }
+  | { readonly type: "children.began"; readonly children: ReadonlyArray<string>; readonly ask?: number | undefined }
   | { readonly type: "chain.end"; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | { readonly type: "reply.grew"; readonly text: string }
@@ -219,6 +222,8 @@ export interface ChatContext extends InboxState {
   readonly agent?: AgentRef | undefined
   /** The background tasks whose end the stored thread does not have; a chat without tasks does not have this property. */
   readonly tasks?: ReadonlyArray<BackgroundTask> | undefined
+  /** The conversations of sub-agents that have begun, for calls that are not over (SUB15); absent without one. */
+  readonly children?: ReadonlyArray<string> | undefined
   /** The parts of the conversation that belong to the caller, and its parent: no turn changes them. */
   readonly caller: Pick<Conversation, "context" | "metadata" | "parent">
   /** The text of the reply that streams, under a bare actor. */
@@ -274,6 +279,7 @@ export type RecordState = Pick<
   | "tasks"
   | "caller"
   | "chain"
+  | "children"
   | "steps"
   | "facts"
   | "now"

@@ -250,6 +250,9 @@ export const chatSetup = setup({
       return { ...expired, now, committed: false, keeps: leastOf(context.keeps, keepsAnswered(context)) }
     }),
     recordAgent: assign(({ event }) => ({ agent: as(event, "agent.set").agent })),
+    recordChildren: assign(({ context: { children = [] }, event }) => ({
+      children: Array.from(new Set([...children, ...as(event, "children.began").children]))
+    })),
     endChain: assign(({ context }) => ({ chain: over(context.chain) })),
     recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
     markKept: assign({ committed: true }),

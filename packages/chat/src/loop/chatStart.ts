@@ -80,6 +80,7 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     caller: callersOf(record),
     ...(record.chain === undefined ? {} : { chain: record.chain }),
+    ...(record.children === undefined ? {} : { children: record.children }),
     ...tasksIn(record)
   }
   if (hasExpired(start, now)) {

@@ -5,6 +5,7 @@ import { type PreflightError, SessionError, storeFailure } from "../errors/index
 import {
   type BackgroundTask,
   begunBy,
+  childrenLeft,
   type Conversation,
   type ChatResult,
   keepsFirst,
@@ -77,7 +78,7 @@ export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatCo
     open: output.open,
     committed: false,
     partial: silent,
-    ...(result.toolResults.some(beginsTask) ? tasksWith(context, begunBy(result.toolResults)) : {}),
+    ...withoutEnded(context, output.open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks),
     ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
   }
 }
@@ -95,6 +96,19 @@ const tasksWith = (
 ): Pick<ChatContext, "tasks"> => {
   const running = unended([...tasks, ...begun], known)
   return running.length === 0 ? { tasks: undefined } : { tasks: running }
+}
+
+/** The tasks after a step, and the children of calls that are not over (SUB15). */
+const withoutEnded = (
+  context: Pick<ChatContext, "tasks" | "known" | "children">,
+  open: OpenStep | undefined,
+  begun: ReadonlyArray<BackgroundTask>
+): Pick<ChatContext, "tasks" | "children"> => {
+  const { children } = context
+  const now = begun.length === 0 ? {} : tasksWith(context, begun)
+  if (children === undefined) return now
+  const left = childrenLeft(children, open, now.tasks ?? context.tasks)
+  return { ...now, children: left.length === 0 ? undefined : left }
 }
 
 /** The context after the stop conditions decided about a step, with the result of the turn if the step was the last. */
@@ -267,11 +281,13 @@ export const recordOf = (context: RecordState): Conversation => {
   const record = chatRecord(context)
   const { agent, caller, tasks } = context
   const chain = chainNow(context)
-  const isPlain = agent === undefined && tasks === undefined && chain === undefined
+  const { children } = context
+  const isPlain = agent === undefined && tasks === undefined && chain === undefined && children === undefined
   if (isPlain && Object.keys(caller).length === 0) return record
   const running = tasks === undefined ? {} : tasksWith(context, noTasks)
   const of = agent === undefined ? {} : { agent }
-  return { ...record, ...of, ...running, ...(chain === undefined ? {} : { chain }), ...caller }
+  const begun = children === undefined ? {} : { children }
+  return { ...record, ...of, ...running, ...(chain === undefined ? {} : { chain }), ...begun, ...caller }
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */

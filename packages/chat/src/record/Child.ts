@@ -32,5 +32,13 @@ export const addressOf = (toolCallId: string, id: string): string => `${toolCall
 /** The id of the call in an address; the id itself for a call of the chat's own. */
 export const callOf = (address: string): string => rootOf(address)
 
+/** The children of a record that belong to a call which is not over: of the open step, or of a background task, by its id. */
+export const childrenLeft = (
+  children: ReadonlyArray<string>,
+  open: unknown,
+  tasks: ReadonlyArray<{ readonly id: string }> = []
+): ReadonlyArray<string> =>
+  open === undefined ? children.filter((child) => tasks.some(({ id }) => child.endsWith(`-${id}`))) : children
+
 /** The id of a child of this chat. */
 export const childId = (parent: string, suffix: string): string => `${rootOf(parent)}${mark}${suffix}`

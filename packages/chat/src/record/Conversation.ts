@@ -60,6 +60,7 @@ const LastOutcome = z
  * - `agent`: the name of the agent that its next request is of, and the version of its definition; absent without an agent
  * - `parent`: the call that it was begun for, if it is the conversation of a sub-agent; no turn changes it
  * - `tasks`: the background tasks that run; absent if there are none
+ * - `children`: the conversations of sub-agents that have begun, for calls that are open and for `tasks`; absent if there are none
  * - `chain`: what the last input of a person or a host has caused so far; absent if nothing can follow from it
  * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
  *   options
@@ -108,6 +109,7 @@ export const Conversation = z
     permissionMode: ModeStanding.optional(),
     tasks: z.array(BackgroundTask).readonly().optional(),
     chain: Chain.optional(),
+    children: z.array(z.string()).readonly().optional(),
     version: z.number().optional(),
     draft: z.string().optional(),
     status: ConversationStatus.optional(),

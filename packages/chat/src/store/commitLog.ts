@@ -196,11 +196,12 @@ export const forked = (
   id: string,
   { permissionMode, agent, known }: Pick<Conversation, "permissionMode" | "agent" | "known">
 ): Conversation => {
-  const { inbox: _, version: __, permissionMode: ___, tasks: ____, parent, ...other } = record
+  const { inbox: _, version: __, permissionMode: ___, tasks: ____, children, parent, ...other } = record
   const isRewind = id === record.id
   const earlier = {
     ...other,
     ...(parent === undefined || !isRewind ? {} : { parent }),
+    ...(children === undefined || !isRewind ? {} : { children }),
     ...(isRewind ? tasksAfterRewind(record, known) : {})
   }
   const isOfNone = record.agent === undefined && record.thread.messages.length === 0

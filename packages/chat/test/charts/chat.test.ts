@@ -113,6 +113,7 @@ const allows = (
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
   if (kind === "task") return running === undefined && value !== "settled" && inbox.length === 0
+  if (type === "children.began") return context.children === undefined && context.turn !== undefined
   if (type === "chain.end") return context.chain?.isOver !== true
   if (type === "turn.start" && inbox.some(({ status }) => status === "withdrawn")) return false
   if (type === "turn.start") return Inbox.next(inbox) === undefined
@@ -129,7 +130,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
-    [context.chain?.isOver, context.chain !== undefined],
+    [context.children?.length, context.chain?.isOver, context.chain !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [steps.length === 0 ? undefined : judgementOf(context)],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
@@ -193,6 +194,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
       now: 1,
       handoff: { agent: billing, timeMs: undefined }
     },
+    "child began": { type: "children.began", children: ["c/~/1"] },
     "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
     "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },
@@ -393,6 +395,7 @@ const walks = (): ReadonlyArray<Walk> => [
     "committed"
   ),
   walk("the end of a task while a question is open", {}, "said", "asks", "task", "taken"),
+  walk("a chat whose child begins", { stores }, "said", "child began", "goes on", "answers", "committed", "taken"),
   walk("a chain that ends", { stores }, "said", "end of chain", "task", "taken", "answers", "committed"),
   late(
     "a chain that is over",

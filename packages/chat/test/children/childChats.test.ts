@@ -171,7 +171,13 @@ test("SUB6 only its call uses the conversation of a child; anyone reads its hist
   const { troupe, store } = await delegates(check, answering)
   await (await troupe.chat("c")).send("please !dig").result()
   const [id = ""] = await childrenIn(store)
-  const uses = [troupe.chat(id), troupe.begin([], { id }), troupe.fork("c", { id }), troupe.rewind(id, 1)]
+  const uses = [
+    troupe.chat(id),
+    troupe.begin([], { id }),
+    troupe.fork("c", { id }),
+    troupe.rewind(id, 1),
+    troupe.delete(id)
+  ]
   for (const use of uses) await expect(use).rejects.toThrow(/only its call uses/)
   expect((await troupe.history(id)).length).toBeGreaterThan(0)
   const fork = await troupe.fork(id, { id: "own" })

@@ -246,12 +246,12 @@ test("DEC3 a call of a child that waits beside a handoff is of the agent that ma
 })
 
 test("SUB5 a child whose conversation was deleted while it waited does not begin again", async () => {
-  const { chat, address, troupe } = await family(once("k", "write"))
+  const { chat, address, store } = await family(once("k", "write"))
   const { pendingApprovals } = await chat.send("go").result()
-  await troupe.delete(pendingApprovals?.[0]?.chat ?? "")
+  await store.delete(pendingApprovals?.[0]?.chat ?? "")
   const after = await chat.approve(address, allow).result()
   expect(after.haltedReason).toBe("completed")
-  expect(after.finalResponse?.outputText).toContain("was deleted while it waited")
+  expect(after.finalResponse?.outputText).toContain("was deleted after it had begun")
 })
 
 test("DEC4 a result that is too long for a call of a child is refused, and the call still waits", async () => {

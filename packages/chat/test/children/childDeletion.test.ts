@@ -1,9 +1,10 @@
-/** SUB6: the deletion of a conversation while one of its calls begins a sub-agent. */
+/** SUB6, SUB15: the deletion of conversations of sub-agents. */
 import { expect, test } from "vitest"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { says } from "../double/scripts.ts"
+import { said, says } from "../double/scripts.ts"
 import { childrenIn, delegates } from "../double/subagents.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 
@@ -68,4 +69,47 @@ test("SUB6 a deletion after the first save of a sub-agent got no answer leaves n
   release()
   await hop()
   expect(await childrenIn(kept)).toEqual([])
+})
+
+test.each([undefined, true as const])(
+  "SUB15 a child whose conversation is missing after it had begun fails, and never begins again: background %s",
+  async (background) => {
+    const store = memory()
+    const hangs = () => [{ text: "…" }, { hang: true as const }]
+    const first = await delegates(check, hangs, { kept: store, tool: { background } })
+    const begun = await first.troupe.chat("c")
+    const turn = begun.send("please !dig").result()
+    turn.catch(() => {})
+    await until(() => first.adapters.research.open === 1)
+    const [child = ""] = await childrenIn(store)
+    expect((await store.load("c"))?.children).toEqual([child])
+    await first.troupe.stop()
+    await store.delete(child)
+
+    const next = await delegates(check, () => says("done again"), { kept: store, tool: { background } })
+    const chat = await next.troupe.chat("c")
+    if (background === undefined) await chat.retry().result()
+    const textsOf = () => chat.thread.messages.map(said)
+    await until(() => textsOf().some((text) => text.includes("was deleted after it had begun")))
+    expect(next.adapters.research.requests).toEqual([])
+    await until(() => chat.getSnapshot()?.context.phase === "idle")
+    expect((await store.load("c"))?.children).toBeUndefined()
+  }
+)
+
+test("SUB15 the record of a chat has its children until their calls are over, and notes of one batch share a save", async () => {
+  const { store, troupe, adapters } = await delegates(check, () => says("found"))
+  const noted: Array<number> = []
+  const save = store.save.bind(store)
+  Object.assign(store, {
+    save: (record: Conversation, options: Parameters<typeof save>[1]) => {
+      if (record.id === "c") noted.push(record.children?.length ?? 0)
+      return save(record, options)
+    }
+  })
+  await (await troupe.chat("c")).send("please !dig and !dive and !delve").result()
+  expect(adapters.research.requests).toHaveLength(3)
+  expect(Math.max(...noted)).toBe(3)
+  expect(noted.at(-1)).toBe(0)
+  expect((await store.load("c"))?.children).toBeUndefined()
 })

@@ -4,11 +4,12 @@
  */
 import { Clock, Process, System } from "@troupe/otp"
 import host from "node:process"
-import { afterEach, beforeEach, expect } from "vitest"
+import { afterEach, beforeAll, beforeEach, expect } from "vitest"
 import * as Fake from "../../src/testing/Fake.ts"
 import { defaultSystem } from "../../src/async/defaultSystem.ts"
 import { Troupe, type RunningTroupe } from "../../src/live/Troupe.ts"
 import { heldBy } from "./processes.ts"
+import { jsonSchema } from "../../src/tool/jsonSchema.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
@@ -36,6 +37,9 @@ export const leakCheck = (): LeakCheck => {
   let troupes: Array<RunningTroupe> = []
   let rejections: Array<unknown> = []
   const rejected = (reason: unknown) => void rejections.push(reason)
+
+  // The first check of a JSON Schema loads the validator, which takes real time.
+  beforeAll(async () => void (await jsonSchema({ type: "object" })["~standard"].validate({})))
 
   beforeEach(() => {
     fakes = []

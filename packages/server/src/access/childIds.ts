@@ -66,9 +66,10 @@ const inWaits = (waits: ReadonlyArray<PendingApproval>, own: Own): ReadonlyArray
 
 const inResult = (result: ChatResult, own: Own): ChatResult => inWaiting(result, own)
 
-/** A commit whose open calls wait for children has their ids. */
-const inCommit = (commit: Store.Commit, own: Own): Store.Commit => {
-  const { open } = commit.state
+/** A commit has the ids of the children that have begun, and of those that its open calls wait for. */
+const inCommit = (given: Store.Commit, own: Own): Store.Commit => {
+  const { open, children } = given.state
+  const commit = children === undefined ? given : { ...given, state: { ...given.state, children: children.map(own) } }
   const calls = open?.calls.map((call) => {
     if ((call.state !== "waiting" && call.state !== "decided") || call.child === undefined) return call
     const { child } = call

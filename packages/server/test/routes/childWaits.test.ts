@@ -52,6 +52,22 @@ describe("a wait of a sub-agent", () => {
     expect(text).toContain("Done.")
   })
 
+  test("SUB6 a client does not delete, rewind or fork into the conversation of a sub-agent", async () => {
+    const { ask } = await family("write")
+    await (await ask("POST", "/chats/c/messages", { input: "Go" }, stream)).text()
+    const child = /"chat":"(c\/~\/[^"]+)"/u.exec(await (await ask("GET", "/chats/c")).text())?.[1] ?? ""
+    const path = `/chats/${encodeURIComponent(child)}`
+    const refused = [
+      await ask("DELETE", path),
+      await ask("POST", `${path}/rewind`, { seq: 1 }),
+      await ask("POST", "/chats/c/fork", { id: child })
+    ]
+    for (const response of refused) {
+      expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("only its call uses")])
+    }
+    expect((await ask("GET", `${path}/history`)).status).toBe(200)
+  })
+
   test("MAY2 a question is answered by an owner who may approve nothing", async () => {
     const { ask } = await family("which", { approve: false })
     await (await ask("POST", "/chats/c/messages", { input: "Go" }, stream)).text()
