@@ -7,6 +7,7 @@
  * RCONT3. A failure whose error has parts has the images and files of the error, after the text of the failure.
  */
 import { type Finding, ToolError } from "../errors/index.ts"
+import { wellFormed } from "../json/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import {
   defaultMaxToolResultCharacters,
@@ -49,7 +50,7 @@ export const contentBy = (
   const parts = resultParts(value)
   if (parts !== undefined) return { content: contentOf(parts, encoder) }
   const text = encoded(value, encoder)
-  return typeof text === "string" ? { content: text } : { wrong: text }
+  return typeof text === "string" ? { content: text.toWellFormed() } : { wrong: text }
 }
 
 /** The content of parts (RCONT1, RCONT2). */
@@ -63,7 +64,7 @@ const contentOf = (parts: NonNullable<ReturnType<typeof resultParts>>, encoder: 
   if (found.length > 0) throw new TypeError(`a part cannot be stored: ${reasonOf(found)}; return plain parts`)
   const [problem] = messageFindings({ role: "tool", toolCallId: "", content }, [])
   if (problem !== undefined) throw new TypeError(problemText(problem))
-  return content
+  return wellFormed(content)
 }
 
 const encoded = (value: unknown, encoder: ToolResultEncoder): unknown => {
@@ -120,7 +121,9 @@ const failureText = (error: unknown, rules: ContentRules): string => {
   try {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const text = encoded(HandlerResult.error(error), rules.toolResultEncoder)
-    return typeof text === "string" && text.length <= limitsOf(rules).maxToolResultCharacters ? text : errorText(error)
+    return typeof text === "string" && text.length <= limitsOf(rules).maxToolResultCharacters
+      ? text.toWellFormed()
+      : errorText(error)
   } catch {
     return errorText(error)
   }
@@ -131,5 +134,7 @@ export const inEvent = (content: Content): { readonly content: string; readonly 
   typeof content === "string" ? { content } : { content: resultText(content), parts: content }
 
 /** The content with a text after a blank line. */
-export const withText = (content: Content, text: string): Content =>
-  typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text: `\n${text}` }]
+export const withText = (content: Content, added: string): Content => {
+  const text = added.toWellFormed()
+  return typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text: `\n${text}` }]
+}

@@ -40,7 +40,7 @@ export { againAfter, isConflict, isFenced, refused, storeFailure } from "./store
 export type { Refusal } from "./storeErrors.ts"
 export { boundEnvironment } from "./boundEnvironment.ts"
 export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"
-export { quoted, shortened, withoutStack } from "./truncate.ts"
+export { beginningOf, quoted, shortened, withoutStack } from "./truncate.ts"
 export { unknownName, unknownNames, unknownOption } from "./unknownKeys.ts"
 export { isObject, isRecord } from "./valueChecks.ts"
 export { findingsOf } from "./zodFindings.ts"

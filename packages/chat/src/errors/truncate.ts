@@ -12,9 +12,14 @@ export const shortened = (text: string, characters = 2_000): string => {
   const [end = "", omitted = 0] = omission.exec(text.slice(-40)) ?? []
   const length = text.length - end.length
   if (length <= characters) return text
-  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(characters - 1))
-  const kept = text.slice(0, isSplit ? characters - 1 : characters)
+  const kept = beginningOf(text, characters)
   return `${kept}… (${length - kept.length + Number(omitted)} characters more)`
+}
+
+/** The first characters of a text. A surrogate pair at the end is kept or left out whole (WELL1). */
+export const beginningOf = (text: string, characters: number): string => {
+  const isSplit = text.length > characters && /[\uD800-\uDBFF]/.test(text.charAt(characters - 1))
+  return text.slice(0, isSplit ? characters - 1 : characters)
 }
 
 /** A text of the model, truncated for an error message. */

@@ -249,7 +249,7 @@ export class StreamCollector {
       ...(typeof model === "string" ? { model } : {}),
       ...(this.#message === undefined ? {} : { message: this.#message }),
       ...(this.#rawFinishReason === undefined ? {} : { rawFinishReason: this.#rawFinishReason }),
-      outputText: this.#text,
+      outputText: this.#text.toWellFormed(),
       toolCalls: [...this.#calls.values()].map((call) => this.#callOf(call)),
       finishReason: this.#failed ? "error" : this.#finishReason,
       usage: this.#usage,

@@ -1,12 +1,13 @@
 /** Checks whether events of an adapter can enter a thread. */
 
 import type { AdapterEvent, MessageCompleted, MessageStarted, ToolCallCompleted } from "./Event.ts"
+import { wellFormed } from "../json/index.ts"
 import { AdapterError, isObject } from "../errors/index.ts"
 import { AssistantPart, reasonOf, storableCall, unstorable } from "../model/index.ts"
 
 /**
  * The event as it can enter a thread: a call that cannot be stored gets `arguments: null`, and a part of an unknown kind
- * becomes a `custom` part.
+ * becomes a `custom` part. Whole texts are well-formed (WELL1); a fragment of a text may end within a pair.
  *
  * **Errors**: throws an `AdapterError` when the message of the event cannot be stored.
  */
@@ -14,10 +15,12 @@ export const storableEvent = (event: AdapterEvent, maxToolArgumentCharacters: nu
   switch (event.type) {
     case "tool_call_completed":
       return isReadable(event) ? storableCall(event, maxToolArgumentCharacters) : event
+    case "text_completed":
+      return wellFormed(event)
     case "message_started":
     case "message_completed": {
       const reason = unstorableMessage(event)
-      if (reason === undefined) return withParts(event)
+      if (reason === undefined) return wellFormed(withParts(event))
       throw new AdapterError("malformed_response", {
         message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
       })

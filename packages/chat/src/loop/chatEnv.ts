@@ -247,7 +247,7 @@ export class ChatEnv implements StepEnv {
     this.#opening = opening
     this.#modeFrom(opening.standing)
     if (this.stores) this.#journal = new Journal(() => send({ type: "journal.due" }))
-    return this.#parts.typing?.((text) => send({ type: "reply.grew", text }))
+    return this.#parts.typing?.((text) => send({ type: "reply.grew", text: text.toWellFormed() }))
   }
 
   beginStep(start: StepStart): ReturnType<StepEnv["beginStep"]> {

@@ -4,10 +4,10 @@
  * STORABLE1. A value with a function, a cycle, an instance of a class or more than 100 levels of nesting is refused before
  *            it enters a thread. A thread with such a value, and every later message, could not be stored.
  */
-import type { Finding } from "../errors/index.ts"
+import { beginningOf, type Finding } from "../errors/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import { write } from "../values/index.ts"
-import { deepestLevels, jsonSize } from "../json/index.ts"
+import { deepestLevels, jsonSize, wellFormed } from "../json/index.ts"
 
 /** The default bound on the characters of one call's arguments. */
 export const defaultMaxToolArgumentCharacters = 1_000_000
@@ -35,9 +35,14 @@ export const reasonOf = (found: ReadonlyArray<Finding>): string => {
 /**
  * A call that can be stored. If the arguments are too large or cannot be stored, `arguments` is `null` and `problem` is the
  * reason: the call never runs, and ends as `invalid`. The same holds for a call whose name or metadata is too large: the
- * beginning of the name is kept, and no metadata.
+ * beginning of the name is kept, and no metadata. The texts of the call are well-formed (WELL1).
  */
 export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArguments" | "metadata">>(
+  call: Call,
+  maxCharacters: number
+): Call => wellFormed(boundedCall(call, maxCharacters))
+
+const boundedCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArguments" | "metadata">>(
   call: Call,
   maxCharacters: number
 ): Call => {
@@ -45,11 +50,11 @@ export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | 
   if (name.length > longestName) {
     const { metadata: _, ...kept } = call
     const problem = `the name has ${name.length} characters, and at most ${longestName} are allowed; name a tool`
-    return refused({ ...(kept as Call), name: beginningOf(name), rawArguments: beginningOf(rawArguments) }, problem)
+    return refused({ ...(kept as Call), name: shortOf(name), rawArguments: shortOf(rawArguments) }, problem)
   }
   if (rawArguments.length > maxCharacters) {
     const problem = `the arguments have ${rawArguments.length} characters, ${atMost(maxCharacters)}`
-    return refused({ ...call, rawArguments: beginningOf(rawArguments) }, problem)
+    return refused({ ...call, rawArguments: shortOf(rawArguments) }, problem)
   }
   if (jsonSize(call.arguments, maxCharacters) > maxCharacters) {
     return refused(call, `the arguments have more than ${maxCharacters} characters, ${atMost(maxCharacters)}`)
@@ -72,8 +77,8 @@ export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | 
 const atMost = (maxCharacters: number): string =>
   `and at most ${maxCharacters} are allowed; send less, in several calls if need be`
 
-const beginningOf = (text: string): string =>
-  text.length > keptCharacters ? `${text.slice(0, keptCharacters)}…` : text
+const shortOf = (text: string): string =>
+  text.length > keptCharacters ? `${beginningOf(text, keptCharacters)}…` : text
 
 const refused = <Call extends Pick<ToolCall, "arguments">>(call: Call, problem: string): Call => ({
   ...call,

@@ -5,6 +5,7 @@
  *           it is.
  */
 import { DeadLetters, Observer, type Pid, type System } from "@troupe/otp"
+import { beginningOf } from "../errors/index.ts"
 import * as Zombies from "../call/Zombies.ts"
 import type { Observed, ProcessNode } from "./observed.ts"
 
@@ -32,7 +33,8 @@ export const plainLook = (
 
 const longestLabel = 200
 
-const cut = (label: string): string => (label.length <= longestLabel ? label : `${label.slice(0, longestLabel - 1)}…`)
+const cut = (label: string): string =>
+  label.length <= longestLabel ? label : `${beginningOf(label, longestLabel - 1)}…`
 
 /** The present state of a system; `before` if only the time differs. */
 export const observed = (

@@ -9,6 +9,7 @@
  * SPAN3. Of the time without a recorder, only data that is still available is recorded.
  */
 import { type Clock, type Pid, Process } from "@troupe/otp"
+import { beginningOf } from "../errors/index.ts"
 import { resolveModel } from "../options/index.ts"
 import * as Message from "../model/Message.ts"
 import type { LiveChat } from "../live/index.ts"
@@ -54,13 +55,17 @@ class RecordedTurn {
   /** Begins a span; does nothing if the span has begun. */
   put(span: Span): void {
     if (this.spans.size >= mostSpans || this.spans.has(span.id)) return
-    this.spans.set(span.id, { ...span, label: span.label.slice(0, labelLength) })
+    this.spans.set(span.id, { ...span, label: beginningOf(span.label, labelLength) })
   }
 
   end(id: string, to: number, outcome: string | undefined): void {
     const span = this.spans.get(id)
     if (span !== undefined && span.to === undefined) {
-      this.spans.set(id, { ...span, to, outcome: outcome?.slice(0, labelLength) })
+      this.spans.set(id, {
+        ...span,
+        to,
+        outcome: outcome === undefined ? undefined : beginningOf(outcome, labelLength)
+      })
     }
   }
 
@@ -189,7 +194,7 @@ export class TurnRecorder {
     const known = this.#zombies.get(id)
     if (known !== undefined && (known.to !== undefined || to === undefined)) return
     if (known === undefined && this.#zombies.size >= mostZombies) return
-    this.#zombies.set(id, { id, kind: "zombie", label: name.slice(0, labelLength), from, to, outcome })
+    this.#zombies.set(id, { id, kind: "zombie", label: beginningOf(name, labelLength), from, to, outcome })
   }
 }
 

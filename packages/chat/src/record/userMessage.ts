@@ -1,5 +1,6 @@
 /** Makes user messages, and marks those that neither a person nor the model wrote. */
 import { type Finding, ValidationError } from "../errors/index.ts"
+import { wellFormed } from "../json/index.ts"
 import { type ContentPart, isPlainMessage, type Message, unstorable, UserMessage } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
 
@@ -7,7 +8,7 @@ import * as Validate from "../model/Validate.ts"
 export type UserInput = string | Array<ContentPart> | UserMessage
 
 /**
- * A copy of the message that later changes of the input do not affect. Throws a `ValidationError` (`invalid_message`) for
+ * A well-formed copy (WELL1) of the message that later changes of the input do not affect. Throws a `ValidationError` (`invalid_message`) for
  * an invalid message, and for a message that cannot be stored: one with a cycle, a `Map`, or more than 100 levels of
  * nesting.
  */
@@ -20,11 +21,11 @@ export const userMessage = (input: UserInput): UserMessage => {
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
   const found = typeof input === "string" || isPlainMessage(message) ? [] : misfits(message)
   if (found.length > 0) throw new ValidationError("invalid_message", found)
-  if (typeof input === "string") return message
+  if (typeof input === "string") return wellFormed(message)
   const copy = copyOf(message)
   const lost = unstorable(copy)
   if (lost.length > 0) throw new ValidationError("invalid_message", lost.map(readable))
-  return copy
+  return wellFormed(copy)
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Builds the request of a step. */
 import { resolveModel, type RunOptions } from "../options/index.ts"
 import { type Message, type Request, system, type Thread } from "../model/index.ts"
+import { wellFormedEach } from "../json/index.ts"
 import type { Engine } from "../tool/index.ts"
 
 /** Engine parameters that only the loop uses, or that have a field of their own. */
@@ -12,7 +13,7 @@ export type RequestOptions = Pick<
   "model" | "instructions" | "tools" | "toolChoice" | "responseFormat" | "temperature" | "maxTokens" | "providerOptions"
 >
 
-/** The request for this thread; the call's options take precedence over the engine's. */
+/** The request for this thread, with well-formed messages (WELL1); the call's options take precedence over the engine's. */
 export const requestOf = ({
   engine,
   thread,
@@ -32,7 +33,9 @@ export const requestOf = ({
   const rest = Object.entries(params).filter(([key]) => !own.has(key))
   return {
     ...(model === undefined ? {} : { model }),
-    messages: options.instructions === undefined ? messages : [system(options.instructions), ...messages],
+    messages: wellFormedEach(
+      options.instructions === undefined ? messages : [system(options.instructions), ...messages]
+    ),
     ...declared(options.tools),
     ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -48,7 +51,7 @@ const declared = (tools: RequestOptions["tools"]): Pick<Request, "tools" | "prov
     provider === undefined ? [] : [{ ...provider, name, metadata }]
   )
   return {
-    tools: tools
+    tools: wellFormedEach(tools)
       .filter(({ provider }) => provider === undefined)
       .map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
     ...(providerTools.length === 0 ? {} : { providerTools })

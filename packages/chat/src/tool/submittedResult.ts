@@ -4,6 +4,7 @@
  * RESULT3. An `Error` that the caller submits as a result is a failed call, and the model reads its text. So is the error of a tool that
  *          a client runs.
  */
+import { wellFormed } from "../json/index.ts"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import {
   defaultMaxFileBytes,
@@ -37,7 +38,7 @@ export const submittedMessage = (
   limits: ResultLimits = usualLimits
 ): ToolMessage => {
   if (value instanceof Error) return { role: "tool", toolCallId, content: errorText(value), outcome: "failed" }
-  const content = contentOf(toolCallId, value)
+  const content = wellFormed(contentOf(toolCallId, value))
   const excess = tooLarge(resultSize(content, limits), limits, { toolCallId })
   if (excess !== undefined) throw excess
   return { role: "tool", toolCallId, content }

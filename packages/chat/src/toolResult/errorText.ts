@@ -5,7 +5,8 @@ import { isPromiseLike } from "../async/index.ts"
 import { write } from "../values/index.ts"
 
 /** The text that a model reads about a failure: `{"error": "…"}`, of at most 2,000 characters. */
-export const errorText = (reason: unknown): string => JSON.stringify({ error: shortened(describe(reason)) })
+export const errorText = (reason: unknown): string =>
+  JSON.stringify({ error: shortened(describe(reason)).toWellFormed() })
 
 /** The text of a failure, without its stack; never throws, whatever the value is. */
 export const describe = (reason: unknown): string => {

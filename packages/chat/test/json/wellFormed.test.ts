@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest"
+import * as Chat from "../../src/loop/Chat.ts"
+import { beginningOf } from "../../src/errors/index.ts"
+import { wellFormed, wellFormedEach } from "../../src/json/index.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import { user } from "../../src/model/Message.ts"
+import { memory } from "../../src/store/Store.ts"
+import { tool } from "../../src/tool/functionTool.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const half = "cut \ud83d"
+const mended = "cut \ufffd"
+
+/** The texts that are not well-formed, at any depth. */
+const halvesIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return value.isWellFormed() ? [] : [value]
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, field]) => [...halvesIn(key), ...halvesIn(field)])
+}
+
+describe("WELL1. a value", () => {
+  test("has U+FFFD for each half of a pair, in texts and keys at any depth", () => {
+    expect(wellFormed({ a: [half, { [half]: "\udc00 b" }] })).toEqual({ a: [mended, { [mended]: "\ufffd b" }] })
+  })
+
+  test("that is well-formed is the same value, and so are the elements of a list", () => {
+    const value = { a: ["😀"], b: new Map([[half, half]]) }
+    expect(wellFormed(value)).toBe(value)
+    const list = [value, { a: "b" }]
+    expect(wellFormedEach(list)).toBe(list)
+    const [first, second] = wellFormedEach([value, { a: half }])
+    expect(first).toBe(value)
+    expect(second).toEqual({ a: mended })
+  })
+
+  test("that is cut keeps its pairs", () => {
+    expect(beginningOf("a😀b", 2)).toBe("a")
+    expect(beginningOf("a😀b", 3)).toBe("a😀")
+    expect(beginningOf("a😀", 9)).toBe("a😀")
+  })
+})
+
+/** A chat with one call of this tool, and what its thread, its store and its requests have. */
+const kept = async (input: string, first: Script, execute: () => unknown = () => "ok") => {
+  const adapter = check.fake({ scripts: [first, says("done")] })
+  const store = memory()
+  const look = tool({ name: "look", description: `Looks ${half}`, execute })
+  const { troupe } = await check.troupe({ adapter, store, tools: [look], maxToolArgumentCharacters: 2_000 })
+  const chat = await troupe.chat("c")
+  const { haltedReason } = await chat.send(input).result()
+  expect(haltedReason).toBe("completed")
+  const { messages } = chat.thread
+  expect(halvesIn({ messages, requests: adapter.requests, stored: await store.load("c") })).toEqual([])
+  return messages
+}
+
+const calling = (args: string): Script => [
+  { toolCall: { id: "c0", name: "look", arguments: args } } as never,
+  { finish: "tool_calls" }
+]
+
+describe("WELL1. half a surrogate pair", () => {
+  test("of a user is replaced", async () => {
+    const [message] = await kept(half, says("hello"))
+    expect(message?.content).toBe(mended)
+  })
+
+  test("of a model is replaced in its text, and a pair in two fragments is kept", async () => {
+    const [, reply] = await kept("hi", [{ text: "\ud83d" }, { text: "\ude00 " }, { text: half }, { finish: "stop" }])
+    expect(reply?.content).toBe(`😀 ${mended}`)
+  })
+
+  test("of a model is replaced in the arguments and the name of a call", async () => {
+    expect(await kept("hi", calling(`{"a":"cut \\ud83d","\\ud83d":1}`))).toHaveLength(4)
+    const named: Script = [{ toolCall: { id: "c0", name: half, arguments: {} } }, { finish: "tool_calls" }]
+    expect(await kept("hi", named)).toHaveLength(4)
+  })
+
+  test("is not made by the cut of arguments that are too large", async () => {
+    const [, reply] = await kept("hi", calling(`{"a":"${"x".repeat(993)}${"😀".repeat(1_000)}"}`))
+    expect(JSON.stringify(reply)).toContain("x…")
+  })
+
+  test.each<[what: string, execute: () => unknown]>([
+    ["text", () => half],
+    ["JSON", () => ({ text: half })],
+    ["parts", () => [{ type: "text", text: half }]],
+    [
+      "error",
+      () => {
+        throw new Error(half)
+      }
+    ]
+  ])("of a tool is replaced in its %s", async (_, execute) => {
+    expect(await kept("hi", calling("{}"), execute)).toHaveLength(4)
+  })
+
+  test("of a program is replaced in the request, and its thread is unchanged", async () => {
+    const adapter = check.fake({ script: says("done") })
+    const messages = [user(half)]
+    await Chat.run(Engine.make({ adapter, params: {} }), messages, { instructions: half })
+    expect(halvesIn(adapter.requests)).toEqual([])
+    expect(messages[0]?.content).toBe(half)
+  })
+})
