@@ -13,7 +13,6 @@ import type { Turns } from "./httpClient.ts"
 import { answers } from "./programA.ts"
 import { servedTroupe } from "./served.ts"
 import { type Costs, timed } from "./timed.ts"
-import { patientClock } from "./troupe.ts"
 
 interface Listening {
   readonly base: string
@@ -23,7 +22,7 @@ interface Listening {
 const warmTurns = 500
 const measuredTurns = 1_000
 const serveTroupe = async (): Promise<Listening> => {
-  const system = System.make({ clock: patientClock })
+  const system = System.make()
   const adapter = { name: "bench", stream: () => answers("by turns") }
   const { url, close } = await servedTroupe({ system, adapter, passivateAfterMs: 900 })
   return { base: url, close }

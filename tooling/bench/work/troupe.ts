@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { Chat, Engine, type RunningTroupe, tool, Troupe, type TroupeOptions, user } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import type { Tool } from "@troupe/chat/tools"
-import { Clock, System } from "@troupe/otp"
+import { System } from "@troupe/otp"
 import { sqlite } from "@troupe/store"
 import { answers, chats, type Pace, read, readLength, together, wantsTools, work } from "./programA.ts"
 
@@ -25,20 +25,9 @@ export const streams = (pace: Pace): Promise<void> => {
   return together(chats, async () => read(await Chat.stream(engine, [user("go")])))
 }
 
-const deadlineMs = 1_000
-const patience = 100
-
-/** The host's clock, with longer deadlines. Shorter timers keep their time. */
-export const patientClock: Clock.Clock = {
-  now: () => Clock.live.now(),
-  setTimeout: (run, ms) => Clock.live.setTimeout(run, ms < deadlineMs ? ms : ms * patience),
-  clearTimeout: (id) => Clock.live.clearTimeout(id),
-  setBackgroundTimeout: (run, ms) => Clock.live.setBackgroundTimeout?.(run, ms)
-}
-
-/** Does the work with a Troupe. The machine may be busy, so the system's deadlines are so long that none ends a turn. */
+/** Does the work with a Troupe, whose deadlines are those of a program. */
 export const withTroupe = async <A>(options: TroupeOptions, use: (troupe: RunningTroupe) => Promise<A>): Promise<A> => {
-  const system = System.make({ clock: patientClock })
+  const system = System.make()
   const troupe = await Troupe.start({ system, ...options })
   const result = await use(troupe)
   await troupe.stop()

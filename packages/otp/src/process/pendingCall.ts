@@ -6,9 +6,19 @@
  * PCALL1. It ends once: by its reply, the end of the server, the timeout, or the end of the caller.
  * PCALL2. When it has ended, its watcher, timer and resource are removed. A later reply is discarded and never reaches
  *        the caller's mailbox.
+ * PCALL3. When a timeout passes while the server has unread messages and only waits for the thread, the timeout starts
+ *        again. It starts for the last time when the server has taken the messages that waited.
  */
 import { CallExit, type ExitReason } from "../core/index.ts"
-import { type Cell, deliver, type Resource, startTimer, type Timer, type Watcher } from "../kernel/index.ts"
+import {
+  type Cell,
+  deliver,
+  MailboxTask,
+  type Resource,
+  startTimer,
+  type Timer,
+  type Watcher
+} from "../kernel/index.ts"
 
 /** The callbacks of a caller; one of them is called, exactly once. */
 export interface Settle {
@@ -28,6 +38,8 @@ export class PendingCall implements Watcher, Resource {
   readonly #route: Route
   readonly #settle: Settle
   #timer: Timer | undefined
+  /** Whether the server still has to take the messages that waited when a timeout passed (PCALL3). */
+  #turn: "unknown" | "due" | "had" = "unknown"
   open = true
 
   constructor(route: Route, settle: Settle) {
@@ -37,7 +49,7 @@ export class PendingCall implements Watcher, Resource {
 
   /** Sends the request and starts to wait. */
   begin(message: unknown): void {
-    const { server, caller, ms } = this.#route
+    const { server, caller } = this.#route
     if (server === undefined || server.dead) return this.#fail("noproc")
     if (server === caller) return this.#fail("calling_self")
     if (caller?.dead === true) {
@@ -46,8 +58,29 @@ export class PendingCall implements Watcher, Resource {
     }
     server.watch(this)
     caller?.own(this)
-    this.#timer = startTimer(server.kernel, undefined, ms, () => this.#fail("timeout"))
+    this.#startTimer(server)
     deliver(server, message)
+  }
+
+  #startTimer(server: Cell): void {
+    this.#timer = startTimer(server.kernel, undefined, this.#route.ms, () => this.#passed(server))
+  }
+
+  /** PCALL3 */
+  #passed(server: Cell): void {
+    const onlyLacksThread = server.queued && server.behaviour.handle !== undefined
+    if (!onlyLacksThread || this.#turn === "had") return this.#fail("timeout")
+    this.#startTimer(server)
+    if (this.#turn === "due") return
+    this.#turn = "due"
+    deliver(server, new MailboxTask(() => this.#hadTurn(server)))
+  }
+
+  #hadTurn(server: Cell): void {
+    this.#turn = "had"
+    if (!this.open) return
+    this.#timer?.close()
+    this.#startTimer(server)
   }
 
   get caller(): Cell | undefined {

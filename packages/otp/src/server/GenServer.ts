@@ -308,6 +308,11 @@ export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
  *
  * `timeout` is 5 seconds. `from` is the calling process, by default the process that has its turn; when it dies, the call
  * is cancelled.
+ *
+ * **Details**
+ *
+ * A timeout measures the server, not the machine. When it passes while the server has unread messages and only waits for
+ * the thread, it starts again. It starts for the last time when the server has taken the messages that waited.
  */
 export interface CallOptions {
   readonly timeout?: Timeout
