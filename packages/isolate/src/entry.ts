@@ -16,6 +16,7 @@ import { FrameReader, framed } from "./frames.ts"
 import type { FromPlace, Job, SentResult, ToPlace } from "./job.ts"
 import { channelFd, hostFd } from "./pipes.ts"
 import { Oversized, signed } from "./signature.ts"
+import { guardPrograms } from "./threadPrograms.ts"
 
 /** Sends a message to the host, and calls `then` when it has left. */
 type Send = (message: Uint8Array, then: () => void) => void
@@ -35,6 +36,7 @@ const received = (message: ToPlace, send: Send): void => {
 }
 
 const openThread = (port: NonNullable<typeof parentPort>): void => {
+  if (hasGroups) guardPrograms()
   const send: Send = (message, then) => {
     port.postMessage(message, [])
     then()
@@ -66,7 +68,9 @@ const openChild = (): void => {
 }
 
 /** On Windows there are no process groups. */
-const group = process.platform === "win32" ? process.pid : -process.pid
+const hasGroups = process.platform !== "win32"
+
+const group = hasGroups ? -process.pid : process.pid
 
 const endGroup = (): void => void process.kill(group, "SIGKILL")
 

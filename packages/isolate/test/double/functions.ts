@@ -1,5 +1,6 @@
 /** The functions that the tests' isolated tools run. */
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { writeSync } from "node:fs"
 import { createServer } from "node:net"
 import { parentPort, threadId } from "node:worker_threads"
@@ -14,16 +15,30 @@ export const busy = async (_args: object, { progress }: IsolatedContext): Promis
   for (;;);
 }
 
-/** Starts a program, says where it runs, then never yields again. */
-export const busyWithPrograms = (args: object, context: IsolatedContext): Promise<never> => {
-  if (process.platform !== "win32") spawn("sleep", ["1000"], { stdio: "ignore" })
-  return busy(args, context)
+/** Starts a program that runs long, and answers its id. Windows has no such program. */
+const program = (): number | undefined =>
+  process.platform === "win32" ? undefined : spawn("sleep", ["1000"], { stdio: "ignore" }).pid
+
+/** Starts a program, says where both run, then never yields again. */
+export const busyWithPrograms = async (_args: object, { progress }: IsolatedContext): Promise<never> => {
+  progress({ pid: process.pid, threadId, program: program() })
+  await new Promise((resolve) => setImmediate(resolve))
+  for (;;);
 }
 
 /** Starts a program, and ends while that still runs. */
 export const leavesProgram = (_args: object, { progress }: IsolatedContext): string => {
-  if (process.platform !== "win32") spawn("sleep", ["1000"], { stdio: "ignore" })
-  progress({ pid: process.pid })
+  progress({ pid: process.pid, program: program() })
+  return "left"
+}
+
+/** Starts a shell, which exits, and leaves a program in the background; another program has ended by then. */
+export const leavesBehindShell = async (_args: object, { progress }: IsolatedContext): Promise<string> => {
+  await once(spawn("true", { stdio: "ignore" }), "exit")
+  const shell = spawn("sh", ["-c", "sleep 1000 & echo $!"], { stdio: ["ignore", "pipe", "ignore"] })
+  const [line] = (await once(shell.stdout, "data")) as [Buffer]
+  if (shell.exitCode === null) await once(shell, "exit")
+  progress({ pid: process.pid, program: Number(String(line)) })
   return "left"
 }
 

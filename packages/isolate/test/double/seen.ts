@@ -4,13 +4,21 @@ import type { Tool } from "@troupe/chat/tools"
 /** A call of the tool whose progress is kept here. */
 export const seen = (
   tool: Tool.Tool
-): { readonly tool: Tool.Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
+): {
+  readonly tool: Tool.Tool
+  readonly values: ReadonlyArray<unknown>
+  readonly pid: () => number
+  readonly program: () => number
+} => {
   const values: Array<unknown> = []
   const { handler } = tool
   if (handler === null) throw new Error("an isolated tool has a handler")
+  const last = (name: "pid" | "program") => () =>
+    Number((values.at(-1) as { readonly [Name in typeof name]?: number } | undefined)?.[name])
   return {
     values,
-    pid: () => Number((values.at(-1) as { readonly pid?: number } | undefined)?.pid),
+    pid: last("pid"),
+    program: last("program"),
     tool: {
       ...tool,
       handler: (args, context) =>
