@@ -68,7 +68,16 @@ export const actsOf = (chance: Chance, sleep: (ms: number) => Promise<void>, cou
       if (!waits && chat.thread.messages.length > 0) await read(chat.retry())
     },
 
-    cancel: (chat: LocalChatRef): Promise<void> => counts.during("cancels", () => chat.cancel()),
+    /** Cancels the turn, or ends the wait; a store that fails then, and the end of the chat, are no fault. */
+    cancel: (chat: LocalChatRef): Promise<void> => counts.during("cancels", () => chat.cancel().then(ignored, ignored)),
+
+    /** Withdraws an input that waits. */
+    withdraw: (chat: LocalChatRef): Promise<void> => {
+      const [first] = chat.getSnapshot()?.context.inbox ?? []
+      return counts.during("withdrawals", async () => {
+        if (first !== undefined) await chat.withdraw(first.id).then(() => counts.add("inputs withdrawn"), ignored)
+      })
+    },
 
     /** Cancels or restarts one tool call, or cancels all. */
     control: (chat: LocalChatRef): Promise<void> => {
@@ -81,13 +90,14 @@ export const actsOf = (chance: Chance, sleep: (ms: number) => Promise<void>, cou
       return counts.during("verbs for calls", () => act().then(ignored, ignored))
     },
 
-    /** Decides about the calls that wait for that, and gives the results that the chat waits for. */
-    answer: async (chat: LocalChatRef): Promise<void> => {
+    /** Decides about the calls that wait for that, gives the results that the chat waits for, and answers its question with a text of its own. */
+    answer: async (chat: LocalChatRef, text: () => string): Promise<void> => {
       const { pendingApprovals = [], pendingToolCalls = [], phase } = chat.getSnapshot()?.context ?? {}
       const turns = pendingApprovals.map(({ toolCall }) => chat.approve(toolCall.id, pick(chance, decisions)))
       if (phase === "awaitingTools" && turns.length === 0 && pendingToolCalls.length > 0) {
         turns.push(chat.submitToolResults(Object.fromEntries(pendingToolCalls.map(({ id }) => [id, "done"]))))
       }
+      if (phase === "awaitingUser") turns.push(chat.send(text()))
       await Promise.all(turns.map(read))
     },
 

@@ -139,9 +139,11 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
 
   /** Each text is sent once, so that the checker knows an input by it (LAB1). */
   let sent = 0
+  const text = (): string => `message ${(sent += 1)}`
+  const answer = (chat: LocalChatRef): Promise<void> => acts.answer(chat, text)
   const send = async (chat: LocalChatRef): Promise<void> => {
     turns.set(chat.id, (turns.get(chat.id) ?? 0) + 1)
-    await acts.read(chat.send(`message ${(sent += 1)}`, { whenBusy: pick(chance, ways) }))
+    await acts.read(chat.send(text(), { whenBusy: pick(chance, ways) }))
   }
 
   /** Ends any process but the root, which nothing would start again. */
@@ -184,24 +186,25 @@ export const soakOf = (seed: number, chats: number, manual?: Clock.TestClock) =>
       const chat = await anyChat(running)
       if (chat === undefined) return
       if (kind < 0.6) return send(chat)
-      if (kind < 0.7) return acts.cancel(chat)
+      if (kind < 0.67) return acts.cancel(chat)
+      if (kind < 0.7) return acts.withdraw(chat)
       if (kind < 0.75) return acts.control(chat)
       if (kind < 0.82) return acts.subscribe(chat, chance() * 200)
       if (kind < 0.9) return acts.attach(chat)
-      await (kind < 0.95 ? acts.answer(chat) : acts.retry(chat))
+      await (kind < 0.95 ? answer(chat) : acts.retry(chat))
     }
     track(`an act on a chat, ${kind}`, onChat())
   }
 
   /** The chats that `answerAll` is still loading. */
   const sought = new Set<string>()
-  /** Gives the results of pending calls, since an accepted input waits for them. */
+  /** Gives results, decisions and answers, since accepted inputs wait for them. */
   const answerAll = (running: RunningTroupe): void => {
     for (const id of turns.keys()) {
       if (sought.has(id)) continue
       sought.add(id)
       const chat = running.chat(id).finally(() => sought.delete(id))
-      track(`the answer to ${id}`, chat.then(acts.answer))
+      track(`the answer to ${id}`, chat.then(answer))
     }
   }
 

@@ -183,8 +183,9 @@ export const entries = (inbox: Inbox): ReadonlyArray<InboxEntry> => {
 
 /** The input of a turn in its stored form, if the turn has an input. */
 export const entryOf = (turn: TurnData): ReadonlyArray<InboxEntry> => {
-  const { id, named, whenBusy = "queue", messages, model } = turn
+  const { id, named, whenBusy = "queue", messages, model, answers } = turn
   const [message] = messages
   if (!isInput(turn) || message?.role !== "user") return []
-  return [{ id, whenBusy, message, ...(named === true ? { named } : {}), ...(model === undefined ? {} : { model }) }]
+  const own = { ...(model === undefined ? {} : { model }), ...(answers === undefined ? {} : { answers }) }
+  return [{ id, whenBusy, message, ...(named === true ? { named } : {}), ...own }]
 }

@@ -11,6 +11,8 @@ export {
   isHeldBack,
   mustWait,
   nextTurn,
+  questionName,
+  questionOf,
   refusalOf,
   undecidedCall,
   unknownToolCall,

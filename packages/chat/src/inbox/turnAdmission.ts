@@ -5,29 +5,44 @@
  *          answer all of them and no others. A submission without results is refused.
  * MAIL4. An input that waits for an answer, for tool results or for decisions does not hold up the turns behind it, which may
  *        bring them.
+ * MAIL6. While the chat asks a question, an input begins a turn only if it names that question (MAIL5). Then it is the answer. Each other
+ *        input waits until the question is answered, withdrawn or dropped.
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
 import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
-import { isChildId, isEndInput, isRuntimeInput, isWaiting, type PendingQuestion } from "../record/index.ts"
+import { isChildId, isRuntimeInput, isWaiting, type PendingQuestion } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
-import type { TurnData } from "./turnData.ts"
+import { isInput, type TurnData } from "./turnData.ts"
 
 /** The state that decides which turn is next. */
-interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open" | "chain"> {
+interface Asking extends Pick<InboxState, "inbox" | "pendingToolCalls" | "open" | "chain" | "inputs" | "interrupted"> {
   readonly pendingQuestion: PendingQuestion | undefined
 }
 
-/**
- * Whether an input of the runtime begins no turn now: the end of a background task is no answer (BG5), and a chain that is over has no
- * further turn of the runtime (CHAIN3).
- */
+/** The name of the question of a tool that a turn of this input ended with: calls of other turns may have the same id. */
+export const questionName = (turn: string | undefined, toolCallId: string): string => `${turn ?? ""} ${toolCallId}`
+
+/** The name of the question that the chat asks; `undefined` if it asks none. */
+export const questionOf = ({
+  pendingQuestion,
+  interrupted,
+  inputs
+}: Pick<Asking, "pendingQuestion" | "interrupted" | "inputs">): string | undefined =>
+  pendingQuestion === undefined || interrupted !== undefined
+    ? undefined
+    : questionName(inputs[0], pendingQuestion.toolCallId)
+
+/** Whether an input begins no turn now: it is no answer (MAIL6), or the runtime sent it, and its chain is over (CHAIN3). */
 export const isHeldBack = (
-  { pendingQuestion, chain }: Pick<Asking, "pendingQuestion" | "chain">,
-  turn: Pick<TurnData, "id" | "messages"> | undefined
-): boolean =>
-  turn !== undefined &&
-  ((pendingQuestion !== undefined && isEndInput(turn.id)) || (chain?.isOver === true && isRuntimeInput(turn)))
+  context: Pick<Asking, "pendingQuestion" | "interrupted" | "inputs" | "chain">,
+  turn: Pick<TurnData, "messages" | "followed" | "answers"> | undefined
+): boolean => {
+  if (turn === undefined) return false
+  const question = questionOf(context)
+  if (question !== undefined && isInput(turn) && turn.answers !== question) return true
+  return context.chain?.isOver === true && isRuntimeInput(turn)
+}
 
 /** The next turn to run (MAIL4). */
 export const nextTurn = (context: Asking): Inbox.WaitingTurn | undefined => {
@@ -48,14 +63,12 @@ export const mustWait = (
 
 /** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results, for decisions or for the next chain. */
 export const waitsIn = (
-  context:
-    | (Pick<InboxState, "turn" | "inbox" | "pendingToolCalls" | "open" | "chain"> & Pick<Asking, "pendingQuestion">)
-    | undefined,
-  { id, messages }: Pick<TurnData, "id" | "messages">
-): boolean =>
-  context?.turn === undefined &&
-  context?.inbox.some((waiting) => waiting.id === id) === true &&
-  (mustWait(context, { messages }) || isHeldBack(context, { id, messages }))
+  context: (Asking & Pick<InboxState, "turn">) | undefined,
+  { id }: Pick<TurnData, "id">
+): boolean => {
+  const turn = context?.turn === undefined ? context?.inbox.find((waiting) => waiting.id === id) : undefined
+  return context !== undefined && turn !== undefined && (mustWait(context, turn) || isHeldBack(context, turn))
+}
 
 /**
  * Why a turn cannot begin; `undefined` when it can. It must decide about suspended calls, else answer all the calls

@@ -3,6 +3,8 @@
  *
  * SENDMODEL1. The model of an input applies to its own turn, for requests of the agent that the turn begins with, and to no other
  *             turn. It is stored with an input that waits.
+ * MAIL5. An input names the question that its sender could have seen when it was accepted, also across restarts: the one that the chat
+ *        asks then. A note of a tool's handler and the end of a background task name none.
  */
 import type { Decided } from "../step/index.ts"
 import type { Outlet } from "../events/index.ts"
@@ -23,6 +25,8 @@ interface TurnContent {
   readonly renews?: boolean | undefined
   /** The model that the input was sent with. */
   readonly model?: string | undefined
+  /** The question that the input may answer (MAIL5). */
+  readonly answers?: string | undefined
 }
 
 /** One turn, as a chart holds it. */
@@ -52,12 +56,16 @@ export interface Turn extends TurnContent {
 }
 
 /** The data of a turn. `id` is for a turn without a delivery. */
-export const dataOf = ({ messages, retry, decisions, renews, model, delivery }: Turn, id: string): TurnData => ({
+export const dataOf = (
+  { messages, retry, decisions, renews, model, answers, delivery }: Turn,
+  id: string
+): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true ? { retry } : {}),
   ...(decisions === undefined ? {} : { decisions }),
   ...(renews === true ? { renews } : {}),
   ...(model === undefined ? {} : { model }),
+  ...(answers === undefined ? {} : { answers }),
   ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
 })

@@ -27,7 +27,7 @@ import { argumentChecks, refusedArgument } from "../arguments/index.ts"
 import { controlCalls, sendChainEnd } from "./chatCommands.ts"
 import type { BackgroundTasks } from "../background/index.ts"
 import type { CallCommand } from "../call/index.ts"
-import type { LiveChat } from "./liveChat.ts"
+import type { LiveChat, TurnStart } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { asking } from "../options/index.ts"
@@ -76,7 +76,7 @@ export class LocalChatRef implements ChatRef {
     const { schema, ...options } = argumentChecks.ask(given, ["whenBusy", "id", "model", "schema", "options"])
     const said = this.#message(input)
     const message = schema === undefined ? said : asking(said, schema)
-    return this.#send(message, options).answering(schema)
+    return this.#send(message, { ...options, answers: this.#chat.question }).answering(schema)
   }
 
   /** The input of a tool's handler, which begins no chain (CHAIN1). */
@@ -93,7 +93,10 @@ export class LocalChatRef implements ChatRef {
     return message
   }
 
-  #send(message: UserMessage, { whenBusy = "queue", id, model, options }: SendOptions & OwnOptions): LiveTurn {
+  #send(
+    message: UserMessage,
+    { whenBusy = "queue", id, model, answers, options }: SendOptions & OwnOptions & Pick<TurnStart, "answers">
+  ): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
     if (known !== undefined) return sameInput(known, message)
     const named = id !== undefined
@@ -106,7 +109,7 @@ export class LocalChatRef implements ChatRef {
     if (whenBusy !== "interrupt") this.#chat.release()
     const full = this.#chat.refusal(message)
     if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery, options, model })
+    const turn = this.#chat.start([message], { delivery, options, model, answers })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }

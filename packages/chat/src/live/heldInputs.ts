@@ -1,5 +1,5 @@
 /** The inputs of a live chat that wait for their release, and how a sender gets their turns. */
-import { Delivery } from "../inbox/index.ts"
+import { Delivery, type TurnData } from "../inbox/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { ChatContext } from "../loop/index.ts"
 import { SessionError } from "../errors/index.ts"
@@ -20,6 +20,7 @@ interface Starter {
       readonly delivery?: Delivery | undefined
       readonly options?: TurnOptions | undefined
       readonly model?: string | undefined
+      readonly answers?: string | undefined
     }
   ): LiveTurn
   refused(error: SessionError, delivery: Delivery): LiveTurn
@@ -36,13 +37,13 @@ export const releasedInputs = (chat: Starter, turns: TurnTable): ReadonlyArray<L
 const released = (
   chat: Starter,
   turns: TurnTable,
-  { id, named, messages, whenBusy = "queue", status, model }: Inbox.WaitingTurn
+  { id, named, messages, whenBusy = "queue", status, model, answers }: Inbox.WaitingTurn
 ): LiveTurn => {
   const live = turns.get(id)
   if (live !== undefined && !live.over) return live
   const receipt = status === "doubted" ? undefined : ({ status: "pending" } as const)
   const delivery = live?.turn.delivery ?? new Delivery(whenBusy, id, named === true, receipt)
-  return again(chat, messages, delivery, model)
+  return again(chat, messages, delivery, { model, answers })
 }
 
 /** Starts the turn of an accepted input; it is queued now. */
@@ -50,10 +51,10 @@ const again = (
   chat: Starter,
   messages: ReadonlyArray<Message>,
   delivery: Delivery | undefined,
-  model: string | undefined
+  { model, answers }: Pick<TurnData, "model" | "answers">
 ): LiveTurn => {
   if (delivery !== undefined) delivery.whenBusy = "queue"
-  return chat.start(messages, { delivery, model })
+  return chat.start(messages, { delivery, model, answers })
 }
 
 /** The input of this id, if it is known: on its way, held, or in the thread. */
@@ -61,7 +62,7 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   const live = turns.get(id)
   if (live !== undefined && live.status !== "rejected" && !(live.over && live.status === "pending")) return live
   if (heldInputs(chat).some((held) => held.id === id)) return releasedInputs(chat, turns).find((turn) => turn.id === id)
-  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery, live.turn.model)
+  if (live?.status === "pending") return again(chat, live.turn.messages, live.turn.delivery, live.turn)
   if (chat.context?.known.includes(id) !== true) return undefined
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
@@ -77,7 +78,8 @@ export const retried = (chat: Starter, turns: TurnTable, options?: TurnOptions):
 const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOptions | undefined): LiveTurn => {
   if (unstored !== undefined) {
     const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
-    return chat.start(unstored.turn.messages, { delivery, options, model: unstored.turn.model })
+    const { messages, model, answers } = unstored.turn
+    return chat.start(messages, { delivery, options, model, answers })
   }
   if ((chat.context?.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)

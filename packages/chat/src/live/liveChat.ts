@@ -35,7 +35,7 @@ import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
-import { type Delivery, type InboxLimits, type Turn, waitsIn } from "../inbox/index.ts"
+import { type Delivery, type InboxLimits, questionName, questionOf, type Turn, waitsIn } from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
@@ -87,6 +87,8 @@ export interface TurnStart {
   readonly options?: TurnOptions | undefined
   /** The model that the input was sent with. */
   readonly model?: string | undefined
+  /** The question that the input may answer (MAIL5). */
+  readonly answers?: string | undefined
 }
 
 /** How often a process is started for turns that wait, if each one dies at its start. */
@@ -106,8 +108,8 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
 /** What a turn adds, and the options that it has for itself. */
 const saidBy = (
   messages: ReadonlyArray<Message>,
-  { retry = false, decisions, renews, options, model }: TurnStart
-): Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model"> => {
+  { retry = false, decisions, renews, options, model, answers }: TurnStart
+): Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model" | "answers"> => {
   const own = model === undefined ? options : { ...options, model }
   return {
     messages,
@@ -115,7 +117,8 @@ const saidBy = (
     ...(decisions === undefined ? {} : { decisions }),
     ...(renews === true ? { renews } : {}),
     ...(own === undefined ? {} : { own }),
-    ...(model === undefined ? {} : { model })
+    ...(model === undefined ? {} : { model }),
+    ...(answers === undefined ? {} : { answers })
   }
 }
 
@@ -145,6 +148,8 @@ export class LiveChat implements TurnsHome {
   #moved: SessionError | undefined
   /** Whether the process was ended because the chat rested, and there was none since. */
   #isPassive = false
+  /** The question that the running turn has shown. */
+  #shown: string | undefined
   /** How many requests other than turns wait for the process. */
   #asking = 0
   readonly rest = new RestWatch()
@@ -425,7 +430,15 @@ export class LiveChat implements TurnsHome {
     return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), start.delivery, complete)
   }
 
+  /** The question that a sender can see now (MAIL5). */
+  get question(): string | undefined {
+    const { context } = this
+    const isAsking = context?.turn === undefined || context.result !== undefined
+    return isAsking ? context && questionOf(context) : this.#shown
+  }
+
   #published(event: Event): void {
+    if (event.type === "ask_user_requested") this.#shown = questionName(this.context?.turn?.id, event.toolCallId)
     this.feed.published(event)
     this.view.published(event)
   }

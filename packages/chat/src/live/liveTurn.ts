@@ -43,7 +43,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   readonly ended: Promise<void>
 
   constructor(
-    said: Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model">,
+    said: Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model" | "answers">,
     options: RunOptions,
     published: (event: Event) => void,
     delivery: Delivery = new Delivery("queue", inputId(options.system), false),

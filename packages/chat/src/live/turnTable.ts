@@ -100,7 +100,7 @@ export class TurnTable {
   /** The turn that runs, else the next one: an input that waits for an answer or a decision is none. */
   next(context: ChatContext | undefined): LiveTurn | undefined {
     const next = context && (context.turn ?? nextTurn(context))
-    return this.running(next?.id, ({ id, turn: { messages } }) => waitsIn(context, { id, messages }))
+    return this.running(next?.id, (turn) => waitsIn(context, turn))
   }
 
   /** Why the inbox refuses this message while a turn runs (INBOX1). */

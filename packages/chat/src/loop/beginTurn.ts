@@ -18,7 +18,7 @@ import { answered, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
-import { nextTurn, taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import { isHeldBack, nextTurn, questionOf, taking, takingSteers, type TurnData } from "../inbox/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
 import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
@@ -101,7 +101,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
     open,
     pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
     expiresAt: undefined,
-    stopped: Inbox.hasInterrupts(taken.inbox) ? "cancelled" : undefined,
+    stopped: Inbox.hasInterrupts(taken.inbox.filter((turn) => !isHeldBack(context, turn))) ? "cancelled" : undefined,
     notified: context.notified.started ? begun : unnotified,
     committed: false,
     interrupted: undefined
@@ -110,14 +110,14 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
 
 /** What the chain used before a turn that begins; `undefined` if the turn begins a chain (CHAIN1, CHAIN2). */
 const chainOf = (context: ChatContext, turn: TurnData): Chain | undefined => {
-  const { chain, pendingQuestion, caller } = context
+  const { chain, caller } = context
   const { messages, decisions, retry, renews } = turn
   if (renews === true) return undefined
   if (isRuntimeInput(turn)) return causedBy(chain)
   // A sub-agent is continued by its call.
   if (retry === true) return caller.parent === undefined ? undefined : chain
   const said = messages.some(({ role }) => role === "user")
-  const continues = decisions !== undefined || (said ? pendingQuestion !== undefined : messages.length > 0)
+  const continues = decisions !== undefined || (said ? questionOf(context) !== undefined : messages.length > 0)
   return continues ? chain : undefined
 }
 
@@ -167,7 +167,7 @@ export const beginning = (context: BeginState, turn: TurnData): Thread.Thread =>
   const { pendingQuestion, answer, interrupted } = context
   const thread = withCutOff(context.thread, interrupted, turn)
   const [said, ...behind] = turn.messages
-  if (pendingQuestion !== undefined && said?.role === "user") {
+  if (pendingQuestion !== undefined && interrupted === undefined && said?.role === "user") {
     const reply = continuing(thread, said)
     return Thread.append(withAnswer(thread, pendingQuestion, reply, answer), ...behind)
   }

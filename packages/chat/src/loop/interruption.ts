@@ -2,7 +2,8 @@
  * Handles a reply that was cut short by the end of its process or of the program.
  *
  * INT1. A chat that starts from a record with a running turn is interrupted until the next turn begins, unless it waits for
- *       a person or for results. Its records keep that, however often they are saved and loaded.
+ *       a person or for results. Its records keep that, however often they are saved and loaded. The next input is no answer to a
+ *       question that the interrupted turn had the answer of.
  * INT2. The known text of the interrupted reply is shown and saved. The next input adds it to the thread, as a cancelled
  *       reply. Only a retry discards it.
  */

@@ -49,7 +49,7 @@ export type Receipt =
 
 /**
  * A waiting input, as a chat's record stores it; `named` means that its sender chose the id. `agent` is that of a conversation
- * which has no entry yet.
+ * which has no entry yet. `answers` is the question that its sender could have seen.
  */
 export const InboxEntry = z
   .object({
@@ -58,6 +58,7 @@ export const InboxEntry = z
     whenBusy: z.enum(["queue", "steer", "interrupt"]),
     message: UserMessage,
     model: z.string().optional(),
+    answers: z.string().optional(),
     agent: AgentRef.optional()
   })
   .readonly()

@@ -86,7 +86,7 @@ const notified = async (story: ReadonlyArray<Happening>, slow: number) => {
   }
   for (const { what, pause } of story) {
     if (what === "answer") answer()
-    else if (what === "cancel") void chat.cancel()
+    else if (what === "cancel") void chat.cancel().catch(() => undefined)
     else if (what === "kill") void (chat.pid !== undefined && Process.kill(chat.pid))
     else if (what === "store fails" || what === "store works") store.failing = what === "store fails"
     else if (what === "stop") await stop()

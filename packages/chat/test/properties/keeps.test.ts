@@ -89,7 +89,7 @@ const act = (chat: LocalChatRef, what: string, place: number): void => {
         : what === "retry" && chat.thread.messages.length > 0
           ? chat.retry()
           : what === "cancel"
-            ? void chat.cancel()
+            ? void chat.cancel().catch(() => undefined)
             : what === "steer" || what === "interrupt"
               ? chat.send(message, { whenBusy: what, id: message })
               : chat.send(message)

@@ -30,6 +30,7 @@ const statuses = {
   already_delivered: 409,
   awaiting_tool_results: 409,
   awaiting_approval: 409,
+  awaiting_user: 409,
   chat_exists: 409,
   invalid_status_for_operation: 409,
   no_question: 409,

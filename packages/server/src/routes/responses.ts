@@ -4,7 +4,7 @@ import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, refusalOf, type TurnRead } from "../http/index.ts"
-import { taken } from "../link/index.ts"
+import { FollowedEvents, taken } from "../link/index.ts"
 import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
 
 /** The media types of the own routes. */
@@ -81,7 +81,9 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   if (streams) {
     const shown = call.shown.events()
     const frames = isOwn
-      ? framesOf(call, turn, (event) => frame(eventText(shown(event))))
+      ? framesOf(call, new FollowedEvents(chat, turn), (event) =>
+          event === undefined ? snapshotFrame(call, chat) : frame(eventText(shown(event)))
+        )
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal, true))
     return call.stream(frames, { headers: turnHeaders(turn), last: lastFrame, reads: { chat, turn } })
   }

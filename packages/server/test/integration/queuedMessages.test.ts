@@ -7,7 +7,7 @@ import { serving } from "../double/serving.ts"
 const json = { "content-type": "application/json" }
 
 /** A conversation whose first turn runs until `finish`, and then waits about `call`. */
-const busy = async (call: "pay" | "where") => {
+const busy = async (call: "pay" | "where" | "asks") => {
   const held = Promise.withResolvers<string>()
   let isHeld = false
   let requests = 0
@@ -24,9 +24,10 @@ const busy = async (call: "pay" | "where") => {
       return held.promise
     }
   })
+  const asks = tool({ name: "asks", execute: () => askUser("Which?") })
   const at = await serving({
     adapter,
-    tools: [hold, tool({ name: "pay", execute: () => "paid" }), tool({ name: "where", manual: true })],
+    tools: [hold, tool({ name: "pay", execute: () => "paid" }), tool({ name: "where", manual: true }), asks],
     permissions: { ask: ({ toolCall }) => (toolCall.name === "pay" ? "suspend" : "allow") }
   })
   const chat = await at.troupe.chat("anna/c")
@@ -83,6 +84,20 @@ describe("FOLLOWTURN5. a message that waits behind a turn, when that turn ends a
     expect(await stream.rest()).toContain('"code":"awaiting_tool_results"')
   })
 
+  it("ends the stream when the turn asks a question, and the message never answers it", async () => {
+    const at = await busy("asks")
+    const stream = reading(await at.post("/api/chat", said))
+    const headers = { ...json, accept: "text/event-stream" }
+    const own = reading(await at.post("/chats/c/messages", { input: "Own" }, { headers }))
+    await waiting(at, 2)
+    at.finish()
+    expect(await stream.rest()).toContain('"code":"awaiting_user"')
+    expect(await own.until('"phase":"awaitingUser"')).toContain('"type":"snapshot"')
+    expect(inboxOf(at)).toBe(2)
+    await at.chat.send("blue").result()
+    expect(await own.rest()).toContain("Hello")
+  })
+
   it("ends the second reader of the same message too", async () => {
     const at = await busy("pay")
     const first = reading(await at.post("/api/chat", said))
@@ -115,6 +130,7 @@ describe("FOLLOWTURN5. a message that waits behind a turn, when that turn ends a
     const again = reading(await ask())
     at.finish()
     await at.first.result()
+    expect(await stream.until('"phase":"awaitingApproval"')).toContain('"type":"snapshot"')
     await at.chat.approve("c1", { type: "allow" }).result()
     expect(await stream.rest()).toContain("Hello")
     expect(await again.rest()).toContain("Hello")
