@@ -323,8 +323,7 @@ export class LiveChat implements TurnsHome {
     if (this.#stopping !== undefined) throw this.gone
     this.#asking += 1
     try {
-      const pid = this.#pid ?? (await this.#home.revive(this.id))
-      return await send({ pid, env: this.#env })
+      return await send({ pid: this.#pid ?? (await this.#home.revive(this.id)), env: this.#env })
     } finally {
       this.#asking -= 1
     }
@@ -432,9 +431,8 @@ export class LiveChat implements TurnsHome {
 
   /** The question that a sender can see now (MAIL5). */
   get question(): string | undefined {
-    const { context } = this
-    const isAsking = context?.turn === undefined || context.result !== undefined
-    return isAsking ? context && questionOf(context) : this.#shown
+    if (this.context?.turn !== undefined && this.context.result === undefined) return this.#shown
+    return this.context && questionOf(this.context)
   }
 
   #published(event: Event): void {
@@ -446,8 +444,11 @@ export class LiveChat implements TurnsHome {
   /** Starts a process for the turns that wait; they fail when there is none. */
   #revive(): void {
     const isOver = () => this.#pid !== undefined || this.#stopping !== undefined || this.#turns.size === 0
-    const start = () => this.#home.revive(this.id)
-    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => {
+    startUntil(
+      () => this.#home.revive(this.id),
+      isOver,
+      () => died(this.id, undefined)
+    ).catch((error: unknown) => {
       // A stop reads from the store what became of the inputs.
       if (this.#stopping === undefined) this.#turns.abandon(error)
     })
