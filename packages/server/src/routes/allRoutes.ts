@@ -5,7 +5,7 @@ import { aiSdkRoutes } from "./aiSdkRoutes.ts"
 import { chatRoutes } from "./chatRoutes.ts"
 import { logRoutes } from "./logRoutes.ts"
 import { observerRoutes } from "./observerRoutes.ts"
-import { openAiRoutes, responsesRoutes } from "./openAi/index.ts"
+import { conversationRoutes, openAiRoutes, responsesRoutes } from "./openAi/index.ts"
 import { viewRoutes } from "./viewRoutes.ts"
 
 export const everyRoute: ReadonlyArray<Route> = [
@@ -16,5 +16,6 @@ export const everyRoute: ReadonlyArray<Route> = [
   ...aiSdkRoutes,
   ...agUiRoutes,
   ...openAiRoutes,
-  ...responsesRoutes
+  ...responsesRoutes,
+  ...conversationRoutes
 ]

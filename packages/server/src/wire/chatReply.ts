@@ -11,26 +11,32 @@ import { HttpError } from "../errors/index.ts"
 
 type Context = ChatSnapshot["context"]
 
-/** The metadata keys of the id and of the metadata that a sender gave its message. */
+/** The metadata keys of the id, of the metadata and of the data that a sender gave its message. */
 const idKey = "client_message_id"
 const metadataKey = "client_metadata"
+const dataKey = "client_data"
 
-/** Adds the sender's id and its metadata to a user's message. */
+/** Adds the sender's id, its metadata and its data, which no model gets, to a user's message. */
 export const named = (
   message: Extract<Message.Message, { role: "user" }>,
   id: string | undefined,
-  metadata?: unknown
+  metadata?: unknown,
+  data?: ReadonlyArray<unknown>
 ): Extract<Message.Message, { role: "user" }> => {
-  if (id === undefined && metadata === undefined) return message
+  if (id === undefined && metadata === undefined && data === undefined) return message
   const sent = {
     ...(id === undefined ? {} : { [idKey]: id }),
-    ...(metadata === undefined ? {} : { [metadataKey]: metadata })
+    ...(metadata === undefined ? {} : { [metadataKey]: metadata }),
+    ...(data === undefined ? {} : { [dataKey]: data })
   }
   return { ...message, metadata: { ...message.metadata, ...sent } }
 }
 
 /** The metadata that the sender gave its message. */
 export const sentMetadata = ({ metadata }: Message.Message): unknown => metadata?.[metadataKey]
+
+/** The data that the sender gave its message. */
+export const sentData = ({ metadata }: Message.Message): unknown => metadata?.[dataKey]
 
 /** The name of a message (RNAME1). */
 export const messageName = (message: Message.Message, index: number): string => {

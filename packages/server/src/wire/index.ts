@@ -14,6 +14,7 @@ export {
   messageName,
   named,
   replyName,
+  sentData,
   sentMetadata,
   standingOf,
   stepsOf,

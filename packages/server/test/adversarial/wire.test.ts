@@ -172,7 +172,7 @@ describe("the end of a program in the middle of a reply", () => {
     expect((await fetch(`${url}/api/chat/c/stream`)).status).toBe(204)
     expect(await kept(url)).toMatchObject({ id: "u1.reply", parts: [{ type: "step-start" }, { text: "Once upon " }] })
     const repeated = await (await post("/api/chat", { id: "c", messages: [said("u1", "Go")] })).text()
-    expect(chunksOf(repeated).at(-1)).toEqual({ type: "finish", finishReason: "interrupted" })
+    expect(chunksOf(repeated).at(-1)).toEqual({ type: "finish", finishReason: "other" })
     const again = post("/api/chat", { id: "c", trigger: "regenerate-message", messages: [said("u1", "Go")] })
     await after.whenOpened(1)
     after.finish("stop", "The end")

@@ -14,6 +14,7 @@ import {
   stepsOf,
   valueOf
 } from "../index.ts"
+import { type UiDataPart, withData } from "./uiData.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
 
 /** The state of a tool call. */
@@ -58,7 +59,7 @@ export interface UiMessage {
   readonly role: "user" | "assistant"
   /** The sender's own, or that of a reply. */
   readonly metadata?: unknown
-  readonly parts: ReadonlyArray<UiPart>
+  readonly parts: ReadonlyArray<UiPart | UiDataPart>
 }
 
 /**
@@ -94,7 +95,12 @@ export const uiMessages = (
     else {
       replied("")
       const id = messageName(message, index)
-      all.push({ id, role: "user", ...withField(sentMetadata(message)), parts: userParts(message.content) })
+      all.push({
+        id,
+        role: "user",
+        ...withField(sentMetadata(message)),
+        parts: withData(message, userParts(message.content))
+      })
       name = replyName(id)
     }
   }

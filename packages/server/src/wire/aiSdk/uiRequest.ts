@@ -2,6 +2,7 @@
 import { type ContentPart, Message } from "@troupe/chat/messages"
 import * as z from "zod"
 import { checkedAnswer, checkedContent, filePart, named } from "../index.ts"
+import { dataIn } from "./uiData.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -43,22 +44,20 @@ export const UiRequest = z.looseObject({
 })
 export type UiRequest = z.infer<typeof UiRequest>
 
-/** The user's content. */
-const contentOf = ({ parts }: UiInput, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
-  checkedContent(
-    parts.flatMap(({ type, text, url, mediaType, filename }): ReadonlyArray<ContentPart> => {
-      if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
-      if (type === "file" && url !== undefined)
-        return [filePart(url, mediaType ?? "application/octet-stream", filename)]
-      return []
-    }),
-    mostCharacters
-  )
+/** The content of a part of the user; `undefined` for a part that no model gets. */
+const contentPart = ({ type, text, url, mediaType, filename }: Part): ContentPart | undefined => {
+  if (type === "text" && text !== undefined && text !== "") return { type: "text", text }
+  return type === "file" && url !== undefined
+    ? filePart(url, mediaType ?? "application/octet-stream", filename)
+    : undefined
+}
 
-/** The user's message. Throws an `HttpError` (413, 422). */
-export const userMessage = (said: UiInput, mostCharacters: number): ReturnType<typeof named> => {
-  checkedAnswer(said.metadata, mostCharacters)
-  return named(Message.user(contentOf(said, mostCharacters)), said.id, said.metadata ?? undefined)
+/** The user's message, with its data (UIDATA1). Throws an `HttpError` (413, 422). */
+export const userMessage = ({ id, metadata, parts }: UiInput, mostCharacters: number): ReturnType<typeof named> => {
+  checkedAnswer(metadata, mostCharacters)
+  const content = parts.flatMap((part) => contentPart(part) ?? [])
+  const data = dataIn(parts, (part) => contentPart(part) !== undefined, mostCharacters)
+  return named(Message.user(checkedContent(content, mostCharacters)), id, metadata ?? undefined, data)
 }
 
 /** The client's decisions about calls, and the results of its own tools. */

@@ -8,6 +8,7 @@
  * UI2. Everything that was started is ended before the part that contains it. Nothing is sent about a call that the client
  *      does not have.
  * UI3. Anything the protocol has no chunk for is sent as a transient `data-troupe-…` chunk.
+ * UI4. The finish reason is one that every version of the client from 5 on parses: of other ends it is `other` (UI3).
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -353,8 +354,6 @@ const endingOf = (
       return [{ type: "abort", reason: "cancelled" }]
     case "error":
       return failureOf(metadata["error"])
-    case "interrupted":
-      return [{ type: "finish", finishReason: "interrupted" }]
     default:
       return [
         { type: "data-troupe-halted", transient: true, data: { reason: haltedReason } },

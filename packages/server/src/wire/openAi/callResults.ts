@@ -6,7 +6,7 @@ import { HttpError } from "../../errors/index.ts"
  * Throws an `HttpError` (422) for a result that follows no message with its call. `field` is the part of the body with the
  * messages.
  */
-export const checkResults = (messages: ReadonlyArray<Message.Message>, field: "messages" | "input"): void => {
+export const checkResults = (messages: ReadonlyArray<Message.Message>, field: "messages" | "input" | "items"): void => {
   let calls: ReadonlyArray<string> = []
   for (const message of messages) {
     if (message.role !== "tool")

@@ -23,4 +23,6 @@ export {
   splitHistory
 } from "./responsesInput.ts"
 export type { ResponsesInput } from "./responsesInput.ts"
-export { ResponsesRequest, responsesOptionsOf, responsesToolsOf } from "./responsesRequest.ts"
+export { InputItems, ResponsesRequest, responsesOptionsOf, responsesToolsOf } from "./responsesRequest.ts"
+export { ItemsQuery, noItem, pageOf, threadItems } from "./threadItems.ts"
+export type { ThreadItem } from "./threadItems.ts"

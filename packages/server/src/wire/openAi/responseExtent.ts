@@ -6,14 +6,17 @@ import { isSaid, isStep } from "../index.ts"
 type Messages = ReadonlyArray<Message.Message>
 
 /**
- * The messages of a response: its steps, and the number of messages when it was over.
+ * The messages of a response: the number of messages before its steps, the steps, and the number when it was over.
  *
  * **Details**: `at` is the number of messages before its input. It ends before the next message of a person, and with a step
  * whose calls the client answered. The text of an earlier reply that was cut short stands before its input.
  *
  * Throws an `HttpError` (404) when the thread has no such place.
  */
-export const extentOf = (messages: Messages, at: number): { readonly own: Messages; readonly end: number } => {
+export const extentOf = (
+  messages: Messages,
+  at: number
+): { readonly first: number; readonly own: Messages; readonly end: number } => {
   const begin = isCutOff(messages, at) ? at + 1 : at
   if (begin >= messages.length) {
     throw new HttpError("not_found", "The conversation no longer has this response")
@@ -22,19 +25,19 @@ export const extentOf = (messages: Messages, at: number): { readonly own: Messag
   let inputs = 0
   for (let one = messages[first]; one !== undefined && !isStep(one); one = messages[first]) {
     inputs += isSaid(one) ? 1 : 0
-    if (inputs > 1) return { own: [], end: first }
+    if (inputs > 1) return { first, own: [], end: first }
     first += 1
   }
   for (let index = first; index < messages.length; index++) {
     const message = messages[index]
-    if (message === undefined || isSaid(message)) return { own: messages.slice(first, index), end: index }
+    if (message === undefined || isSaid(message)) return { first, own: messages.slice(first, index), end: index }
     const behind = resultsBehind(messages, index)
     const ofServer = behind.filter(({ outcome }) => outcome !== undefined)
     if (ofServer.length < behind.length) {
-      return { own: messages.slice(first, index + 1), end: index + 1 + ofServer.length }
+      return { first, own: messages.slice(first, index + 1), end: index + 1 + ofServer.length }
     }
   }
-  return { own: messages.slice(first), end: messages.length }
+  return { first, own: messages.slice(first), end: messages.length }
 }
 
 /** Whether the reply at this place was cut short before the message of a person behind it. */

@@ -37,6 +37,9 @@ const Item = z.looseObject({
 /** One item of the input. */
 export type ResponsesItem = z.infer<typeof Item>
 
+/** The items of an input. */
+export const InputItems = z.array(Item)
+
 const FunctionTool = z.looseObject({
   type: z.literal("function", "only function tools are served here"),
   name: z.string().min(1).max(256),
@@ -51,7 +54,7 @@ const nothing = z.null(unsupported).optional()
 /** The body of `POST /v1/responses`. An unsupported option that would change the answer is refused by name. */
 export const ResponsesRequest = z.looseObject({
   model: z.string().max(256),
-  input: z.union([z.string(), z.array(Item)]),
+  input: z.union([z.string(), InputItems]),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
