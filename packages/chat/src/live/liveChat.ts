@@ -345,12 +345,11 @@ export class LiveChat implements TurnsHome {
     if (runs && !cancel) throw busy(this.id)
     const pid = this.#pid
     if (pid === undefined) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    Process.onExit(pid, () => resolve())
+    const ended = new Promise<void>((resolve) => Process.onExit(pid, () => resolve()))
     this.#leaving = "rewind"
     Process.send(pid, { type: "chat.leave" })
     if (runs) Process.send(pid, { type: "turn.cancel" })
-    await promise
+    await ended
   }
 
   stop(): Promise<void> {
@@ -412,7 +411,7 @@ export class LiveChat implements TurnsHome {
     this.#notices.attached(this.context)
     this.view.attached(env)
     StateMachine.watch(pid, (state) => this.view.transitioned(state))
-    const { context } = this.view
+    const { context } = this
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
     if (context !== undefined) this.#turns.attached(context, () => died(this.id, undefined))
@@ -444,11 +443,8 @@ export class LiveChat implements TurnsHome {
   /** Starts a process for the turns that wait; they fail when there is none. */
   #revive(): void {
     const isOver = () => this.#pid !== undefined || this.#stopping !== undefined || this.#turns.size === 0
-    startUntil(
-      () => this.#home.revive(this.id),
-      isOver,
-      () => died(this.id, undefined)
-    ).catch((error: unknown) => {
+    const start = () => this.#home.revive(this.id)
+    startUntil(start, isOver, () => died(this.id, undefined)).catch((error: unknown) => {
       // A stop reads from the store what became of the inputs.
       if (this.#stopping === undefined) this.#turns.abandon(error)
     })
