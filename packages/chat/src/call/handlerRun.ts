@@ -30,7 +30,7 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { quoted, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
-import type { ToolCall } from "../model/index.ts"
+import { exactArguments, type ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
@@ -127,7 +127,7 @@ export class ToolExecution implements ContextOwner {
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
-    const { arguments: args } = this.written
+    const args = exactArguments(this.written)
     this.#running = true
     if (args === null) return this.#settle(unreadableArguments(this.written))
     const fiber = this.#fork(Effect.callback((resume) => this.#check(copied(args), resume)))

@@ -9,7 +9,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
-import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
+import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import { givenOptions, handedBack } from "./providerMetadata.ts"
 import { isBlank, sendable } from "./sendablePrompt.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
@@ -121,8 +121,9 @@ const textPart = ({ text, metadata }: PartOf<"text">, onlyText: ReturnType<typeo
 
 const callPart = (call: ToolCall.ToolCall | undefined): Array<PromptPart> => {
   if (call === undefined) return []
-  const { id, name, arguments: input, metadata } = call
-  return [{ type: "tool-call", toolCallId: id, toolName: name, input: input ?? {}, ...handedBack(metadata) }]
+  const { id, name, metadata } = call
+  const input = ToolCall.writtenArguments(call) ?? {}
+  return [{ type: "tool-call", toolCallId: id, toolName: name, input, ...handedBack(metadata) }]
 }
 
 const providerCallPart = (part: PartOf<"provider_tool_call">): PromptPart => ({
