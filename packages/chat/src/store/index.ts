@@ -9,6 +9,7 @@ export type { DraftKeeping } from "./drafts.ts"
 export { checkRecord } from "./recordChecks.ts"
 export type {
   Accepted,
+  Blobs,
   ChatList,
   Fence,
   HistoryOptions,

@@ -28,11 +28,12 @@ import type { ChatList, ChatSummary, Fence, ListOptions, Precondition, SessionSt
 
 /**
  * The log of one conversation; `written` is the number of its last write among all writes of the store. `inbox` has the
- * waiting inputs by id, in the order they were accepted.
+ * waiting inputs by id, in the order they were accepted; `blobs` the bytes by id.
  */
 interface Log {
   readonly commits: Array<Commit>
   readonly inbox: Map<string, InboxEntry>
+  readonly blobs: Map<string, Uint8Array>
   readonly createdAt: number
   updatedAt: number
   record: Conversation
@@ -95,6 +96,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     const log: Log = {
       commits: [],
       inbox: new Map(),
+      blobs: new Map(),
       createdAt: at,
       updatedAt: at,
       record: blank(id),
@@ -186,7 +188,9 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       checkFence(fence)
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
       if (logs.has(to)) throw refused("chat_exists", to)
-      return add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
+      const fork = add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
+      for (const [blob, bytes] of log.blobs) known(to).blobs.set(blob, bytes)
+      return fork
     },
     rewind: (id, to, precondition) => {
       const log = known(id)
@@ -208,6 +212,16 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     escalate: (askedUntil, limit) => {
       find("")
       return waits.escalate(askedUntil, limit, Math.floor(clock.now()))
+    },
+    blobs: {
+      put: (id, blob, bytes, fence) => {
+        const log = find(id)
+        checkFence(fence)
+        const { blobs } = log ?? begin(id, Math.floor(clock.now()))
+        if (!blobs.has(blob)) blobs.set(blob, bytes)
+      },
+      get: (id, blob) => find(id)?.blobs.get(blob),
+      size: (id) => Array.from(find(id)?.blobs.values() ?? []).reduce((sum, { byteLength }) => sum + byteLength, 0)
     },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)

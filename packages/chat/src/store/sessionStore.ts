@@ -1,4 +1,12 @@
-/** The ports of stores: their operations, values and errors. */
+/**
+ * The ports of stores: their operations, values and errors.
+ *
+ * BLOB1. The bytes of a blob's id are returned unchanged. They never change: a second `put` of the id changes nothing.
+ * BLOB2. When an unknown conversation gets a blob, it begins, as with an input. So every blob ends with its conversation: by a
+ *        deletion, or when its time is over.
+ * BLOB3. A fork has the blobs of its origin, independently of it. A rewind keeps all blobs.
+ * BLOB4. A `put` that names an epoch older than the claimed one is refused, and changes nothing.
+ */
 
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
@@ -82,6 +90,25 @@ export interface Accepted {
 }
 
 /**
+ * The bytes of images and files of conversations. A store that keeps a log may have it.
+ *
+ * **Contract**
+ *
+ * - `put` has stored the bytes of a conversation under an id when it returns, or when its promise resolves. The same id has
+ *   the same bytes: the caller derives the id from them. The store keeps the bytes, so the caller does not change them.
+ * - `get` returns the bytes; `undefined` for an unknown id.
+ * - `size` returns how many bytes the blobs of a conversation have together; 0 for an unknown conversation. Its cost grows
+ *   with their number, not with their bytes.
+ *
+ * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`.
+ */
+export interface Blobs {
+  readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
+  readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
+  readonly size: (chat: string) => Answer<number>
+}
+
+/**
  * A store that keeps the log of each conversation: the newest record, and every earlier one.
  *
  * **Contract**: as {@link Store}, and
@@ -144,6 +171,8 @@ export interface SessionStore extends Store {
   readonly waiting?: (options?: WaitOptions) => Answer<WaitList>
   /** A store without it escalates no wait. */
   readonly escalate?: (askedUntil: number, limit: number) => Answer<ReadonlyArray<Wait>>
+  /** The bytes of images and files. A store without it keeps them in the messages. */
+  readonly blobs?: Blobs | undefined
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>
   readonly close: () => Answer<void>

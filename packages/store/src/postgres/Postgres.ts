@@ -5,7 +5,8 @@
  */
 import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
-import { checkedOptions, SqlStore } from "../sql/index.ts"
+import { checkedOptions } from "../options/index.ts"
+import { SqlStore } from "../sql/index.ts"
 import { databaseName } from "./databaseName.ts"
 import { LazyDatabase } from "./lazyDatabase.ts"
 import { postgresDialect } from "./postgresSchema.ts"

@@ -18,6 +18,7 @@ import {
   rowsOf,
   searchedText,
   textIn,
+  blobTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -165,7 +166,8 @@ export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
     inbox(dialect.prefix),
     fences(dialect.prefix),
     bucketColumn(dialect),
-    waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" })
+    waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" }),
+    blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" })
   ]
 }
 

@@ -1,4 +1,5 @@
 /** Conversations in SQL, for every database: log, list, queries, migrations and errors. */
+export { blobTable } from "./blobRows.ts"
 export { lists } from "./dialect.ts"
 export type { AddedItems, Dialect, EntrySave } from "./dialect.ts"
 export { searchedText } from "./entryForm.ts"
@@ -13,4 +14,3 @@ export type { Database } from "./sqlStore.ts"
 export { changedWait, partOf, waitTable } from "./waitRows.ts"
 export { StoreError } from "./StoreError.ts"
 export type { StoreErrorReason } from "./StoreError.ts"
-export { checkedOptions } from "./storeOptions.ts"

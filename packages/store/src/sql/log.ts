@@ -18,6 +18,7 @@
  */
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
+import { BlobRows } from "./blobRows.ts"
 import { type Dialect, type EntrySave, lists } from "./dialect.ts"
 import { type Input, stateOf, written } from "./entryForm.ts"
 import { Fences } from "./fences.ts"
@@ -64,6 +65,8 @@ export class Log {
   /** The verbs that only read. */
   readonly reads: LogReads
   readonly #fences: Fences
+  /** The blobs. Only `putBlob` adds one. */
+  readonly blobs: BlobRows
   readonly #sql: ReturnType<typeof statements>
 
   constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
@@ -73,6 +76,7 @@ export class Log {
     this.#inbox = new InboxRows(dialect)
     this.reads = new LogReads(dialect, { database, inbox: this.#inbox })
     this.#fences = new Fences(dialect)
+    this.blobs = new BlobRows(dialect)
     this.#sql = statements(dialect)
   }
 
@@ -89,14 +93,24 @@ export class Log {
     yield* this.#fences.check(fence)
     const now = Math.floor(this.#clock.now())
     for (;;) {
-      const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, input, now))
+      const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, [input.message], now))
       if (key !== undefined) return yield* this.#inbox.accept(key, this.reads.origin(id), input, now)
     }
   }
 
+  /** BLOB2, BLOB4 */
+  *putBlob(id: string, blob: string, bytes: Uint8Array, fence: Store.Fence | undefined): Asking<void> {
+    yield* this.#fences.check(fence)
+    const now = Math.floor(this.#clock.now())
+    for (;;) {
+      const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, [], now))
+      if (key !== undefined) return yield* this.blobs.put(key, { id: blob, bytes })
+    }
+  }
+
   /** A conversation without an entry; `undefined` when another program created it meanwhile. */
-  *#begin(id: string, { message }: Input, now: number): Asking<number | undefined> {
-    const begun = { ...Store.blank(id), thread: { messages: [message] } }
+  *#begin(id: string, messages: Chat["thread"]["messages"], now: number): Asking<number | undefined> {
+    const begun = { ...Store.blank(id), thread: { messages } }
     const { title } = Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now })
     const summary = [0, null, readable(title), 0, 0, now, 0] as const
     const [row] = yield* rowsOf(this.#sql.begin, ...summary, 0, 0, now, checkedId(id), Store.bucketOf(id))
@@ -162,6 +176,7 @@ export class Log {
     const begun = Store.forked(record, to, now)
     const forked = existing === undefined ? yield* this.#add(undefined, begun, entry) : undefined
     if (forked === undefined) throw Store.refused("chat_exists", to)
+    yield* this.blobs.copy(head.key, forked.key)
     return forked
   }
 

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { ValidationError } from "@troupe/chat/errors"
 
 /** A parameter of a query, `?` in its text. */
-export type Value = string | number | null | ReadonlyArray<string | null>
+export type Value = string | number | null | Uint8Array | ReadonlyArray<string | null>
 
 /** A query in SQL that both databases understand. */
 export interface Query {

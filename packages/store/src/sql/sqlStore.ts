@@ -150,6 +150,12 @@ export class SqlStore implements Store.SessionStore {
     return this.#write("", () => escalateWaits(this.#database.dialect, due))
   }
 
+  readonly blobs: Store.Blobs = {
+    put: async (chat, id, bytes, fence) => this.#write(chat, () => this.#log.putBlob(chat, id, bytes, fence)),
+    get: async (chat, id) => this.#read(chat, () => this.#log.blobs.get(chat, id)),
+    size: async (chat) => this.#read(chat, () => this.#log.blobs.size(chat))
+  }
+
   async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {
     await this.#write(id, () => this.#log.keepDraft(id, text, after, fence))
   }

@@ -6,7 +6,8 @@
 import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { openSqlite } from "./openSqlite.ts"
-import { checkedOptions, SqlStore } from "../sql/index.ts"
+import { checkedOptions } from "../options/index.ts"
+import { SqlStore } from "../sql/index.ts"
 
 /**
  * The options of a store in SQLite.

@@ -123,7 +123,7 @@ export class SqliteDatabase implements Database {
   }
 
   #rows({ sql, params }: Query): ReadonlyArray<Row> {
-    return this.#statement(sql).all(...(params as ReadonlyArray<string | number | null>))
+    return this.#statement(sql).all(...(params as ReadonlyArray<string | number | null | Uint8Array>))
   }
 
   #run(sql: string): void {

@@ -14,6 +14,7 @@ import {
   rowsOf,
   searchedText,
   textIn,
+  blobTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -170,7 +171,8 @@ export const sqliteAdditions: ReadonlyArray<Addition> = [
     number: "INTEGER",
     text: "TEXT",
     end: " STRICT"
-  })
+  }),
+  blobTable(sqliteDialect, { number: "INTEGER", bytes: "BLOB", end: " STRICT" })
 ]
 
 /** All migrations, in order. */

@@ -1,6 +1,7 @@
 /** The laws of a store that keeps a log. */
 import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
+import { blobLaws } from "./storeBlobSuite.ts"
 import { fenceLaws } from "./storeFenceSuite.ts"
 import { inboxLaws } from "./storeInboxSuite.ts"
 import { keepsLaws } from "./storeKeepsSuite.ts"
@@ -21,7 +22,8 @@ export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...rewindLaws(make),
   ...lifeLaws(make),
   ...listLaws(make),
-  ...waitLaws(make)
+  ...waitLaws(make),
+  ...blobLaws(make)
 ]
 
 const logLaws = (make: MakeStore): ReadonlyArray<Law> => [

@@ -1,0 +1,2 @@
+/** The options of stores, and their check. */
+export { checkedOptions } from "./storeOptions.ts"
