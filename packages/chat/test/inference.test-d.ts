@@ -152,7 +152,7 @@ test("an editor completes why a turn ended, wherever that is, and any other word
         | "cancelled"
       )
     | ("expired" | "awaiting_approval" | "budget_tokens" | "budget_cost" | "budget_time" | "consecutive_mistakes")
-    | ("no_progress" | "hook_crashed" | "max_chain_requests")
+    | ("no_progress" | "hook_crashed" | "max_chain_requests" | "max_tree_requests")
   expectTypeOf<Completed<HaltedReason>>().toEqualTypeOf<Words>()
   expectTypeOf<Completed<ChatResult["haltedReason"]>>().toEqualTypeOf<Words>()
   expectTypeOf<Completed<ChatView["haltedReason"]>>().toEqualTypeOf<Words>()

@@ -109,6 +109,7 @@ const endOf = (result: ChatResult): TurnEnd => {
     case "tool_error":
     case "max_turns":
     case "max_chain_requests":
+    case "max_tree_requests":
     case "consecutive_mistakes":
     case "no_progress":
       return "failed"
@@ -121,6 +122,8 @@ const failureOf = ({ haltedReason, metadata }: ChatResult): unknown => {
   switch (haltedReason) {
     case "max_turns":
       return `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
+    case "max_tree_requests":
+      return `The chat and its sub-agents sent ${String(metadata["maxTreeRequests"])} requests; say something to go on`
     case "max_chain_requests":
       return "The ends of background tasks began too many turns; say something to go on"
     case "consecutive_mistakes":

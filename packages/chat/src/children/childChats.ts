@@ -36,6 +36,7 @@ import { clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
 import { ChildNotes } from "./childNotes.ts"
 import type { FamilyChat, WorkProcess } from "./familyChat.ts"
 import { Spending } from "./spending.ts"
+import { type TreeBounds, TreeLimits } from "./treeLimits.ts"
 import { answerOf, failed, lastSaid } from "./childAnswer.ts"
 import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
 
@@ -47,6 +48,7 @@ interface ChildRef extends Answering {
 
 /** The functions that children need from the directory. */
 export interface ChildrenHome {
+  readonly treeBounds: TreeBounds
   /** The supervisor of the chats without a parent, once it is up; `chatsUp` is it if it is up now. */
   readonly chats: () => Promise<Pid>
   readonly chatsUp: () => Pid | undefined
@@ -90,11 +92,14 @@ export class ChildChats {
   readonly #runs = new Map<string, Run>()
   readonly #supervisors = new WeakMap<Pid, Promise<Pid>>()
   readonly #spending: Spending
+  readonly #tree: TreeLimits
   readonly #notes = new ChildNotes()
 
   constructor(home: ChildrenHome) {
     this.#home = home
+    this.#tree = new TreeLimits(home.treeBounds, home.living)
     this.#spending = new Spending({
+      tree: this.#tree,
       living: home.living,
       childrenOf: (id) => this.#childrenOf(id),
       counted: (child) => this.#runs.get(child)?.wait?.counted ?? Usage.empty
@@ -112,6 +117,11 @@ export class ChildChats {
   /** What a chat and its children spend. */
   spending(id: string): FamilySpending {
     return this.#spending.of(id)
+  }
+
+  /** A chat is no longer in memory. */
+  released(id: string): void {
+    this.#tree.forget(id)
   }
 
   /** A process of this chat starts. */
@@ -258,7 +268,12 @@ export class ChildChats {
       return failed(call, "child_refused", message, { metadata: { maxDepth } })
     }
     const others = this.#childrenOf(parent).filter((other) => other !== id)
-    if (others.length < maxChildren) return undefined
+    if (others.length < maxChildren) {
+      if (this.#tree.begins(id)) return undefined
+      const { maxTreeChildren } = this.#tree.bounds
+      const many = `${maxTreeChildren} agents have begun for the last message, and no more may; do the task without ${call.agent}`
+      return failed(call, "child_refused", many, { metadata: { maxTreeChildren } })
+    }
     const message = `${maxChildren} agents run for this chat, and no more may; call ${call.agent} again when one of them has answered`
     return failed(call, "child_refused", message, { metadata: { maxChildren } })
   }

@@ -2,3 +2,4 @@
 export { ChildChats } from "./childChats.ts"
 export { withoutLimit } from "./childWaits.ts"
 export type { FamilyChat } from "./familyChat.ts"
+export type { TreeBounds } from "./treeLimits.ts"

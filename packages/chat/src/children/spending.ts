@@ -6,16 +6,19 @@
  * SUB7. The usage of a child counts for its parent once: for the budget of the parent's turn at once, and for the parent's usage when
  *       the step of the call ends. The usage before a wait is counted with the wait.
  * SUB8. Before each request of a child the budget of every chat above must have something left. All children of a chat share that
- *       rest, so each of those that run at the same time overspends it by at most one request.
+ *       rest, so each of those that run at the same time overspends it by at most one request. A child in the background counts alike,
+ *       also while no turn of its parent runs: then for the chain of the parent.
  */
 import * as Usage from "../model/Usage.ts"
 import type { FamilySpending } from "../options/index.ts"
-import { budgetSpent, type Terminal } from "../stopConditions/index.ts"
+import { budgetSpent, carried, type Terminal } from "../stopConditions/index.ts"
 import { original } from "../values/index.ts"
 import type { FamilyChat } from "./familyChat.ts"
+import type { TreeLimits } from "./treeLimits.ts"
 
 /** The chats whose spending is counted. */
 export interface SpendingHome {
+  readonly tree: TreeLimits
   readonly living: (id: string) => FamilyChat | undefined
   /** The ids of the children that run for a chat. */
   readonly childrenOf: (id: string) => ReadonlyArray<string>
@@ -44,7 +47,8 @@ export class Spending {
   of(id: string): FamilySpending {
     return {
       spent: (key) => this.#endedWith(id, key),
-      take: () => {
+      take: (requests) => {
+        this.#home.tree.sent(id, requests)
         const taken = this.#ended.has(id) ? this.#endedOf(id) : undefined
         this.#ended.delete(id)
         return taken
@@ -77,17 +81,23 @@ export class Spending {
     if (left.length > 0) this.#ended.set(id, new Map(left))
   }
 
-  /** Why a child may send no more requests (SUB8). */
+  /** Why a chat may send no more requests (SUB8, SUB14). */
   overspent(id: string): Terminal | undefined {
+    return this.#home.tree.spent(id) ?? this.#overspent(id)
+  }
+
+  #overspent(id: string): Terminal | undefined {
     const chat = this.#home.living(id)
     const above = chat?.context?.caller.parent?.chat
     const parent = above === undefined ? undefined : this.#home.living(above)
     if (parent === undefined) return undefined
     const { budget, context, stepUsage } = parent
-    const steps = (context?.steps ?? []).map(original)
+    // At rest, the chain has what the steps of the last turn used.
+    const steps = context?.turn === undefined ? [] : context.steps.map(original)
     const running = { response: { usage: stepUsage }, childUsage: this.#spentBelow(parent.id) }
-    const spent = budget === undefined ? undefined : budgetSpent(budget, [...steps, running])
-    if (spent === undefined) return this.overspent(parent.id)
+    const used = [...carried(context?.chain), ...steps, running]
+    const spent = budget === undefined ? undefined : budgetSpent(budget, used)
+    if (spent === undefined) return this.#overspent(parent.id)
     return { ...spent, metadata: { ...spent.metadata, chat: parent.id } }
   }
 

@@ -132,6 +132,7 @@ export class RunningTroupe {
       maxStartingChats,
       maxTasks: own.maxTasks ?? 16,
       maxChainRequests: own.maxChainRequests ?? 50,
+      treeBounds: { maxTreeChildren: own.maxTreeChildren ?? 100, maxTreeRequests: own.maxTreeRequests ?? 1_000 },
       home,
       inspect,
       released: (id) => forgetChat(guardedStore, id)

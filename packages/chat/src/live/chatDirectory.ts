@@ -28,7 +28,7 @@ import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
 import { ChatLife, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../background/index.ts"
-import { ChildChats, type FamilyChat, withoutLimit } from "../children/index.ts"
+import { ChildChats, type FamilyChat, type TreeBounds, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -56,6 +56,7 @@ export interface ChatParts {
   readonly maxStartingChats: number
   readonly maxTasks: number
   readonly maxChainRequests: number
+  readonly treeBounds: TreeBounds
   readonly home: Home | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
@@ -83,7 +84,8 @@ export class ChatDirectory {
     const { draftEveryMs: everyMs, passivateAfterMs: afterMs, system, tree } = parts
     const keep = (draft: Draft): void => void tree.notify(draft)
     this.#drafting = everyMs === undefined ? undefined : { clock: system.clock, everyMs, keep }
-    this.#passivation = new Passivation(system.clock, afterMs, (id) => this.#reviving.has(id), parts.released)
+    const released = releasing(parts, this.#children)
+    this.#passivation = new Passivation(system.clock, afterMs, (id) => this.#reviving.has(id), released)
   }
 
   /** The chats that have a process or are to have one, by id. */
@@ -151,7 +153,7 @@ export class ChatDirectory {
 
   #made(id: string, fence: Fence | undefined): Living {
     const { system, agents } = this.#parts
-    const drafting = fence === undefined ? this.#drafting : this.#draftingUnder(fence)
+    const drafting = fence === undefined ? this.#drafting : draftingUnder(this.#drafting, fence)
     const chat = new LiveChat(
       id,
       this.home,
@@ -161,11 +163,6 @@ export class ChatDirectory {
     const living = { chat, ref: new LocalChatRef(chat, this.tasks) }
     this.#passivation.hold(id, living)
     return living
-  }
-
-  #draftingUnder(fence: Fence): DraftKeeping | undefined {
-    const drafting = this.#drafting
-    return drafting && { ...drafting, keep: (draft) => drafting.keep({ ...draft, fence }) }
   }
 
   /** Stops all chats, and unloads no more idle chats. */
@@ -411,9 +408,21 @@ const mayAct = (home: Home, chat: LiveChat | undefined): boolean => {
 const isSame = (one: Fence | undefined, other: Fence | undefined): boolean =>
   one?.epoch === other?.epoch && one?.key === other?.key
 
+const draftingUnder = (drafting: DraftKeeping | undefined, fence: Fence): DraftKeeping | undefined =>
+  drafting && { ...drafting, keep: (draft) => drafting.keep({ ...draft, fence }) }
+
+/** Forgets a chat that the directory no longer holds strongly. */
+const releasing =
+  ({ released }: ChatParts, children: ChildChats) =>
+  (id: string): void => {
+    children.released(id)
+    released(id)
+  }
+
 /** The children of the chats of a directory. */
-const childrenOf = ({ tree, agents, home, toolSlots }: ChatParts, chats: ChatDirectory): ChildChats =>
+const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, chats: ChatDirectory): ChildChats =>
   new ChildChats({
+    treeBounds,
     chats: () => tree.chats(),
     chatsUp: () => tree.chatsUp,
     called: (id) => chats.called(id),
@@ -440,7 +449,7 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     budget,
     stepUsage: view.stepUsage,
     setPermissionMode: (mode) => chat.setPermissionMode(mode),
-    childrenBegan: (children) => chat.asked((process) => sendChildren(id, process, children)),
+    childrenBegan: (children) => chat.asked((to) => sendChildren(id, to, children)),
     cancel: () => chat.cancelTurn(),
     stop: () => chat.stop()
   }

@@ -55,6 +55,8 @@ const ownOptions = {
   maxToolCalls: positiveInteger.optional(),
   maxTasks: positiveInteger.optional(),
   maxChainRequests: countFrom1.optional(),
+  maxTreeChildren: countFrom1.optional(),
+  maxTreeRequests: countFrom1.optional(),
   answer: wordOf("user_message", "tool_result").optional(),
   agents: z.unknown(),
   agent: z.unknown()
@@ -158,6 +160,18 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * `max_chain_requests`. A later end waits in the inbox, and joins the turn of the next input.
    */
   readonly maxChainRequests?: number | undefined
+  /**
+   * How many sub-agents one input of a chat begins, at all depths together. Default: 100; `Infinity` is no bound. A further call fails with
+   * `child_refused`, and the model reads the bound.
+   */
+  readonly maxTreeChildren?: number | undefined
+  /**
+   * How many model requests a chat and all sub-agents below it send together for one input of the chat. Default: 1,000; `Infinity` is no
+   * bound. Then each of their turns ends with `max_tree_requests`.
+   *
+   * **Details**: sub-agents that run at the same time exceed the bound by at most one request each. The count is in memory.
+   */
+  readonly maxTreeRequests?: number | undefined
   /**
    * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. It is also stored
    * when its chat ends. Default: 2,000; without a store only when the chat ends. `Infinity` is never.

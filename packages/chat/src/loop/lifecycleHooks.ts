@@ -77,6 +77,7 @@ const failures: ReadonlySet<string> = new Set([
   "budget_cost",
   "budget_time",
   "max_chain_requests",
+  "max_tree_requests",
   "consecutive_mistakes",
   "no_progress",
   "hook_crashed"

@@ -18,8 +18,11 @@ import type { CallTimeout } from "./callPolicy.ts"
 export interface FamilySpending {
   /** The usage of the child whose call has this key, and ended in the running step; `undefined` for none. */
   readonly spent: (key: () => string) => Usage | undefined
-  /** Returns the usage of all children whose calls ended, at the end of the step, once; `undefined` for none. */
-  readonly take: () => Usage | undefined
+  /**
+   * Called at the end of a step, with the requests that it sent. Returns the usage of all children whose calls ended, once; `undefined` for
+   * none.
+   */
+  readonly take: (requests: number) => Usage | undefined
   /** The budget of a chat above that is used up, if one is. */
   readonly overspent: () =>
     | { readonly reason: HaltedReason; readonly metadata: Readonly<Record<string, unknown>> }

@@ -76,7 +76,13 @@ export const using = (
   timeMs: chain.timeMs + more.timeMs
 })
 
-const limits: ReadonlySet<HaltedReason> = new Set(["budget_tokens", "budget_cost", "budget_time", "max_chain_requests"])
+const limits: ReadonlySet<HaltedReason> = new Set([
+  "budget_tokens",
+  "budget_cost",
+  "budget_time",
+  "max_chain_requests",
+  "max_tree_requests"
+])
 
 /** Whether a turn ended at a limit of its chain. */
 export const endsChain = (reason: HaltedReason): boolean => limits.has(reason)

@@ -24,6 +24,7 @@ import { Mode } from "./PermissionMode.ts"
  * - `expired`: the last reason of a chat, not of a turn: the chat waited for an answer longer than its time to live
  * - `awaiting_approval`: tool calls wait for a person's decision
  * - `budget_tokens`, `budget_cost`, `budget_time`: the budget of the turn and of its chain is used up
+ * - `max_tree_requests`: the chat and its sub-agents have sent `maxTreeRequests` requests
  * - `max_chain_requests`: the turns that the runtime began have sent `maxChainRequests` requests
  * - `consecutive_mistakes`: `maxMistakes` replies in a row had only calls that failed
  * - `no_progress`: `maxUnproductive` replies in a row changed nothing
@@ -46,6 +47,7 @@ export const HaltedReason = z.union([
     "budget_cost",
     "budget_time",
     "max_chain_requests",
+    "max_tree_requests",
     "consecutive_mistakes",
     "no_progress",
     "hook_crashed"
@@ -70,7 +72,7 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
  * decision, if any. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
  * `permissions` set it. `metadata` depends on the reason: `max_turns` has `maxTurns`; `halt_when` has `haltWhenStepIndex`;
  * handler halts have `haltToolCallId` and `haltResult`; `tool_error` has `haltToolCallId` and `error`; `error` has `error`;
- * `manual_tool_calls` has `manualTurnIndex`; `max_chain_requests` has `maxChainRequests`; the budgets have `budget` and, except for the time, `spent`;
+ * `manual_tool_calls` has `manualTurnIndex`; `max_chain_requests` has `maxChainRequests`; `max_tree_requests` has `maxTreeRequests`; the budgets have `budget` and, except for the time, `spent`;
  * `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`, `unproductive` and a
  * `snapshot` of the last messages; a halt by a lifecycle hook has `haltHook`, its event, and after a fault `error`. After
  * two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was refused.

@@ -1,5 +1,5 @@
 /** The stored data of a conversation: its agent, results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
-export { addressOf, AgentRef, callOf, childId, childrenLeft, isChildId, ParentRef } from "./Child.ts"
+export { addressOf, AgentRef, callOf, childId, childrenLeft, isChildId, ParentRef, rootOf } from "./Child.ts"
 export { Decision, PendingApproval } from "./Approval.ts"
 export type { Ask, ChildWait } from "./Approval.ts"
 export {

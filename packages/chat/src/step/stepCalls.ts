@@ -194,7 +194,7 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     halt,
     error: context.error,
     permissionMode: permissionMode.fold(outcomes, options.permissions),
-    childUsage: options.family?.take()
+    childUsage: options.family?.take(open === undefined ? 1 : 0)
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }
   const opened = afterBatch(context)

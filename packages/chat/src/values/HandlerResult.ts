@@ -85,6 +85,7 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "budget_cost",
   "budget_time",
   "max_chain_requests",
+  "max_tree_requests",
   "consecutive_mistakes",
   "no_progress",
   "hook_crashed",

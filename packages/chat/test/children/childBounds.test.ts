@@ -2,8 +2,10 @@ import { expect, test } from "vitest"
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { calls, says } from "../double/scripts.ts"
-import { delegates } from "../double/subagents.ts"
+import { calls, said, says } from "../double/scripts.ts"
+import { childrenIn, delegates } from "../double/subagents.ts"
+import { subagent } from "../../src/agents/subagentTool.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 import { livingChatsOf } from "../../src/live/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
 import { text } from "../../src/model/Message.ts"
@@ -129,6 +131,61 @@ test("SUB8 parallel children overspend the budget of the parent by at most one r
   expect(spent).toBeGreaterThanOrEqual(200)
   expect(spent).toBeLessThanOrEqual(200 + 3 * 60)
   expect(result.steps[0]?.childUsage?.totalTokens).toBe(spent)
+})
+
+/** The root and its children call further children without end. */
+const breeding = (options: Partial<TroupeOptions>) => {
+  const respond = () => calls(["research", { input: "a" }], ["research", { input: "b" }])
+  const research = { adapter: check.fake({ respond }), tools: [subagent("research", { maxDepth: 50 })], maxTurns: 50 }
+  return { research, root: check.fake({ respond }), options: { maxTurns: 50, maxUnproductive: 0, ...options } }
+}
+
+test("SUB14 a tree of sub-agents sends at most maxTreeRequests requests, and one more for each that runs", async () => {
+  const { research, root, options } = breeding({ maxTreeRequests: 40, maxTreeChildren: Infinity })
+  const { troupe } = await check.troupe({
+    adapter: root,
+    tools: [subagent("research", { maxDepth: 4 })],
+    agents: { research: { ...research, tools: [subagent("research", { maxDepth: 4 })] } },
+    ...options
+  })
+  const chat = await troupe.chat("c")
+  const result = await chat.send("go").result()
+  expect(result).toMatchObject({ haltedReason: "max_tree_requests", metadata: { maxTreeRequests: 40 } })
+  // 31 chats of four levels run at once.
+  const sent = () => research.adapter.requests.length + root.requests.length
+  expect(sent()).toBeLessThanOrEqual(40 + 31)
+  const before = sent()
+  expect((await chat.send("again").result()).haltedReason).toBe("max_tree_requests")
+  expect(sent() - before).toBeGreaterThan(20)
+})
+
+test("SUB13 one input of a root begins at most maxTreeChildren sub-agents, at all depths together", async () => {
+  const { research, root, options } = breeding({ maxTreeChildren: 10, maxTreeRequests: 400 })
+  const { troupe, store } = await delegates(check, () => says("x"), {
+    adapter: root,
+    agents: { research },
+    ...options,
+    maxMistakes: 3
+  })
+  const result = await (await troupe.chat("c")).send("go").result()
+  expect(await childrenIn(store)).toHaveLength(10)
+  expect(result.thread.messages.map(said).join("")).toContain("10 agents have begun for the last message")
+})
+
+test("SUB8 children in the background use up the budget of their root", async () => {
+  const look = tool({ name: "look", effect: "read", execute: () => "seen" })
+  const looking = () => spending(calls("look"), 60)
+  const adapter = check.fake({ respond: looking })
+  const { troupe } = await delegates(check, looking, {
+    agents: { research: { adapter, tools: [look], maxTurns: 50 } },
+    tool: { background: true },
+    budget: { tokens: 200 },
+    maxUnproductive: 0
+  })
+  const chat = await troupe.chat("c")
+  await chat.send("please !dig and !dive and !delve").result()
+  await until(() => chat.getSnapshot()?.context.phase === "idle" && chat.thread.messages.length >= 8)
+  expect(adapter.requests.length * 60).toBeLessThanOrEqual(200 + 3 * 60)
 })
 
 test("SLOT5 children and their calls run when all slots are taken by the calls that wait for them", async () => {

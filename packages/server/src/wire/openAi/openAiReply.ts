@@ -193,6 +193,7 @@ export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult): str
     case "budget_cost":
     case "budget_time":
     case "max_chain_requests":
+    case "max_tree_requests":
       return "length"
     case "error":
     case "cancelled":

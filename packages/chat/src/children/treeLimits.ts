@@ -1,0 +1,77 @@
+/**
+ * The limits of a tree: a chat that a user began, with all sub-agents below it.
+ *
+ * Owns: what each tree has used since the last input of its root. Does not own the chats.
+ *
+ * SUB13. One input of a root begins at most `maxTreeChildren` sub-agents, however deep they are. A further call fails with
+ *        `child_refused`, and the model reads the bound. A call that runs again does not count again.
+ * SUB14. All chats of a tree together send at most `maxTreeRequests` requests for one input of the root, and one more for each that runs
+ *        at the same time. Then each turn of the tree ends with `max_tree_requests`.
+ */
+import type { ChatContext } from "../loop/index.ts"
+import { rootOf } from "../record/index.ts"
+import type { Terminal } from "../stopConditions/index.ts"
+
+/** The bounds of each tree. */
+export interface TreeBounds {
+  readonly maxTreeChildren: number
+  readonly maxTreeRequests: number
+}
+
+/** What a tree has used since the turn `cause` of its root began a chain. */
+interface Tree {
+  readonly cause: string | undefined
+  readonly children: Set<string>
+  requests: number
+}
+
+type Living = (id: string) => { readonly context: Pick<ChatContext, "turn" | "chain"> | undefined } | undefined
+
+export class TreeLimits {
+  readonly bounds: TreeBounds
+  readonly #living: Living
+  readonly #trees = new Map<string, Tree>()
+
+  constructor(bounds: TreeBounds, living: Living) {
+    this.bounds = bounds
+    this.#living = living
+  }
+
+  /** A chat of the tree has sent requests. */
+  sent(id: string, requests: number): void {
+    this.#of(id).requests += requests
+  }
+
+  /** Counts a child of the tree; false if the tree may begin no further one (SUB13). */
+  begins(child: string): boolean {
+    const { children } = this.#of(child)
+    if (children.has(child)) return true
+    if (children.size >= this.bounds.maxTreeChildren) return false
+    children.add(child)
+    return true
+  }
+
+  /** Why the chats of the tree send no further request (SUB14); `undefined` if they may. */
+  spent(id: string): Terminal | undefined {
+    const { maxTreeRequests } = this.bounds
+    if (this.#of(id).requests < maxTreeRequests) return undefined
+    return { reason: "max_tree_requests", metadata: { maxTreeRequests } }
+  }
+
+  /** Forgets the tree of a root that is no longer in memory. */
+  forget(id: string): void {
+    this.#trees.delete(id)
+  }
+
+  /** A turn of the root that carries on no chain begins the counts anew. */
+  #of(id: string): Tree {
+    const root = rootOf(id)
+    const known = this.#trees.get(root)
+    const { turn, chain } = this.#living(root)?.context ?? {}
+    const cause = turn !== undefined && chain === undefined ? turn.id : known?.cause
+    if (known !== undefined && known.cause === cause) return known
+    const tree = { cause, children: new Set<string>(), requests: 0 }
+    this.#trees.set(root, tree)
+    return tree
+  }
+}
