@@ -30,9 +30,9 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { quoted, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
-import { exactArguments, type ToolCall } from "../model/index.ts"
+import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
-import { copied } from "../json/index.ts"
+import { copied, withBigints } from "../json/index.ts"
 import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
 import { type CallPlace, type ChatHandle, type ParsedArguments, type SubagentCall, type Tool } from "../tool/index.ts"
 import { checkedMode, type ModeWish } from "../gate/index.ts"
@@ -127,9 +127,10 @@ export class ToolExecution implements ContextOwner {
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
-    const args = exactArguments(this.written)
+    const { arguments: read, rawArguments } = this.written
     this.#running = true
-    if (args === null) return this.#settle(unreadableArguments(this.written))
+    if (read === null) return this.#settle(unreadableArguments(this.written))
+    const args = withBigints(read, rawArguments)
     const fiber = this.#fork(Effect.callback((resume) => this.#check(copied(args), resume)))
     this.#fiber = fiber
     fiber.addObserver((exit) => this.#exited(exit))

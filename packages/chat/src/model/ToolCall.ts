@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { withBigints, withRawIntegers } from "../json/index.ts"
+import { withRawIntegers } from "../json/index.ts"
 import { openRecord } from "../values/index.ts"
 
 /**
@@ -14,7 +14,7 @@ import { openRecord } from "../values/index.ts"
  * is the original text. A call with `null` arguments is never executed: it ends as an `invalid_arguments` error. `metadata`
  * carries provider data that must be sent back (for example thought signatures). `problem` is why `arguments` is `null`
  * although its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored. In `arguments` an integer
- * beyond 2^53 is rounded; {@link exactArguments} has it exactly.
+ * beyond 2^53 is rounded; the handler gets it exactly.
  */
 export const ToolCall = z
   .object({
@@ -45,24 +45,9 @@ export const parseArguments = (raw: string): Record<string, unknown> | null => {
   }
 }
 
-/** The parts of a call that its exact arguments come from. */
-type Written = Pick<ToolCall, "arguments" | "rawArguments">
-
-/**
- * The arguments with each integer beyond 2^53 as a bigint, as the handler gets them; `null` when the arguments are.
- *
- * @example
- * ```ts import.meta.vitest
- * import { ToolCall } from "@troupe/chat/messages"
- *
- * const rawArguments = '{"id": 1234567890123456789}'
- * const call = { arguments: ToolCall.parseArguments(rawArguments), rawArguments }
- * ToolCall.exactArguments(call) // => { id: 1234567890123456789n }
- * ```
- */
-export const exactArguments = ({ arguments: args, rawArguments }: Written): Record<string, unknown> | null =>
-  args === null ? null : withBigints(args, rawArguments)
-
 /** The arguments for `JSON.stringify`, which writes each integer beyond 2^53 as the model wrote it; `null` when the arguments are. */
-export const writtenArguments = ({ arguments: args, rawArguments }: Written): Record<string, unknown> | null =>
+export const writtenArguments = ({
+  arguments: args,
+  rawArguments
+}: Pick<ToolCall, "arguments" | "rawArguments">): Record<string, unknown> | null =>
   args === null ? null : withRawIntegers(args, rawArguments)
