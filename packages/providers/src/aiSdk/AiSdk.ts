@@ -105,7 +105,12 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
       try {
         const stream = await unlessAborted(opening, signal, abort)
         if (stream === undefined) return nothing
-        const about = { provider: name, providerName: own[0] ?? "", rawChunks: adapterOptions.includeRawChunks }
+        const about = {
+          provider: name,
+          providerName: own[0] ?? "",
+          rawChunks: adapterOptions.includeRawChunks,
+          ownTools: request.providerTools === undefined ? undefined : new Set(request.tools.map((tool) => tool.name))
+        }
         return new PartSequence(stream, about, signal, abort)
       } catch (error) {
         throw adapterError(error, name)

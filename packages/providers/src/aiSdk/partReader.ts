@@ -8,7 +8,7 @@
  * PART2. `message_completed` comes last, once, however the stream ends, and `text_completed` once before it when there was
  *        text.
  * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
- *        provider. A call that the provider runs itself is never one of ours.
+ *        provider. A call that the provider runs itself is never one of ours, also when its package marks only its end.
  *        Another call under the id of a completed call gets an id of its own: each call of a message has one result. The
  *        same call once more, with the same arguments, is a repetition.
  * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
@@ -30,6 +30,8 @@ export interface About {
   readonly provider: string
   readonly providerName: string
   readonly rawChunks: boolean
+  /** The names of the program's tools, if the request has tools of the provider too. */
+  readonly ownTools?: ReadonlySet<string> | undefined
 }
 
 /** The reader of one reply. */
@@ -54,16 +56,19 @@ export class PartReader {
   readonly #completedCalls = new Map<string, string>()
   /** The ids of calls whose own ids were used before, by these (PART3). */
   readonly #otherIds = new Map<string, string>()
+  /** The calls that the provider runs, or may run: their end says so (PART3). */
   readonly #foreignCalls = new Set<string>()
+  readonly #ownTools: ReadonlySet<string> | undefined
   #about: Record<string, unknown> = {}
   #held: Array<Record<string, unknown>> = []
   #usage: ReturnType<typeof usageOf> = {}
 
   /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
-  constructor({ provider, providerName, rawChunks }: About, emit: (event: AdapterEvent) => void) {
+  constructor({ provider, providerName, rawChunks, ownTools }: About, emit: (event: AdapterEvent) => void) {
     this.#provider = provider
     this.#parts = new ReplyParts(providerName)
     this.#rawChunks = rawChunks
+    this.#ownTools = ownTools
     this.#emit = emit
   }
 
@@ -113,8 +118,9 @@ export class PartReader {
         return
       case "tool-input-start":
         this.#start()
-        if (part.providerExecuted === true) this.#foreignCalls.add(part.id)
-        else this.#startCall(part.id, part.toolName)
+        if (part.providerExecuted === true || this.#ownTools?.has(part.toolName) === false) {
+          this.#foreignCalls.add(part.id)
+        } else this.#startCall(part.id, part.toolName)
         return
       case "tool-input-delta":
         if (part.delta === "" || this.#foreignCalls.has(part.id)) return

@@ -10,6 +10,7 @@ import type {
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
+import { acceptedBy } from "./foreignHistory.ts"
 import { givenOptions, handedBack } from "./providerMetadata.ts"
 import { isBlank, sendable } from "./sendablePrompt.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
@@ -21,7 +22,7 @@ export const promptOf = (
   providerName: string,
   files: ToolFiles
 ): Array<LanguageModelV4Message> => {
-  const toolNames = new Map<string, string>()
+  const calls = new Map<string, ToolCall.ToolCall>()
   const prompt: Array<LanguageModelV4Message> = []
   for (const message of messages) {
     switch (message.role) {
@@ -34,21 +35,21 @@ export const promptOf = (
         break
       }
       case "assistant": {
-        for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.name)
+        for (const call of message.toolCalls ?? []) calls.set(call.id, call)
         const content = assistantParts(message, providerName)
         if (content.length > 0) prompt.push({ role: "assistant", content, ...givenOptions(message.metadata) })
         break
       }
       case "tool": {
         const last = prompt.at(-1)
-        const result = toolResult(message, toolNames, (one) => toolOutput(one, providerName, files))
+        const result = toolResult(message, calls.get(message.toolCallId), (one) => toolOutput(one, providerName, files))
         if (last?.role === "tool") last.content.push(result)
         else prompt.push({ role: "tool", content: [result] })
         break
       }
     }
   }
-  return sendable(prompt, messages.at(-1)?.role === "tool")
+  return acceptedBy(sendable(prompt, messages.at(-1)?.role === "tool"), providerName)
 }
 
 type PromptPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
@@ -167,14 +168,15 @@ type ToolMessage = Extract<Message.Message, { role: "tool" }>
 
 const toolResult = (
   message: ToolMessage,
-  toolNames: ReadonlyMap<string, string>,
+  call: ToolCall.ToolCall | undefined,
   outputOf: (message: ToolMessage) => LanguageModelV4ToolResultOutput
 ): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
   toolCallId: message.toolCallId,
-  toolName: toolNames.get(message.toolCallId) ?? message.name ?? "unknown",
+  toolName: call?.name ?? message.name ?? "unknown",
   output: outputOf(message),
-  ...handedBack(message.metadata)
+  // A result belongs to the caller of its call, which the data of the call names.
+  ...handedBack({ providerMetadata: call?.metadata?.["providerMetadata"], ...message.metadata })
 })
 
 /** The result of a tool. A call that did not complete is an error for the provider, if the message has the outcome. */

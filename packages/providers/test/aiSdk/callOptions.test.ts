@@ -34,6 +34,17 @@ const prompted = async (messages: ReadonlyArray<Message.Message>): Promise<unkno
 const hello = { type: "text-delta" as const, id: "t", delta: "hi" }
 
 describe("the prompt", () => {
+  test("gives a result the provider's data of its call", async () => {
+    const data = { scripted: { caller: { type: "program", callerId: "c0" } } }
+    const call = { id: "c1", name: "add", arguments: {}, metadata: { providerMetadata: data } }
+    const prompt = await prompted([
+      { role: "user", content: "x" },
+      { role: "assistant", content: "", toolCalls: [call] },
+      { role: "tool", toolCallId: "c1", content: "1" }
+    ])
+    expect(prompt).toMatchObject([{}, {}, { content: [{ type: "tool-result", providerOptions: data }] }])
+  })
+
   test("has every kind of content a user can send", async () => {
     const prompt = await prompted([
       { role: "system", content: "be brief" },

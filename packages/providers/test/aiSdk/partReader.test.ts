@@ -318,6 +318,49 @@ describe("PART3. a tool call", () => {
   })
 })
 
+describe("PART3. a call that its package marks only at its end", () => {
+  const start = { type: "tool-input-start" as const, id: "w", toolName: "web" }
+  const fragment = { type: "tool-input-delta" as const, id: "w", delta: '{"q":1}' }
+  const end = { type: "tool-call" as const, toolCallId: "w", toolName: "web", input: '{"q":1}' }
+  const providerTools = [{ type: "provider" as const, id: "x.web", name: "web", args: {} }]
+  const tools = [{ name: "add", description: "", schema: {} }]
+  const asked = (...parts: ReadonlyArray<LanguageModelV4StreamPart>) =>
+    pull(aiSdk(modelV4(() => streamOf(parts))), asking({ providerTools, tools }))
+
+  test("as one of the provider is never one of the program", async () => {
+    const result = { type: "tool-result" as const, toolCallId: "w", toolName: "web", result: { found: 1 } }
+    const events = await asked(
+      start,
+      fragment,
+      { ...end, providerExecuted: true },
+      result,
+      ...word("t", "hi"),
+      finish()
+    )
+    expect(tagsOf(events).slice(0, 4)).toEqual(["message_started", "raw_chunk", "raw_chunk", "text_delta"])
+    expect(only(events, "message_completed").message.parts?.map(({ type }) => type)).toEqual([
+      "provider_tool_call",
+      "provider_tool_result",
+      "text"
+    ])
+  })
+
+  test("and that never ends is none at all", async () => {
+    expect(tagsOf(await asked(start, fragment, finish("length")))).toEqual(["message_started", "message_completed"])
+  })
+
+  test("but not as one of the provider is started and completed there", async () => {
+    const events = await asked(start, fragment, end, finish("tool-calls"))
+    expect(tagsOf(events)).toEqual(["message_started", "tool_call_started", "tool_call_completed", "message_completed"])
+    expect(only(events, "tool_call_completed").arguments).toEqual({ q: 1 })
+  })
+
+  test("of a tool of the program streams as it comes", async () => {
+    const events = await asked({ ...start, toolName: "add" }, fragment, { ...end, toolName: "add" }, finish())
+    expect(tagsOf(events).slice(1, 4)).toEqual(["tool_call_started", "tool_call_delta", "tool_call_completed"])
+  })
+})
+
 describe("PART4. the finish reason", () => {
   const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: "{}" }
   const cut = { ...call, toolCallId: "d", input: '{"a":' }
