@@ -6,6 +6,7 @@
  * INBOX1. An input beyond a limit is refused (`inbox_full`) before its row is written. An accepted input is never refused
  *         for a limit, also when its row was written under wider limits. The cost of a check does not grow with the inputs
  *         that wait.
+ * INBOX2. A decision, a retry and results that wait for the running turn count as an input does, by their number and bytes.
  */
 import { SparseMap } from "../async/index.ts"
 import { SessionError } from "../errors/index.ts"

@@ -12,6 +12,7 @@ import * as Equal from "effect/Equal"
 import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, ShownTask, SnapshotObserver } from "../view/index.ts"
 import {
   type Decision,
+  isChildId,
   type Mode,
   type SendOptions,
   sentByTool,
@@ -19,8 +20,8 @@ import {
   type UserInput
 } from "../record/index.ts"
 import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
-import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
-import { boundDecision } from "../step/index.ts"
+import { Delivery, type Turn, undecidedCall, unknownToolCall, withoutResults } from "../inbox/index.ts"
+import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
@@ -115,6 +116,8 @@ export class LocalChatRef implements ChatRef {
   }
 
   retry({ options }: OwnOptions = {}): LiveTurn {
+    const full = this.#full({ messages: [] })
+    if (full !== undefined) return full
     const inputs = this.#lastInputs()
     const turn = this.#chat.retry(options)
     this.#retried = turn.turn.retry === true ? { turn, inputs } : undefined
@@ -153,11 +156,10 @@ export class LocalChatRef implements ChatRef {
       Object.hasOwn(results, toolCallId) ? [submittedMessage(toolCallId, results[toolCallId], limits)] : []
     )
     if (messages.length === 0) {
-      return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
+      return this.#refused(withoutResults(this.#chat.context))
     }
-    return this.#chat.start(input === undefined ? messages : [...messages, this.#message(input)], {
-      options
-    })
+    const said = input === undefined ? messages : [...messages, this.#message(input)]
+    return this.#full({ messages: said }) ?? this.#chat.start(said, { options })
   }
 
   attach(options: AttachOptions = {}): Attachment {
@@ -178,11 +180,20 @@ export class LocalChatRef implements ChatRef {
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
     const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.messageLimits }
-    return this.#chat.start([], {
-      options,
-      renews: renew,
-      decisions: [boundDecision(decision, toolCallId, state)]
-    })
+    const decisions = [boundDecision(decision, toolCallId, state)]
+    const late = context && unlistedCall(context, toolCallId)
+    if (late !== undefined) return this.#refused(late)
+    return this.#full({ messages: [], decisions }) ?? this.#chat.start([], { options, renews: renew, decisions })
+  }
+
+  /** The refused turn of a content that the inbox has no place for (INBOX2). */
+  #full(turn: Pick<Turn, "messages" | "decisions">): LiveTurn | undefined {
+    const full = this.#chat.ends.refusal(turn)
+    return full && this.#refused(full)
+  }
+
+  #refused(error: SessionError): LiveTurn {
+    return this.#chat.refused(error, new Delivery("queue", this.#chat.newId(), false))
   }
 
   async cancel(options?: CancelOptions): Promise<void> {
@@ -318,6 +329,20 @@ export class LocalChatRef implements ChatRef {
   stop(): Promise<void> {
     return this.#chat.stop()
   }
+}
+
+/**
+ * The error of a decision about a call that the running turn neither has nor waits with; `undefined` for another decision (DEC5). What a
+ * sub-agent waits for is known when its call waits.
+ */
+const unlistedCall = (
+  { turn, result, thread, open, pendingApprovals, toolCalls }: ChatSnapshot["context"],
+  toolCallId: string
+): SessionError | undefined => {
+  if (turn === undefined || result !== undefined || isChildId(toolCallId)) return undefined
+  const listed = pendingApprovals.map(({ toolCall }) => toolCall.id)
+  if ([...listed, ...toolCalls.map(({ id }) => id)].includes(toolCallId)) return undefined
+  return undecidedCall(toolCallId, listed, decidedBefore({ thread, open }, { toolCallId }))
 }
 
 const busy = (id: string): SessionError =>

@@ -21,6 +21,7 @@ import {
   dataOf,
   isUnanswered,
   nextTurn,
+  type Turn,
   refusalOf,
   unknownOutcome,
   waitsIn
@@ -305,10 +306,9 @@ export class TurnTable {
   }
 
   #count(turn: LiveTurn): void {
-    const [message] = turn.turn.messages
     const { delivery } = turn.turn
-    if (!isInput(turn) || delivery === undefined || message === undefined || turn.status === "delivered") return
-    this.#counted.add(turn.id, message)
+    if (delivery === undefined || turn.status === "delivered") return
+    this.#counted.add(turn.id, countedOf(turn.turn))
     delivery.settled = (id) => {
       this.#tally?.delete(id)
       if (this.#tally?.isEmpty === true) this.#tally = undefined
@@ -318,6 +318,13 @@ export class TurnTable {
   get #counted(): InboxTally {
     return (this.#tally ??= new InboxTally(this.#home.limits))
   }
+}
+
+/** The message that a turn counts as (INBOX2). */
+export const countedOf = ({ messages, decisions }: Pick<Turn, "messages" | "decisions">): Message => {
+  const [message, ...more] = messages
+  if (message?.role === "user" && more.length === 0) return message
+  return { role: "user", content: JSON.stringify(decisions ?? messages) }
 }
 
 /** Whether the turn has an input. */

@@ -21,7 +21,7 @@ import { original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import type { LiveView } from "../view/index.ts"
 import { alreadyDelivered, type AskedProcess } from "./chatCommands.ts"
-import type { TurnTable } from "./turnTable.ts"
+import { countedOf, type TurnTable } from "./turnTable.ts"
 
 /** The parts of a live chat that this file needs. */
 interface WaitingChat {
@@ -63,6 +63,12 @@ export class WaitEnds {
     }
     if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
     return this.#turns.cancel(turn)
+  }
+
+  /** Why the inbox refuses a turn with this content while a turn runs; `undefined` when it accepts it (INBOX2). */
+  refusal(turn: Parameters<typeof countedOf>[0]): SessionError | undefined {
+    const { id, context } = this.#chat
+    return this.#turns.full(id, this.#turns.running(context?.turn?.id), countedOf(turn))
   }
 
   /** Removes an input that waits (REF11). */

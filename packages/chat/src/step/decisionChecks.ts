@@ -5,6 +5,8 @@
  *       allow a call of a sub-agent, or to give it a result, needs the tool of the sub-agent in each chat above too.
  * DEC4. A question of a sub-agent, and a call whose result a person gives, is not allowed to run: only `result` answers it, and a
  *       question with a text that is not blank, and a call with a result that is not too long.
+ * DEC5. A decision about a call that the running turn neither has nor waits with is refused at once, and waits nowhere. The reason of a
+ *       decision has at most 10,000 characters.
  */
 import { Decision, isChildId, type OpenStep, type PendingApproval } from "../record/index.ts"
 import {
@@ -156,13 +158,20 @@ const problemsOf = (decision: Decision): ReadonlyArray<Finding> => {
         ? [{ field: ["value"], reason: "missing; null says that there is none" }]
         : below("value", wordless(decision.value))
     case "halt": {
-      const problem = haltProblem(decision.reason)
+      const problem = haltProblem(decision.reason) ?? tooLong(decision.reason)
       return problem === undefined ? [] : [{ field: ["reason"], reason: problem }]
     }
-    case "deny":
-      return []
+    case "deny": {
+      const problem = tooLong(decision.reason)
+      return problem === undefined ? [] : [{ field: ["reason"], reason: problem }]
+    }
   }
 }
+
+const mostReason = 10_000
+
+const tooLong = (reason: string | undefined): string | undefined =>
+  reason === undefined || reason.length <= mostReason ? undefined : `at_most ${mostReason} characters`
 
 const below = (step: string, found: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
   found.map(({ field, reason }) => ({ field: [step, ...shortened(field)], reason }))

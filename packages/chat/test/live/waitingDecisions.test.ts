@@ -1,0 +1,63 @@
+import { expect, test } from "vitest"
+import { ok } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
+import { memory } from "../../src/store/Store.ts"
+import { handAdapter } from "../double/handAdapter.ts"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const reasonOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "no error",
+    (error: { readonly reason?: unknown }) => error.reason ?? error
+  )
+
+test("DEC5 a decision about a call that the running turn does not have is refused at once", async () => {
+  const adapter = handAdapter()
+  const { troupe } = await check.troupe({ adapter, store: memory() })
+  const chat = await troupe.chat("c")
+  const running = chat.send("go")
+  await until(() => adapter.streams.length === 1)
+  for (let time = 0; time < 300; time++) {
+    const denied = chat.approve(`none ${time}`, { type: "deny", reason: "x".repeat(9_000) })
+    expect(denied.over).toBe(true)
+    expect(await reasonOf(denied.result())).toBe("unknown_tool_call_id")
+  }
+  expect(chat.getSnapshot()?.context.inbox).toHaveLength(0)
+  adapter.streams[0]?.finish("stop")
+  await running.result()
+})
+
+test("DEC5 the reason of a decision is bounded", async () => {
+  const { troupe } = await check.troupe({ adapter: handAdapter(), store: memory() })
+  const chat = await troupe.chat("c")
+  for (const type of ["deny", "halt"] as const) {
+    expect(() => chat.approve("c0", { type, reason: "x".repeat(10_001) })).toThrow("10000 characters")
+  }
+})
+
+test("INBOX2 decisions and retries that wait for the running turn count against the number and bytes of the inbox", async () => {
+  const gate = Promise.withResolvers<void>()
+  const hold = make({ name: "hold", handler: () => gate.promise.then(() => ok("held")) })
+  const adapter = check.fake({ scripts: [calls("hold"), says("done"), says("again"), says("again")] })
+  const options = { adapter, tools: [hold], maxWaitingInputs: 3, maxWaitingBytes: 10_000 }
+  const { troupe } = await check.troupe({ ...options, store: memory() })
+  const chat = await troupe.chat("c")
+  const running = chat.send("go")
+  await until(() => chat.getSnapshot()?.context.phase === "runningTools")
+  const reason = "x".repeat(6_000)
+  const first = chat.approve("c0", { type: "deny", reason })
+  expect(await reasonOf(chat.approve("c0", { type: "deny", reason }).result())).toBe("inbox_full")
+  const again = [chat.retry(), chat.retry()]
+  expect(await reasonOf(chat.retry().result())).toBe("inbox_full")
+  expect(await reasonOf(chat.send("more").result())).toBe("inbox_full")
+  gate.resolve()
+  await running.result()
+  expect(await reasonOf(first.result())).toBe("unknown_tool_call_id")
+  for (const turn of again) await turn.result()
+  expect((await chat.send("free").receipt).status).toBe("delivered")
+  await chat.cancel()
+})
