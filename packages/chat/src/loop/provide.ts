@@ -89,7 +89,12 @@ export const provide = (engine: Engine, options?: OwnChatOptions): typeof chatMa
   return StateMachine.bindEach(chatMachine, () => environment(engine, options))
 }
 
-/** Shows the text of the running step's reply, at most once per interval. */
+/**
+ * Shows the text of the running step's reply, at most once per interval.
+ *
+ * BARE1. A chat that is stopped and started in mid-turn shows the text of its request again: the step keeps its collector until
+ *        it ends.
+ */
 class Typing {
   readonly #clock: Clock.Clock
   #shows: ((text: string) => void) | undefined
@@ -103,7 +108,6 @@ class Typing {
 
   begin(shows: (text: string) => void): () => void {
     this.#shows = shows
-    this.#collector = undefined
     return () => {
       this.#clock.clearTimeout(this.#due)
       this.#due = undefined
@@ -113,6 +117,10 @@ class Typing {
 
   readonly stepStarted = (collector: StreamCollector): void => {
     this.#collector = collector
+  }
+
+  readonly stepEnded = (): void => {
+    this.#collector = undefined
   }
 
   readonly toolCallsChanged = (): void => {}

@@ -65,3 +65,22 @@ test("a page runs a tool call's machine, and shows a part of it with useSnapshot
   await until(() => container.textContent === "completed")
   expect(container.textContent).toBe("completed")
 })
+
+test("BARE1 a page in StrictMode, which stops and starts the actor in mid-turn, shows the text while it streams", async () => {
+  const adapter = Fake.make({ respond: () => [{ text: "Once " }, { text: "upon" }, { hang: true }] })
+  const machine = provide(Engine.make({ adapter }))
+  let isSent = false
+  const Page = () => {
+    const [{ context, value }, send] = useMachine(machine, { input: { id: "c1" } })
+    useEffect(() => {
+      if (!isSent) send({ type: "turn.start", turn: { messages: [Message.user("hi")] } })
+      isSent = true
+    }, [send])
+    return createElement("p", undefined, `${JSON.stringify(value)} ${context.partial.text}`)
+  }
+  const { container } = render(createElement(StrictMode, undefined, createElement(Page)))
+  await until(() => container.textContent === '{"running":"stepping"} Once upon')
+  cleanup()
+  await until(() => adapter.open === 0)
+  expect(adapter.requests).toHaveLength(2)
+})
