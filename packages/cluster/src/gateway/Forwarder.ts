@@ -86,8 +86,9 @@ export class Forwarder {
    * `node_silent` (HOP2).
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
-    const { server, method, url, headers, body, signal, closing, owner, may, via, node, streams } = request
-    const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams }
+    const { server, method, url, headers, body, signal, closing, owner, may, via, node, streams, follows, again } =
+      request
+    const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams, follows, again }
     const { pathname, search } = new URL(url)
     const name = via.at(-1) ?? ""
     // HOP4
@@ -158,7 +159,18 @@ export class Forwarder {
   }
 
   #here(
-    { server, url, headers, owner, may, via, node, streams }: Extract<Note, { readonly type: "forward" }>,
+    {
+      server,
+      url,
+      headers,
+      owner,
+      may,
+      via,
+      node,
+      streams,
+      follows,
+      again
+    }: Extract<Note, { readonly type: "forward" }>,
     { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
   ): Promise<Response> {
     const mounted = this.#servers.get(server)
@@ -171,7 +183,7 @@ export class Forwarder {
     }
     const hasBody = method !== "GET" && method !== "HEAD" && body !== undefined && body.byteLength > 0
     const request = new Request(url, hasBody ? { ...init, body } : init)
-    return mounted.handle(request, { owner, may, via, node, streams })
+    return mounted.handle(request, { owner, may, via, node, streams, follows, again })
   }
 }
 

@@ -32,6 +32,9 @@ export class AtNode {
  * - `via`: the Troupe's ids of the chats for whose homes the request was forwarded. The last one's home is to answer.
  * - `node`: the address of the node that is to answer, if the request names one
  * - `streams`: whether the request may open a stream
+ * - `follows`: whether the first node sends the request again when the chat moves: then a stream is cut instead of ended with an error,
+ *   and a refusal has the header `movedHeader`
+ * - `again`: whether the request was sent before
  * - `may`: the permissions, with their defaults
  */
 export interface ForwardedBy {
@@ -40,7 +43,22 @@ export interface ForwardedBy {
   readonly via: ReadonlyArray<string>
   readonly node?: string | undefined
   readonly streams: boolean
+  readonly follows?: boolean | undefined
+  readonly again?: boolean | undefined
 }
+
+/** Joins the frames of several answers to one stream. */
+export interface Splice {
+  /** Takes whole frames, and returns those for the client. */
+  readonly push: (frames: string) => string
+  /** Another answer begins: returns the headers of its request. */
+  readonly again: (headers: ReadonlyArray<readonly [string, string]>) => ReadonlyArray<readonly [string, string]>
+  /** The last frames for a client whose turn is not followed any longer. */
+  readonly failed: () => string
+}
+
+/** The header of a refusal after which the first node sends the request again. */
+export const movedHeader = "x-troupe-moved"
 
 /** A request for another node, with all of its body. `server` is the name under which the server is mounted. */
 export interface ForwardedRequest extends ForwardedBy {

@@ -117,3 +117,10 @@ export const responseOfRefusal = (error: HttpError, json: (refusal: HttpError) =
 /** The `retry-after` header, in whole seconds. */
 export const retryAfter = ({ retryAfterMs }: HttpError): Readonly<Record<string, string>> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }
+
+const movedCodes: ReadonlySet<string> = new Set(["closing", "moved", "troupe_stopped"])
+
+/** Whether the error says that the chat has left this node. */
+export const isMoved = (error: unknown): boolean =>
+  (error instanceof SessionError && movedCodes.has(error.reason)) ||
+  (error instanceof HttpError && movedCodes.has(error.code))

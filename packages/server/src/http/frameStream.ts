@@ -21,6 +21,8 @@ import type { Frames } from "./route.ts"
 export interface FrameStreamOptions {
   /** Makes the last frame of a stream that the server ends. */
   readonly last: ((why: HttpError) => string) | undefined
+  /** Whether the stream is cut when the server closes: its reader follows the turn to another node. */
+  readonly isCut?: boolean | undefined
   /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` when the limit is exceeded. */
   readonly hold?: ((characters: number) => void) | undefined
   /** Called when so many characters are no longer held. */
@@ -44,6 +46,9 @@ export interface Pieces {
   /** Nothing more will be requested: the client has left, or the node that passes the pieces on `isClosing`. */
   readonly cancel: (isClosing?: boolean) => void
 }
+
+/** Breaks a stream that its reader follows, without a report of an unexpected error. */
+export class Cut extends Error {}
 
 const heartbeat = ": \n\n"
 
@@ -89,7 +94,8 @@ export class FrameStream implements Pieces {
 
   /** Ends the stream because the server closes (FRAME3). */
   close(): void {
-    this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
+    if (this.#options.isCut === true) this.#failed(new Cut("the server closes"), true)
+    else this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
   }
 
   cancel(isClosing = false): void {
@@ -99,7 +105,7 @@ export class FrameStream implements Pieces {
 
   #read(): void {
     this.#reading = true
-    this.#iterator.next().then(this.#came, this.#failed)
+    this.#iterator.next().then(this.#came, (error: unknown) => this.#failed(error))
   }
 
   readonly #came = ({ done, value }: IteratorResult<string>): void => {
@@ -111,12 +117,12 @@ export class FrameStream implements Pieces {
     else this.#give(value)
   }
 
-  readonly #failed = (error: unknown): void => {
+  readonly #failed = (error: unknown, returns = false): void => {
     this.#reading = false
     if (this.#over) return
-    this.#options.failed(error)
+    if (!(error instanceof Cut)) this.#options.failed(error)
     this.#failure = { error }
-    this.#finish(false)
+    this.#finish(returns)
   }
 
   #hold(characters: number): boolean {

@@ -3,7 +3,7 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { ErrorBody, HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
-import type { Clustered } from "./Clustered.ts"
+import type { Clustered, Splice } from "./Clustered.ts"
 import type { TurnRead, TurnReaders } from "./turnReaders.ts"
 
 /** The chats of one owner. The ids of other owners' chats lead to no chat. */
@@ -82,6 +82,10 @@ export interface Call {
   readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */
   readonly shown: Shown
+  /** Breaks the stream when the error is that of a move and the client's node follows the turn (FORWARD8). */
+  readonly cutIfMoved: (error: unknown) => void
+  /** Whether the request was sent before, to a former home of its chat. */
+  readonly isAgain: boolean
   /** The part of an error that is sent. */
   readonly bodyOf: (refusal: HttpError) => ErrorBody
 }
@@ -89,13 +93,15 @@ export interface Call {
 /**
  * `path` has parameters like `/chats/:id/cancel`. A route that `observes` is answered without its count in the cluster when
  * the node that counts is silent, so that an observer sees which node that is. `produces` are the media types it can answer with; without it, the
- * `accept` header is ignored. `refused` makes the response of a refusal; without it, this is the server's own JSON.
+ * `accept` header is ignored. A request for which `follows` returns a {@link Splice} is sent again when its chat moves, and the answers are
+ * joined (FORWARD8): such a request changes nothing when it is processed twice. `refused` makes the response of a refusal; without it, this is the server's own JSON.
  */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE"
   readonly path: string
   readonly produces?: ReadonlyArray<string>
   readonly observes?: boolean
+  readonly follows?: (body: unknown) => Splice | undefined
   readonly refused?: (error: HttpError) => Response
   readonly handle: (call: Call) => Promise<Response>
 }

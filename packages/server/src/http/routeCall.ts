@@ -3,8 +3,8 @@ import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "../link/index.ts"
-import { refused } from "./failure.ts"
-import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
+import { isMoved, refused } from "./failure.ts"
+import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
 import { type Permitted, type Shown, type Usage, withOwnChildren } from "../access/index.ts"
@@ -43,6 +43,8 @@ interface Asking {
   readonly via?: ReadonlyArray<string> | undefined
   /** The body of the request, if it may have to be forwarded. */
   readonly kept?: KeptBody | undefined
+  readonly follows?: boolean | undefined
+  readonly again?: boolean | undefined
 }
 
 /**
@@ -62,7 +64,7 @@ export const makeCall = (
   request: Request,
   url: URL,
   params: Readonly<Record<string, string>>,
-  { owner: name, may, via = [], kept }: Asking,
+  { owner: name, may, via = [], kept, follows = false, again = false }: Asking,
   usage: Usage,
   failed: (error: unknown) => void
 ): MadeCall => {
@@ -90,6 +92,7 @@ export const makeCall = (
     }
     const streaming: FrameStream = new FrameStream(frames, {
       last,
+      isCut: follows && via.length > 0,
       failed,
       hold: usage.hold,
       release: usage.release,
@@ -137,6 +140,10 @@ export const makeCall = (
     limits,
     shown: withOwnChildren(home.shown, chats.outerId),
     bodyOf: home.bodyOf,
+    cutIfMoved: (error) => {
+      if (follows && isMoved(error)) throw new Cut("the chat has moved")
+    },
+    isAgain: again,
     clientTools: home.clientTools,
     models: home.models,
     readers: home.readers
@@ -194,8 +201,8 @@ const ownedChats = (
     try {
       return await opened(inner, () => troupe.chat(inner, { agent }))
     } catch (error) {
-      const isMoved = error instanceof SessionError && error.reason === "moved"
-      throw isMoved && kept !== undefined ? new Elsewhere(inner) : error
+      const hasLeft = error instanceof SessionError && error.reason === "moved"
+      throw hasLeft && kept !== undefined ? new Elsewhere(inner) : error
     }
   }
 

@@ -12,11 +12,12 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
+import type { Call, Route, Splice, TurnOptions, TurnRead } from "../http/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
   agUiMessages,
+  agUiSplice,
   AgUiRequest,
   AgUiStream,
   checkLengths,
@@ -94,7 +95,9 @@ const start = async (call: Call): Promise<Response> => {
   if (answers !== undefined) return answer(run, context, answers, fresh)
   if (said === undefined) return connect(run)
   if (fresh !== undefined) return say({ ...run, chat: await afterHistory(run, context) }, fresh)
-  return isRunning(context) || !readAnswers.isRead(chat, said.id) ? connect(run) : regenerate(run, context, at)
+  return call.isAgain || isRunning(context) || !readAnswers.isRead(chat, said.id)
+    ? connect(run)
+    : regenerate(run, context, at)
 }
 
 const freshOf = ({ limits }: Call, said: AgUiInput): Fresh => ({
@@ -256,7 +259,7 @@ const streamFor = (
     calls: callsOf(said)
   })
 
-const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> => ({
+const followerOf = ({ shown, cutIfMoved }: Call, stream: AgUiStream): Follower<AgUiEvent> => ({
   shown,
   before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),
   event: (event) => stream.push(event),
@@ -265,7 +268,10 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
     ...stream.snapshot(thread.messages, stepCount(now)),
     ...(result === undefined ? stream.failed(undefined) : stream.ended(result))
   ],
-  failed: (error) => stream.failed(error)
+  failed: (error) => {
+    cutIfMoved(error)
+    return stream.failed(error)
+  }
 })
 
 /** `turn` is the client's own turn, and `now` the part that the client has of the continued reply. */
@@ -305,7 +311,14 @@ const load = async (call: Call): Promise<Response> => {
   return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages, isCurrent) })
 }
 
+/** A user's message is answered by its turn; a message that was sent again gets no other answer. */
+const follows = (body: unknown): Splice | undefined => {
+  const { data } = AgUiRequest.safeParse(body)
+  const last = data?.messages.findLast(({ role }) => role !== "activity")
+  return last?.role === "user" && (data?.resume ?? []).length === 0 ? agUiSplice() : undefined
+}
+
 export const agUiRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/ag-ui", handle: start },
+  { method: "POST", path: "/ag-ui", handle: start, follows },
   { method: "GET", path: "/ag-ui/:id/messages", handle: load }
 ]

@@ -13,7 +13,7 @@ import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import type { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
+import type { Call, Route, Splice, TurnOptions, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
   isAnswered,
@@ -52,6 +52,7 @@ import {
   type UiInput,
   type UiKnown,
   uiMessages,
+  uiSplice,
   UiRequest,
   UiStream,
   userMessage,
@@ -290,7 +291,10 @@ const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Followe
     const ends = ui.ended(result ?? { haltedReason: restingReason(context), metadata: {} })
     return [...ui.standing(stands(context, now)), ...withMetadata(ends, metadata)]
   },
-  failed: (error) => ui.failed(error)
+  failed: (error) => {
+    call.cutIfMoved(error)
+    return ui.failed(error)
+  }
 })
 
 /** The halt reason of a chat at rest that has no result since it was loaded. */
@@ -338,9 +342,17 @@ const existing = async ({ chats, params }: Call): Promise<Chat | undefined> => {
   }
 }
 
+/** A user's message with an id is answered by its turn, however often it is sent (AISDK2). */
+const follows = (body: unknown): Splice | undefined => {
+  const { success, data } = UiRequest.safeParse(body)
+  const said = data?.message ?? data?.messages?.at(-1)
+  const isSaidOnce = success && data.trigger === "submit-message" && (data.messageId ?? undefined) === undefined
+  return isSaidOnce && said?.role === "user" && said.id !== undefined ? uiSplice() : undefined
+}
+
 export const aiSdkRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/api/chat", handle: post },
-  { method: "GET", path: "/api/chat/:id/stream", handle: resume },
+  { method: "POST", path: "/api/chat", handle: post, follows },
+  { method: "GET", path: "/api/chat/:id/stream", handle: resume, follows: () => uiSplice() },
   { method: "POST", path: "/api/chat/:id/stop", handle: stop },
   { method: "GET", path: "/api/chat/:id/messages", handle: load }
 ]

@@ -6,8 +6,8 @@ import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
 import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
-import type { Call, Route } from "../http/index.ts"
-import { checkedAnswer, checkedLength, eventText, WirePart } from "../wire/index.ts"
+import type { Call, Route, Splice } from "../http/index.ts"
+import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart } from "../wire/index.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =
@@ -147,9 +147,15 @@ const own = (
   produces: [json, ...more]
 })
 
+/** A message with an id begins one turn, however often it is sent. */
+const follows = (body: unknown): Splice | undefined => {
+  const { data } = Message.safeParse(body)
+  return data?.id === undefined || data.whenBusy === "reject" ? undefined : ownSplice()
+}
+
 export const chatRoutes: ReadonlyArray<Route> = [
-  own("GET", "/chats/:id", view),
-  own("POST", "/chats/:id/messages", send, events),
+  { ...own("GET", "/chats/:id", view), follows: () => ownSplice() },
+  { ...own("POST", "/chats/:id/messages", send, events), follows },
   own("POST", "/chats/:id/answer", answer, events),
   own("POST", "/chats/:id/approvals/:toolCallId", approve, events),
   own("POST", "/chats/:id/results", submit, events),
@@ -199,5 +205,5 @@ export const chatRoutes: ReadonlyArray<Route> = [
     "/chats/:id/tasks/:task/cancel",
     verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
   ),
-  { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events] }
+  { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events], follows: () => ownSplice() }
 ]

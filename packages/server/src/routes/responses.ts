@@ -5,7 +5,7 @@ import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, refusalOf, type TurnRead } from "../http/index.ts"
 import { FollowedEvents, taken } from "../link/index.ts"
-import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
+import { claim, eventText, type Follower, isRepeated, ofSaidAgain, resultText } from "../wire/index.ts"
 
 /** The media types of the own routes. */
 export const json = "application/json"
@@ -24,23 +24,27 @@ export const frame = (text: string, id?: string): string =>
 
 /** The last frame of a stream that the server ends. */
 export const lastFrame = (why: HttpError): string =>
-  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedFrame({ bodyOf }, why)
+  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedText({ bodyOf }, why)
 
 const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** The last frame of a refusal. Throws an unexpected error. */
-const failedFrame = (call: Pick<Call, "bodyOf">, error: unknown): string => {
+const failedFrame = (call: Pick<Call, "bodyOf" | "cutIfMoved">, error: unknown): string => {
+  call.cutIfMoved(error)
   const refusal = refusalOf(error)
   if (refusal === undefined) throw error
-  return frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
+  return failedText(call, refusal)
 }
+
+const failedText = (call: Pick<Call, "bodyOf">, refusal: HttpError): string =>
+  frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
 
 /**
  * The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. Leaving returns the
  * source at once, also while its next item is awaited.
  */
 export const framesOf = <A>(
-  call: Pick<Call, "bodyOf">,
+  call: Pick<Call, "bodyOf" | "cutIfMoved">,
   source: AsyncIterator<A, undefined>,
   frameOf: (item: A) => string
 ): AsyncIterable<string> => ({
@@ -74,6 +78,8 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   const turn = begin()
   const isOwn = claim(turn)
   if (isOwn && !streams) await turn.return()
+  if (call.isAgain) await turn.receipt
+  if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })
   await taken(turn)
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
@@ -91,6 +97,40 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   return jsonText(
     `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
   )
+}
+
+/** The answer to a request that was sent again after its turn had ended (FORWARD8). */
+const repeatedReply = async (
+  call: Call,
+  chat: LocalChatRef,
+  turn: LiveTurn,
+  { streams, waits }: { readonly streams: boolean; readonly waits: boolean }
+): Promise<Response> => {
+  if (!streams && !waits) return Response.json({ id: turn.id, status: "delivered" }, { status: 202 })
+  const { result } = chat.getSnapshot()?.context ?? {}
+  if (result === undefined || !(await isNewest(call, chat, turn.id))) throw turn.failure?.error
+  const shown = call.shown.result(result)
+  if (!streams) return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"delivered","result":${resultText(shown)}}`)
+  const end = call.shown.events()({ type: "chat_completed", result })
+  const frames = [snapshotFrame(call, chat), frame(eventText(end))]
+  return call.stream(alone(frames.join("")), { headers: turnHeaders(turn), last: lastFrame })
+}
+
+const page = 500
+
+/** Whether no other input has been taken since the one of this id. */
+const isNewest = async ({ troupe }: Call, chat: LocalChatRef, id: string): Promise<boolean> => {
+  let inputs: ReadonlyArray<string> = []
+  for (let after = 0; ; after += page) {
+    const entries = await troupe.history(chat.id, { after, limit: page })
+    const newest = entries.findLast(({ messages }) => messages.some(({ role }) => role === "user"))
+    inputs = newest === undefined ? inputs : (newest.state.inputs ?? [])
+    if (entries.length < page) return inputs.includes(id)
+  }
+}
+
+async function* alone(frames: string): AsyncGenerator<string, void> {
+  yield frames
 }
 
 /** The id of a turn, and the status of its input, beside the events. */

@@ -22,6 +22,8 @@ import {
   makeCall,
   makeRouter,
   nodeBodyOf,
+  isMoved,
+  movedHeader,
   OpenStreams,
   refusalOf,
   responseOfRefusal,
@@ -232,7 +234,9 @@ const build = (
         } catch (error) {
           // FORWARD2: the sender finds the next home, so this is no answer for the client.
           if (error instanceof HttpError && error.code === "misdirected") throw error
-          return refusing(error, request, url, route)
+          const response = refusing(error, request, url, route)
+          if (by.follows === true && isMoved(error)) response.headers.set(movedHeader, "1")
+          return response
         }
       },
       isClosed: () => closing.signal.aborted,

@@ -14,6 +14,9 @@
  *           `patienceMs`.
  * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
  *           has left the cluster.
+ * FORWARD8. When the chat of a request leaves its home, the node that the client has reached sends the request to the next home, and
+ *           joins the answers to one. It does so for requests that change nothing when they are processed twice (`Route.follows`), at
+ *           most `mostMoves` times for one request. When no home comes in time, the client gets the error of the move.
  * FORWARD7. When a server closes, it cuts the streams of other nodes to its own clients at once. A request whose home is still
  *           being looked for is refused, and so is one that waits for the turn of another node, which goes on. The clients ask
  *           another node.
@@ -26,6 +29,7 @@ import {
   type ForwardedBy,
   KeptBody,
   makeCall,
+  movedHeader,
   nodeBeatMs,
   OpenStreams,
   pieceBytes,
@@ -35,10 +39,12 @@ import {
   type Route,
   type Seat,
   type SharedLimits,
+  type Splice,
   streamOf
 } from "../http/index.ts"
 import { type Owners, type Permitted, type Usage, usageElsewhere, usageHere } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
+import { FollowedStream } from "./followedStream.ts"
 
 /** The parts of a server that answer a request of an authenticated caller. */
 export interface ClusteredHome {
@@ -78,6 +84,9 @@ const closes = (): HttpError =>
 
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
+
+/** How often the turn of one request is followed to a next home. */
+const mostMoves = 16
 
 /** How long an observer's request waits until it is counted, in milliseconds. */
 const patienceMs = 500
@@ -157,7 +166,7 @@ export class ClusteredServer {
 
   async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
     const { clustered, owners, limits, failed, name } = this.#parts
-    const { owner, may, via, streams } = by
+    const { owner, may, via, streams, follows, again } = by
     const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
     const { admit, admitChat, isHome } = clustered
     let isHere = true
@@ -177,7 +186,7 @@ export class ClusteredServer {
       request,
       url,
       params,
-      { owner, may, via, kept },
+      { owner, may, via, kept, follows, again },
       usage,
       (error) => failed(error, request, url)
     )
@@ -189,6 +198,8 @@ export class ClusteredServer {
       if (kept.isForgotten || via.length >= mostHops) throw moved(error)
       if (isElsewhere && error.id === via.at(-1)) throw misdirected()
       isHere = false
+      const body = await kept.all()
+      const splice = isElsewhere && via.length === 0 ? route.follows?.(jsonOf(body)) : undefined
       const sent = {
         ...by,
         ...(isElsewhere ? { via: [...via, error.id] } : { node: error.address }),
@@ -196,13 +207,27 @@ export class ClusteredServer {
         method: request.method,
         url: url.href,
         headers: forwardedHeaders(request.headers),
-        body: await kept.all(),
-        closing: home.closing
+        body,
+        closing: home.closing,
+        ...(splice === undefined ? {} : { follows: true })
       }
-      const forward = (signal: AbortSignal): Promise<Response> => clustered.forward({ ...sent, signal })
+      let moves = 0
+      const forward = async (signal: AbortSignal, headers = sent.headers): Promise<Response> => {
+        for (;;) {
+          const response = await clustered.forward({ ...sent, headers, again: moves > 0, signal })
+          if (splice === undefined || !response.headers.has(movedHeader)) return response
+          if (++moves > mostMoves) throw moved(undefined)
+          await response.body?.cancel()
+        }
+      }
       const response = await (isWaiting() ? untilClosing(home.closing, request, forward) : forward(request.signal))
       if (isStream(response)) {
-        return passedOn(response, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
+        const next = async (): Promise<Response> => {
+          if (++moves > mostMoves) throw moved(undefined)
+          return forward(request.signal, splice?.again(sent.headers))
+        }
+        const whole = splice === undefined ? response : followed(response, splice, next)
+        return passedOn(whole, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
       }
       return wholeOf(response, usage, request)
     } finally {
@@ -251,6 +276,33 @@ const untilClosing = async (
   } finally {
     closing.removeEventListener("abort", close)
   }
+}
+
+/** The value of a body; `undefined` if it is no JSON. */
+const jsonOf = (body: Uint8Array | undefined): unknown => {
+  try {
+    return body === undefined ? undefined : JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** A stream of another node that goes on with those of the next homes (FORWARD8). */
+const followed = (response: Response, splice: Splice, next: () => Promise<Response>): Response => {
+  const { status, headers } = response
+  const stream = streamOf(response)
+  if (stream === undefined) return response
+  const following = {
+    splice,
+    next: async () => {
+      const answer = await next()
+      const after = streamOf(answer)
+      if (after !== undefined && isStream(answer)) return after
+      await answer.body?.cancel()
+      throw moved(undefined)
+    }
+  }
+  return responseOf(new FollowedStream(stream, following), { status, headers })
 }
 
 /** A stream of another node, which ends when it is over, and fails when the server closes. */

@@ -1,6 +1,7 @@
 /**
  * Code that all protocols share: replies, updates of tool calls, server-sent events and the content that clients send.
  */
+export { ownSplice } from "./ownSplice.ts"
 export type { CallNews } from "./callUpdates.ts"
 export {
   callsOf,

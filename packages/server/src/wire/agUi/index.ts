@@ -1,4 +1,5 @@
 /** AG-UI events. */
+export { agUiSplice } from "./agUiSplice.ts"
 export { stepCount, agUiMessages } from "./agUiMessages.ts"
 export { interruptIds, isCurrentVersion } from "./agUiOutcome.ts"
 export {

@@ -1,4 +1,5 @@
 /** The UI message stream of the AI SDK. */
+export { uiSplice } from "./uiSplice.ts"
 export { withMetadata, withTurn } from "./uiMetadata.ts"
 export type { UiMetadata } from "./uiMetadata.ts"
 export { uiMessages } from "./uiParts.ts"
