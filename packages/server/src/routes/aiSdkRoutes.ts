@@ -42,12 +42,14 @@ import {
   standingOf,
   watching,
   watchOf,
+  withChanges,
   withNews
 } from "../wire/index.ts"
 import { eventsOf, taken } from "../link/index.ts"
 import {
   answersIn,
   clientOptions,
+  dataChanges,
   type UiChunk,
   type UiInput,
   type UiKnown,
@@ -56,7 +58,10 @@ import {
   UiRequest,
   UiStream,
   userMessage,
-  withMetadata
+  withMetadata,
+  writerKey,
+  writerOf,
+  writtenDataOf
 } from "../wire/aiSdk/index.ts"
 import { ReplyMetadata } from "./replyMetadata.ts"
 
@@ -84,7 +89,7 @@ const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.sn
 /** Handles a user's message: a new one, a repeated one (AISDK2), or one that replaces an earlier message (AISDK1). */
 const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
   const { id, whenBusy } = body
-  const options = optionsOf(call, body)
+  const posted = optionsOf(call, body)
   const message = userMessage(said, call.limits.messageCharacters)
   let chat = await call.chats.chat(id)
   const context = contextOf(call, chat)
@@ -105,6 +110,8 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
   if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
+  const options = withWriter(call, chat, posted)
+  if (said.id !== undefined) writtenDataOf(chat).forget(replyName(said.id))
   const busy = whenBusy ?? (call.readers.hasLeft(chat) ? "interrupt" : undefined)
   const turn = chat.send(message, { whenBusy: busy, options, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
@@ -147,7 +154,7 @@ const stays = () =>
 
 /** Applies the client's answers to the calls that wait. */
 const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): Promise<Response> => {
-  const options = optionsOf(call, body)
+  const options = withWriter(call, chat, optionsOf(call, body))
   const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
   const approvals = (context?.pendingApprovals ?? []).filter(
@@ -193,7 +200,7 @@ const decisionOf = (said: { readonly approved: boolean; readonly reason: string 
 /** Regenerates the answer to the last question, or to the one that is named. */
 const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<Response> => {
   const { id, messageId, whenBusy } = body
-  const options = optionsOf(call, body)
+  const posted = optionsOf(call, body)
   let chat = await call.chats.existing(id)
   const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
@@ -203,11 +210,13 @@ const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<R
   if (context !== undefined && at !== newest) {
     if (at === -1 || (messageId ?? undefined) === undefined) throw notLast()
     chat = await rewound(call, id, context, behind(messages, at), mayCancel)
+    writtenDataOf(chat).forget(replyOf(call, chat))
   } else if (!mayCancel && isRunning(context)) {
     throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   }
   const running = contextOf(call, chat)?.turn?.delivery?.id
   if (running !== undefined) await chat.cancel({ turn: running })
+  const options = withWriter(call, chat, posted)
   const turn = chat.retry({ options })
   claim(turn)
   await taken(turn)
@@ -228,9 +237,21 @@ const notLast = () =>
 const following = (call: Call, chat: Chat, context: Context): Response =>
   streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
-/** The options of the client's turn. Throws an `HttpError` (413, 422). */
+/** The options that the client posts. Throws an `HttpError` (413, 422). */
 const optionsOf = ({ clientTools, troupe, limits }: Call, body: UiRequest): TurnOptions | undefined =>
   clientTools ? clientOptions(body, troupe.tools, limits.messageCharacters) : undefined
+
+/** The name of the reply of the running turn, or of the last one. */
+const replyOf = (call: Call, chat: Chat): string => {
+  const context = contextOf(call, chat)
+  return context === undefined ? replyName("m") : standingOf(context).name
+}
+
+/** The options of a turn, with the writer of its data. */
+const withWriter = (call: Call, chat: Chat, posted: TurnOptions | undefined): TurnOptions => {
+  const writer = writerOf(writtenDataOf(chat), () => replyOf(call, chat), call.limits.messageCharacters)
+  return { ...posted, context: { [writerKey]: writer } }
+}
 
 /** The tools whose calls the client answers: the server's manual ones, those of the running turn, and those that wait. */
 const manualTools = ({ troupe }: Call, chat: Chat, options: TurnOptions = {}): ReadonlySet<string> => {
@@ -258,8 +279,12 @@ const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed,
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
   const begins = ui.start(name, replies.of(call, chat, name))
   const notifying = { first: dataFrames(begins), frames: dataFrames, notify: chunkOf, last: doneFrame }
+  const written = writtenDataOf(chat)
   return call.stream(
-    (signal) => withNews(followed(watching(followerOf(call, chat, name, ui), watch), signal), watch, notifying),
+    (signal) => {
+      const follower = watching(followerOf(call, chat, name, ui), watch)
+      return withChanges(withNews(followed(follower, signal), watch, notifying), () => dataChanges(written, name))
+    },
     {
       headers,
       last: lastFrame,
@@ -283,8 +308,8 @@ const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Followe
   event: (event) =>
     event.type === "chat_completed"
       ? withMetadata(ui.push(event), replies.ended(call, chat, name, event.result))
-      : ui.push(event),
-  standing: (context, { now }) => ui.standing(stands(context, now)),
+      : withDataAgain(ui.push(event), chat, name),
+  standing: (context, { now }) => withDataAgain(ui.standing(stands(context, now)), chat, name),
   over: (context, { now }) => {
     const { result } = context
     const metadata = result === undefined ? replies.of(call, chat, name) : replies.ended(call, chat, name, result)
@@ -296,6 +321,10 @@ const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Followe
     return ui.failed(error)
   }
 })
+
+/** A client forgets the data of a step that is reset: it gets the data of its reply again. */
+const withDataAgain = (chunks: ReadonlyArray<UiChunk>, chat: Chat, name: string): ReadonlyArray<UiChunk> =>
+  chunks.some(({ type }) => type === "reset-step") ? [...chunks, ...writtenDataOf(chat).of(name)] : chunks
 
 /** The halt reason of a chat at rest that has no result since it was loaded. */
 const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult["haltedReason"] =>
@@ -329,7 +358,8 @@ const load = async (call: Call): Promise<Response> => {
   const said = phase === "interrupted" ? partial.text : ""
   const calls = { manual: manualTools(call, chat), approvals: pendingApprovals }
   const metadataOf = (name: string) => replies.of(call, chat, name)
-  return Response.json({ messages: uiMessages(thread.messages, calls, said, metadataOf) })
+  const dataOf = (name: string) => writtenDataOf(chat).of(name)
+  return Response.json({ messages: uiMessages(thread.messages, calls, said, metadataOf, dataOf) })
 }
 
 /** An unknown conversation is no error here: clients request it before their first message. */

@@ -27,6 +27,8 @@ export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from
 export { manualTool } from "./clientTools.ts"
 export { answering } from "./givenAnswers.ts"
 export { eventText, resultText } from "./eventJson.ts"
+export type { Changes } from "./interleavedChanges.ts"
+export { withChanges } from "./interleavedChanges.ts"
 export { watchOf, watching, withNews } from "./interleavedUpdates.ts"
 export { isoTime } from "./isoTime.ts"
 export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"

@@ -11,7 +11,7 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import { ValidationError } from "@troupe/chat/errors"
-import { dataFrames } from "../index.ts"
+import { type Changes, dataFrames, withChanges } from "../index.ts"
 import type { AgUiEvent } from "./agUiStream.ts"
 import { patchOf } from "./jsonPatch.ts"
 
@@ -89,7 +89,7 @@ const refusedInPaths = /\/(?:__proto__|constructor|prototype)(?:\/|$)/u
  *
  * Owns: the state that the client has, and one subscription. Does not own the state.
  */
-class StateUpdates {
+class StateUpdates implements Changes {
   readonly #shared: SharedState
   #known: { readonly text: string | undefined; readonly value: unknown }
   #wake: (() => void) | undefined
@@ -102,8 +102,12 @@ class StateUpdates {
     this.#unsubscribe = shared.subscribe(() => this.#wake?.())
   }
 
+  look(): string {
+    return dataFrames(this.#events())
+  }
+
   /** The events that give the client the present state; none if it has it. */
-  look(): ReadonlyArray<AgUiEvent> {
+  #events(): ReadonlyArray<AgUiEvent> {
     const { text, value } = this.#shared
     const known = this.#known
     if (text === undefined || text === known.text) return []
@@ -134,34 +138,8 @@ class StateUpdates {
 }
 
 /** Interleaves frames with changes of the state. The first frame precedes them. `known` is the state that the client sent. */
-export async function* withState(
+export const withState = (
   frames: AsyncIterable<string>,
   shared: SharedState,
   known: unknown
-): AsyncGenerator<string, void> {
-  const updates = new StateUpdates(shared, known)
-  const items = frames[Symbol.asyncIterator]()
-  let asked: Promise<IteratorResult<string>> | undefined
-  try {
-    const first = await items.next()
-    if (first.done === true) return
-    yield `${first.value}${dataFrames(updates.look())}`
-    for (;;) {
-      asked ??= items.next()
-      const came = await updates.orChange(asked)
-      const changes = dataFrames(updates.look())
-      if (came === undefined) {
-        if (changes !== "") yield changes
-        continue
-      }
-      asked = undefined
-      if (came.done === true) return
-      yield `${changes}${came.value}`
-    }
-  } finally {
-    updates.leave()
-    const left = items.return?.()
-    await asked
-    await left
-  }
-}
+): AsyncGenerator<string, void> => withChanges(frames, () => new StateUpdates(shared, known))

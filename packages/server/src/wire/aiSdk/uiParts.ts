@@ -72,21 +72,22 @@ export interface UiCalls {
 }
 
 /**
- * Converts the messages of a thread. `partial` is the text of an interrupted reply, and `metadataOf` returns the metadata
- * of a reply by its name.
+ * Converts the messages of a thread. `partial` is the text of an interrupted reply, and `metadataOf` and `dataOf`
+ * return the metadata and the data of a reply by its name.
  */
 export const uiMessages = (
   messages: ReadonlyArray<Message.Message>,
   calls: UiCalls,
   partial = "",
-  metadataOf: (name: string) => UiMetadata | undefined = () => undefined
+  metadataOf: (name: string) => UiMetadata | undefined = () => undefined,
+  dataOf: (name: string) => ReadonlyArray<UiDataPart> = () => []
 ): ReadonlyArray<UiMessage> => {
   const all: Array<UiMessage> = []
   let name = replyName("m")
   let reply: Array<Message.Message> = []
   const replied = (last: string) => {
     const begun: ReadonlyArray<UiPart> = last === "" ? [] : [{ type: "step-start" }, ...textParts(last)]
-    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun]
+    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun, ...dataOf(name)]
     if (parts.length > 0) all.push({ id: name, role: "assistant", ...withField(metadataOf(name)), parts })
     reply = []
   }

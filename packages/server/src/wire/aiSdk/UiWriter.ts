@@ -1,0 +1,35 @@
+/**
+ * Data parts of the AI SDK's user interfaces, written by tools and hooks.
+ *
+ * @module
+ */
+import { isWriter, key, type Writer } from "./writtenData.ts"
+
+export type { UiWritten, Writer } from "./writtenData.ts"
+
+/**
+ * The writer of data parts; `undefined` in a turn that no client of the AI SDK began.
+ *
+ * **When to use**: in a handler or a hook, with the `context` of its second argument.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { tool } from "@troupe/chat"
+ * import { UiWriter } from "@troupe/server"
+ *
+ * const weather = tool({
+ *   name: "weather",
+ *   execute: async (_, { context }) => {
+ *     const writer = UiWriter.of(context)
+ *     writer?.write({ type: "data-weather", id: "w1", data: { status: "loading" } })
+ *     writer?.write({ type: "data-weather", id: "w1", data: { status: "ready", degrees: 21 } })
+ *     return "21 degrees"
+ *   }
+ * })
+ * weather.name // => "weather"
+ * ```
+ */
+export const of = (context: Readonly<Record<string, unknown>>): Writer | undefined => {
+  const writer = context[key]
+  return isWriter(writer) ? writer : undefined
+}
