@@ -7,7 +7,8 @@
 import type { ChatResult } from "@troupe/chat/chats"
 import { Usage } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
-import { isAnswered, isoTime } from "../index.ts"
+import { isAnswered } from "../index.ts"
+import { isoTime } from "./isoTime.ts"
 
 /** What is read of a turn's result. */
 export type AgUiResult = Pick<
