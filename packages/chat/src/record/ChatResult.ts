@@ -6,7 +6,7 @@
 import * as z from "zod"
 import { PendingApproval } from "./Approval.ts"
 import { openRecord, QuestionOptions } from "../values/index.ts"
-import { Response, Thread, ToolCall } from "../model/index.ts"
+import { Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import { StepResult } from "./StepResult.ts"
 import { Mode } from "./PermissionMode.ts"
 
@@ -69,7 +69,7 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
  * The result of steps until a terminal condition.
  *
  * **Details**: `finalResponse` is that of the last step, never a merge. `pendingApprovals` are the calls that wait for a
- * decision, if any. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
+ * decision, if any. `usage` is that of all steps, with their sub-agents; `cost` is its total, absent if none is known. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
  * `permissions` set it. `metadata` depends on the reason: `max_turns` has `maxTurns`; `halt_when` has `haltWhenStepIndex`;
  * handler halts have `haltToolCallId` and `haltResult`; `tool_error` has `haltToolCallId` and `error`; `error` has `error`;
  * `manual_tool_calls` has `manualTurnIndex`; `max_chain_requests` has `maxChainRequests`; `max_tree_requests` has `maxTreeRequests`; the budgets have `budget` and, except for the time, `spent`;
@@ -87,6 +87,8 @@ export const ChatResult = z
     pendingToolCalls: z.array(ToolCall).readonly(),
     pendingApprovals: z.array(PendingApproval).readonly().optional(),
     permissionMode: Mode.optional(),
+    usage: Usage.optional(),
+    cost: z.number().optional(),
     metadata: openRecord
   })
   .readonly()

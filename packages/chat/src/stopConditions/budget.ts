@@ -55,4 +55,5 @@ const isUnpriced = (usage: Usage): boolean =>
 /** Unreported tokens count as 0. */
 const tokensOf = (usage: Usage): number => totalTokens(usage) ?? usage.inputTokens ?? usage.outputTokens ?? 0
 
-const costOf = ({ totalCost, inputCost = 0, outputCost = 0 }: Usage): number => totalCost ?? inputCost + outputCost
+export const costOf = ({ totalCost, inputCost = 0, outputCost = 0 }: Usage): number =>
+  totalCost ?? inputCost + outputCost

@@ -23,8 +23,9 @@ import {
 import type { Message } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { isPromiseLike } from "../async/index.ts"
-import { budgetSpent } from "./budget.ts"
-import { carried, chainRequests } from "./chainLimits.ts"
+import { budgetSpent, costOf } from "./budget.ts"
+import { hasCost } from "../events/index.ts"
+import { carried, chainRequests, usageOf } from "./chainLimits.ts"
 import { mistaken, stuck } from "./loopGuards.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Terminal } from "./terminal.ts"
@@ -136,12 +137,15 @@ const truncated = ({ truncatedToolCalls }: StepResult): Readonly<Record<string, 
 /** The result of a chat that stops here. A question becomes the last message of its thread. */
 export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResult>, terminal: Terminal): ChatResult => {
   const { pendingQuestion } = terminal
+  const usage = usageOf(steps)
   return {
     thread: pendingQuestion === undefined ? thread : withQuestion(thread, pendingQuestion),
     finalResponse: steps.at(-1)?.response,
     steps,
     haltedReason: terminal.reason,
     pendingToolCalls: terminal.pendingToolCalls ?? [],
+    usage,
+    ...(hasCost(usage) ? { cost: costOf(usage) } : {}),
     metadata: terminal.metadata,
     ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
     ...(terminal.pendingApprovals === undefined ? {} : { pendingApprovals: terminal.pendingApprovals })

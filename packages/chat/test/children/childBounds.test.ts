@@ -106,6 +106,7 @@ test("SUB7 the usage of children is in that of the parent, in its step and in it
   const chat = await troupe.chat("c")
   const result = await chat.send("please !dig and !dive").result()
   expect(result.steps[0]?.childUsage).toMatchObject({ totalTokens: 200 })
+  expect(result.usage).toMatchObject({ totalTokens: 200 })
   expect((await store.load("c"))?.usage).toMatchObject({ totalTokens: 200 })
 })
 

@@ -30,6 +30,7 @@ describe("a budget", () => {
     const result = await run(using(...usages), { tokens: 100 })
     expect(result).toMatchObject({ haltedReason: "budget_tokens", metadata: { budget: 100, spent: 100 } })
     expect(result.steps).toHaveLength(2)
+    expect([result.usage?.inputTokens, result.usage?.totalTokens, result.cost]).toEqual([30, 60, undefined])
     expect(result.thread.messages.at(-1)).toMatchObject({ role: "tool" })
   })
 
