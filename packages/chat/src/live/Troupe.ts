@@ -114,7 +114,7 @@ export class RunningTroupe {
     checkHome(home, kept)
     const isLiving = (id: string) => this.#living.held.has(id) || this.#living.tasks.has(id)
     const guardedStore = guarded(kept, this.system.clock, writer, isLiving, home)
-    const { maxWaitingInputs = 64, maxWaitingBytes = 4_194_304, maxWaitingFileBytes = 67_108_864 } = own
+    const { maxWaitingInputs = 64, maxWaitingBytes = 2_097_152, maxWaitingFileBytes = 67_108_864 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     const { maxLiveChats = Infinity, maxStartingChats = Infinity } = own

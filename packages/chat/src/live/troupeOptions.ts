@@ -208,7 +208,7 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
   readonly maxWaitingInputs?: number | undefined
   /**
    * How many bytes the waiting inputs of one chat may have in total, as JSON in UTF-8, without the data of their images and
-   * files. Default: 4,194,304; `Infinity` is no bound.
+   * files. Default: 2,097,152; `Infinity` is no bound.
    *
    * **Details**: an input larger than the bound is accepted only when no turn runs. In a store with a log, each accepted
    * input is a row of its own; another store keeps all waiting inputs in the record, and stores them again.

@@ -8,7 +8,7 @@ import { memoryStore } from "./memoryStore.ts"
 import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
-export type { Blobs, Fence, Store, Precondition, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
+export type { Fence, Store, Precondition, ListOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
 export * as Lists from "../lists/Lists.ts"
 export { blank, Commit, commitOf, forked, recordOf } from "./commitLog.ts"

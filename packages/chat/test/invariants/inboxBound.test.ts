@@ -49,7 +49,7 @@ describe("INBOX1", () => {
     await expect(refused.result()).rejects.toMatchObject({
       _tag: "SessionError",
       reason: "inbox_full",
-      metadata: { waiting: 2, maxWaitingInputs: 2, maxWaitingBytes: 4_194_304, maxWaitingFileBytes: 67_108_864 }
+      metadata: { waiting: 2, maxWaitingInputs: 2, maxWaitingBytes: 2_097_152, maxWaitingFileBytes: 67_108_864 }
     })
     expect(await store.history("c")).toHaveLength(length)
     await chat.cancel()
@@ -65,10 +65,10 @@ describe("INBOX1", () => {
     expect(await reasons(chat, ...texts)).toEqual([...Array.from({ length: 64 }, () => "pending"), "inbox_full"])
   })
 
-  test("by default 4,194,304 bytes wait, counted as JSON in UTF-8", async () => {
+  test("by default 2,097,152 bytes wait, counted as JSON in UTF-8", async () => {
     const { chat } = await busy()
     const frame = JSON.stringify(Message.user("")).length
-    const half = 2_097_152 - frame
+    const half = 1_048_576 - frame
     expect(await reasons(chat, "ä".repeat(half / 2), `x${"\n".repeat(half / 2 - 1)}x`, "x")).toEqual([
       "pending",
       "pending",

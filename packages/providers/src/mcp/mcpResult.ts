@@ -3,6 +3,7 @@
  *
  * MCPR1. An image, audio or a file of the result is a part, in the order of the server. It is never base64 text for the model.
  * MCPR2. A structured result is preferred to the texts that repeat it. A result of texts only is one text.
+ * MCPR3. The data of an image, audio or a file is sent once: a structured result that repeats it has a short text instead.
  */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js"
 import { error, ok } from "@troupe/chat"
@@ -19,7 +20,26 @@ export const handlerResult = (result: CallToolResult): HandlerResult => {
   if (isError) return error(hasFiles ? parts : textOf(parts) || "The tool failed without saying why")
   if (structuredContent === undefined) return ok(hasFiles ? parts : textOf(parts))
   if (!hasFiles) return ok(structuredContent)
-  return ok([{ type: "json", value: structuredContent }, ...parts.filter((part) => !repeats(part, structuredContent))])
+  const value = withoutData(structuredContent, content)
+  return ok([{ type: "json", value }, ...parts.filter((part) => !repeats(part, structuredContent))])
+}
+
+/** The structured result with a short text in place of the data of these blocks (MCPR3). */
+const withoutData = (structured: unknown, content: ReadonlyArray<ContentBlock>): unknown => {
+  const types = new Map(content.flatMap(dataOf))
+  return JSON.parse(
+    JSON.stringify(structured, (_, value: unknown) => {
+      const type = typeof value === "string" ? types.get(value.replace(/^data:[^,]{0,200};base64,/i, "")) : undefined
+      return type === undefined ? value : `[the ${type} of this result]`
+    })
+  )
+}
+
+/** The data of a block, and its media type. */
+const dataOf = (block: ContentBlock): ReadonlyArray<readonly [data: string, mediaType: string]> => {
+  if ((block.type === "image" || block.type === "audio") && block.data !== "") return [[block.data, block.mimeType]]
+  if (block.type !== "resource" || !("blob" in block.resource) || block.resource.blob === "") return []
+  return [[block.resource.blob, block.resource.mimeType ?? "file"]]
 }
 
 /** The text of parts without files: texts, and links as JSON. */

@@ -150,7 +150,7 @@ export class SqlStore implements Store.SessionStore {
     return this.#write("", () => escalateWaits(this.#database.dialect, due))
   }
 
-  readonly blobs: Store.Blobs = {
+  readonly blobs: NonNullable<Store.SessionStore["blobs"]> = {
     put: async (chat, id, bytes, fence) => this.#write(chat, () => this.#log.putBlob(chat, id, bytes, fence)),
     get: async (chat, id) => this.#read(chat, () => this.#log.blobs.get(chat, id)),
     size: async (chat) => this.#read(chat, () => this.#log.blobs.size(chat))
