@@ -288,8 +288,8 @@ export interface ChatRef {
    * **Details**: resolves when the call is over, within the drain deadline (`drainMs`) whatever its handler does. A result
    * that the handler returns in time is used. If several running calls have that id, all are cancelled.
    *
-   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or is queued, with a
-   * `ValidationError` (`invalid_options`) for an invalid id.
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or is queued, or `chat_died`
+   * when the process dies first, with a `ValidationError` (`invalid_options`) for an invalid id.
    */
   cancelToolCall(toolCallId: string): Promise<void>
 

@@ -222,7 +222,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   #control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
-    return controlCalls(this.id, this.#chat.view.running, type, toolCallId)
+    return controlCalls(this.id, this.#chat.pid, this.#chat.view.running, type, toolCallId)
   }
 
   cancelToolCalls(): Promise<void> {

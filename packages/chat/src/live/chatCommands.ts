@@ -1,5 +1,5 @@
 /** Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done. */
-import { Process, type StateMachine } from "@troupe/otp"
+import { type Pid, Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
@@ -10,9 +10,10 @@ import type { StoreCall, StoreValues } from "../store/index.ts"
 import { type Asked, type DecidedBefore, decidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
 import { undecidedCall } from "../inbox/index.ts"
 
-/** Cancels or restarts calls of the running batch: those with the id or, without an id, all. */
+/** Cancels or restarts calls of the running batch: those with the id or, without an id, all. Rejects when the process dies first. */
 export const controlCalls = (
   id: string,
+  chat: Pid | undefined,
   { batch, calls }: LiveView["running"],
   type: CallCommand["type"],
   toolCallId: string | undefined
@@ -22,8 +23,10 @@ export const controlCalls = (
   if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
     return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(id, toolCallId))
   }
-  return new Promise((resolve) => {
-    const forget = Process.onExit(batch, () => resolve())
+  return new Promise((resolve, reject) => {
+    const ended = (reason: unknown) =>
+      chat !== undefined && !Process.isAlive(chat) ? reject(died(id, reason)) : resolve()
+    const forget = Process.onExit(batch, ended)
     const done = () => {
       forget()
       resolve()
