@@ -192,8 +192,16 @@ const toolOutput = (message: ToolMessage, providerName: string, files: ToolFiles
     case "denied":
       return { type: "execution-denied", reason: said }
     default:
-      return { type: "error-text", value: said }
+      return { type: "error-text", value: plainError(said) }
   }
+}
+
+/** The reason in the text of a failure, without JSON: some packages write the text of an error as JSON once more. */
+const plainError = (said: string): string => {
+  const found = /^\{"error":"(?:[^"\\]|\\.)*"\}$/su.test(said)
+    ? (JSON.parse(said) as { readonly error: string })
+    : undefined
+  return found === undefined || isBlank(found.error) ? said : `Error: ${found.error}`
 }
 
 /** The parts of a result: files that the model reads, and texts about the other files (TFILE1, TFILE2). */

@@ -289,7 +289,7 @@ describe("a chat over HTTP", () => {
     expect(Array.isArray(said) && said[2]).toMatchObject({
       content: [
         { type: "tool_result", tool_use_id: "1", content: "counted" },
-        { type: "tool_result", tool_use_id: "2", content: '{"error":"no fingers"}', is_error: true },
+        { type: "tool_result", tool_use_id: "2", content: "Error: no fingers", is_error: true },
         { type: "tool_result", tool_use_id: "3", content: "count was not allowed to run" }
       ]
     })
