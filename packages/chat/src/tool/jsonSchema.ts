@@ -1,14 +1,14 @@
 /** JSON Schema as a Standard Schema. The validator and its patterns are loaded with the first value that is checked. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
-import type * as Schema from "../schema/index.ts"
+import type { compile, Validator } from "../schema/index.ts"
 
 /** A Standard Schema that has its JSON Schema. */
 interface StandardJsonSchema<A> extends StandardSchemaV1<unknown, A> {
   readonly "~standard": StandardSchemaV1.Props<unknown, A> & StandardJSONSchemaV1.Props<unknown, A>
 }
 
-/** The module of the validator, once it is loaded. */
-let loaded: typeof Schema | undefined
+/** The compiler of schemas, once it is loaded. */
+let loaded: typeof compile | undefined
 
 /**
  * Makes a Standard Schema of a JSON Schema (draft 4, 6, 7, 2019-09 or 2020-12), for `parameters` and answers.
@@ -31,9 +31,9 @@ export const jsonSchema = <A = Record<string, unknown>>(
   schema: Readonly<Record<string, unknown>>,
   options: { readonly formats?: boolean | undefined } = {}
 ): StandardJsonSchema<A> => {
-  let validator: Schema.Validator | undefined
-  const validate = (value: unknown, { compile }: typeof Schema): StandardSchemaV1.Result<A> => {
-    validator ??= compile(schema, { hasFormats: options.formats === true })
+  let validator: Validator | undefined
+  const validate = (value: unknown, compiled: typeof compile): StandardSchemaV1.Result<A> => {
+    validator ??= compiled(schema, { hasFormats: options.formats === true })
     const issues = validator(value)
     return issues.length === 0 ? { value: value as A } : { issues }
   }
@@ -44,7 +44,7 @@ export const jsonSchema = <A = Record<string, unknown>>(
       validate: (value) => {
         if (Object.keys(schema).length === 0) return { value: value as A }
         if (loaded !== undefined) return validate(value, loaded)
-        return import("../schema/index.ts").then((module) => validate(value, (loaded = module)))
+        return import("../schema/index.ts").then(({ compile }) => validate(value, (loaded = compile)))
       },
       jsonSchema: { input: () => schema, output: () => schema }
     }
