@@ -43,14 +43,14 @@ test.each(isolations.flatMap((isolation) => functions.map((name) => [isolation, 
   "CHILD1 THREAD1 the programs of a %s end with it: %s",
   async (isolation, name) => {
     const abort = new AbortController()
-    const { tool, program, values } = seen(toolOf(isolation, name, { graceMs: 0 }))
+    const { tool, program: started, values } = seen(toolOf(isolation, name, { graceMs: 0 }))
     const running = own.run(tool, {}, { signal: abort.signal, drainMs: 60_000 })
     await until(() => values.length > 0)
     if (name === "busyWithPrograms") abort.abort()
     const { messages } = await running
     expect(messages.map(({ outcome }) => outcome)).toEqual([name === "busyWithPrograms" ? "cancelled" : "completed"])
-    expect(program()).toBeGreaterThan(0)
-    await until(() => !runs(program()))
+    expect(started()).toBeGreaterThan(0)
+    await until(() => !runs(started()))
   }
 )
 
