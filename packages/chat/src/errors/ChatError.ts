@@ -359,8 +359,9 @@ export type SessionErrorReason = (typeof sessionReasons)[number]
 export class SessionError extends TroupeError<SessionErrorReason> {
   readonly _tag = "SessionError"
 
-  constructor(reason: SessionErrorReason, message: string, fields: Omit<ErrorFields, "message"> = {}) {
-    super(sessionReasons, reason, message, { ...fields, message })
+  constructor(reason: SessionErrorReason, message?: string, fields: Omit<ErrorFields, "message"> = {}) {
+    const own = `The session could not do this: ${reason.replaceAll("_", " ")}`
+    super(sessionReasons, reason, own, { ...fields, message })
     this.name = this._tag
   }
 

@@ -24,6 +24,7 @@ export {
   either,
   findingsFor,
   flag,
+  functionOf,
   functionType,
   having,
   isMilliseconds,

@@ -27,6 +27,11 @@ export const text: z.ZodType = z.string("must_be_a_string")
 export const numeric: z.ZodType = passing((value) => typeof value === "number", "must_be_a_number")
 export const flag: z.ZodType = z.boolean("must_be_a_boolean")
 export const functionType: z.ZodType = passing((value) => typeof value === "function", "must_be_a_function")
+
+/** A function that requires at most as many parameters as it gets; JavaScript may leave parameters out. */
+export const functionOf = (parameters: number, what: string): z.ZodType =>
+  passing((value) => typeof value === "function" && value.length <= parameters, `must_be_a_function of ${what}`)
+
 export const dictionary: z.ZodType = passing(isRecord, "must_be_an_object of names and values")
 
 /** One word of a closed set. */

@@ -10,6 +10,8 @@
  * PARTIAL4. A character costs the same in a long text as in a short one. An open list or object of 1,024 members or more
  *           shows its members in blocks of about a hundredth, and only whole ones.
  * PARTIAL5. After text that is not JSON, or deeper than 100 levels, the value stays as it is.
+ * PARTIAL6. A first line that opens a code fence, with the word `json` or without a word, is not part of the text. A complete
+ *           text loses its fence too (`unfenced`).
  */
 
 /** A list or an object whose end was not read. `copy` is its value with these many members. */
@@ -21,7 +23,7 @@ type Open = { copy?: { readonly members: number; readonly value: unknown } } & (
 
 /** A token whose end was not read. `escape` is its open escape, `ending` the last UTF-16 unit of its text. */
 interface Token {
-  readonly type: "string" | "bare"
+  readonly type: "string" | "bare" | "fence"
   text: string
   escape: string
   ending: number
@@ -32,6 +34,9 @@ type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOr
 
 /** The most levels of nesting. */
 const deepest = 100
+
+/** The most characters of the line that opens a fence. */
+const longestFence = 32
 
 /** From this number of members on, a list or an object shows its members in blocks (PARTIAL4). */
 const many = 1_024
@@ -46,6 +51,7 @@ const escapes: Readonly<Record<string, string>> = {
   r: "\r",
   t: "\t"
 }
+const fence = /^```(?:json)?[ \t\r]*$/i
 const space = /[ \t\n\r]*/y
 const bare = /[-+.\w]*/y
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/
@@ -55,12 +61,17 @@ const words: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["null", null]
 ])
 
+/** A complete text without the code fence around it (PARTIAL6); a text without a fence is returned unchanged. */
+export const unfenced = (text: string): string =>
+  /^```(?:json)?[ \t\r]*\n(?<inner>[^]*)```$/i.exec(text.trim())?.groups?.["inner"] ?? text
+
 export class PartialJson {
   readonly #open: Array<Open> = []
   #expected: Expected = "value"
   /** The token at the end of the text. */
   #token: Token | undefined
   #isBroken = false
+  #isFenced = false
   #root: unknown
   #value: unknown
   #isFresh = true
@@ -72,6 +83,7 @@ export class PartialJson {
     let at = 0
     while (at < delta.length && !this.#isBroken) {
       if (this.#token?.type === "string") at = this.#inString(delta, at, this.#token)
+      else if (this.#token?.type === "fence") at = this.#inFence(delta, at, this.#token)
       else if (this.#token !== undefined) at = this.#inBare(delta, at, this.#token)
       else at = this.#between(delta, at)
     }
@@ -146,6 +158,18 @@ export class PartialJson {
     return at
   }
 
+  #inFence(delta: string, from: number, token: Token): number {
+    const end = delta.indexOf("\n", from)
+    const at = end < 0 ? delta.length : end
+    token.text += delta.slice(from, Math.min(at, from + longestFence))
+    if (token.text.length >= longestFence) this.#isBroken = true
+    if (end < 0) return at
+    this.#token = undefined
+    if (fence.test(token.text)) this.#isFenced = true
+    else this.#isBroken = true
+    return end + 1
+  }
+
   #between(delta: string, from: number): number {
     const at = endOf(space, delta, from)
     const next = delta[at]
@@ -160,6 +184,9 @@ export class PartialJson {
     else if (next === "," && expected === "commaOrEnd") this.#expected = this.#isObject ? "key" : "value"
     else if (isValue && /[-\w]/.test(next)) {
       this.#token = { type: "bare", text: "", escape: "", ending: 0 }
+      return at
+    } else if (next === "`" && isValue && this.#open.length === 0 && !this.#isFenced) {
+      this.#token = { type: "fence", text: "", escape: "", ending: 0 }
       return at
     } else this.#isBroken = true
     return at + 1

@@ -7,6 +7,7 @@ import {
   type Finding,
   findingsFor,
   flag,
+  functionOf,
   functionType,
   having,
   isMilliseconds,
@@ -103,7 +104,7 @@ const types = {
     "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
   ).optional(),
   maxTurns: positiveInteger.optional(),
-  haltWhen: functionType.optional(),
+  haltWhen: functionOf(1, "the step").optional(),
   budget: budget.optional(),
   maxMistakes: wholeNumber.optional(),
   maxUnproductive: wholeNumber.optional(),

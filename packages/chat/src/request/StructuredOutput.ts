@@ -5,7 +5,7 @@
  */
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { type FormatOptions, formatOf } from "../options/index.ts"
-import { PartialJson } from "../json/index.ts"
+import { PartialJson, unfenced } from "../json/index.ts"
 import { type Parameters, pathOf, validate } from "../tool/index.ts"
 import * as Responses from "../model/Response.ts"
 import type { Response, ResponseFormat } from "../model/index.ts"
@@ -39,7 +39,7 @@ export const format = (
 const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "tool_calls", "error"])
 
 /**
- * Reads the text of a response, or of the final response of a turn, as JSON of this schema.
+ * Reads the text of a response, or of the final response of a turn, as JSON of this schema. The JSON may be in a code fence.
  *
  * **Errors**: rejects with a `ValidationError` (`invalid_output`) when the reply is not complete, is not JSON, or does not
  * fit the schema, and when the turn has no final answer. `errors` has the paths, `metadata.text` the text of the reply, and
@@ -67,7 +67,7 @@ export const parse = async <A = unknown>(answer: Response | ChatResult, schema: 
   if (end !== undefined) throw invalid([end.finding], end.error)
   let value: unknown
   try {
-    value = JSON.parse(said)
+    value = JSON.parse(unfenced(said))
   } catch (cause) {
     throw invalid([{ field: ["outputText"], reason: `is no JSON: ${describe(cause)}` }], cause)
   }
@@ -127,7 +127,7 @@ interface PartialReader<A> {
  * the type only.
  *
  * **Details**: a text grows; numbers, `true`, `false`, `null` and fields appear when they are complete. After text that is
- * not JSON the value stays as it is. A list of 1,024 members or more shows its members in blocks of about a hundredth.
+ * not JSON the value stays as it is. The line that opens a code fence is skipped. A list of 1,024 members or more shows its members in blocks of about a hundredth.
  *
  * @example
  * ```ts import.meta.vitest

@@ -3,6 +3,7 @@ import * as z from "zod"
 import {
   dictionary,
   findingsFor,
+  functionOf,
   isObject,
   isRecord,
   milliseconds,
@@ -16,9 +17,6 @@ import {
   ValidationError,
   wordOf
 } from "../errors/index.ts"
-
-const functionOf = (what: string): z.ZodType =>
-  passing((value) => typeof value === "function", `must_be_a_function of ${what}`)
 
 /** Whether a value can be a schema; a function can be a Standard Schema, too. */
 export const isSchema = (value: unknown): boolean =>
@@ -48,7 +46,7 @@ const described = {
   idleTimeoutMs: milliseconds.optional(),
   metadata: dictionary.nullish(),
   effect: wordOf("read", "write").optional(),
-  key: functionOf("the arguments").optional(),
+  key: functionOf(1, "the arguments").optional(),
   onUnknown: wordOf("ask", "fail", "retry").optional(),
   background: z
     .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")
@@ -58,8 +56,8 @@ const described = {
 
 /** How the function that runs a tool is named depends on how the tool is made. */
 const parts = {
-  execute: z.strictObject({ execute: functionOf("the arguments and the context").optional(), ...described }),
-  handler: z.strictObject({ handler: functionOf("the arguments and the context").nullish(), ...described })
+  execute: z.strictObject({ execute: functionOf(2, "the arguments and the context").optional(), ...described }),
+  handler: z.strictObject({ handler: functionOf(2, "the arguments and the context").nullish(), ...described })
 }
 
 /** Throws a `ValidationError` (`invalid_tool`) that names each option that is unknown or of the wrong type. */

@@ -14,9 +14,13 @@ test.each([
   ["StreamError", StreamError.reasons, (reason: never) => new StreamError(reason)],
   ["ToolError", ToolError.reasons, (reason: never) => new ToolError(reason)],
   ["ValidationError", ValidationError.reasons, (reason: never) => new ValidationError(reason, [])],
-  ["SessionError", SessionError.reasons, (reason: never) => new SessionError(reason, "it cannot")]
+  ["SessionError", SessionError.reasons, (reason: never) => new SessionError(reason)]
 ])("a %s has one of its reasons, and no other", (name, reasons, make) => {
-  for (const reason of reasons) expect(make(reason as never)).toMatchObject({ _tag: name, name, reason })
+  for (const reason of reasons) {
+    const error = make(reason as never)
+    expect(error).toMatchObject({ _tag: name, name, reason })
+    expect(error.message, "a sentence, not a code").toMatch(/^[A-Z]\w* \w/)
+  }
   expect(() => make("no_such_reason" as never)).toThrow(TypeError)
 })
 

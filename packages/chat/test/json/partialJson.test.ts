@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "@effect/vitest"
 import { Arbitrary } from "effect"
-import { PartialJson } from "../../src/json/partialJson.ts"
+import { PartialJson, unfenced } from "../../src/json/partialJson.ts"
 import { choice, type Gen, list, mapOf, oneOf, text } from "../double/arbitrary.ts"
 import { runsOf } from "../../../../tooling/verify/volume.ts"
 
@@ -156,5 +156,25 @@ describe("PARTIAL5 text that is not JSON", () => {
   test("is text of more than 100 levels, too", () => {
     expect(JSON.stringify(read("[".repeat(100)))).toBe("[".repeat(100) + "]".repeat(100))
     expect(JSON.stringify(read("[".repeat(5_000)))).toBe("[".repeat(100) + "]".repeat(100))
+  })
+})
+
+describe("PARTIAL6 the line that opens a code fence", () => {
+  test.each(["```json\n", "```\n", " \n```JSON \r\n"])("%j is skipped, however the text is cut", (fence) => {
+    const whole = `${fence}{"a":[1,"so"]}\n\`\`\`\n`
+    expect(read(whole)).toEqual({ a: [1, "so"] })
+    expect(shown(whole).at(-1)).toEqual({ a: [1, "so"] })
+    expect(read(`${fence}{"a":[1,"s`)).toEqual({ a: [1, "s"] })
+    expect(JSON.parse(unfenced(whole))).toEqual({ a: [1, "so"] })
+  })
+
+  test("is not skipped with another word, twice, or inside of the text", () => {
+    const broken = ["```ts\n[1]", "``\n[1]", `\`\`\`json${" ".repeat(50)}\n[1]`, "```\n```\n[1]"]
+    for (const whole of broken) {
+      expect(read(whole)).toBeUndefined()
+      expect(shown(whole).at(-1)).toBeUndefined()
+    }
+    expect(read("[```json\n1]")).toEqual([])
+    for (const whole of ['{"a":"```json"}', "```json\n[1]", "```ts\n[1]```", "[1]"]) expect(unfenced(whole)).toBe(whole)
   })
 })

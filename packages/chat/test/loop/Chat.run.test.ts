@@ -63,6 +63,20 @@ describe("a chat", () => {
     expect((await run({ scripts: [says("x")] }, { maxTurns: 1 })).haltedReason).toBe("completed")
   })
 
+  test("a haltWhen or a policy that requires more than it gets is refused at the call, and one of less is not", async () => {
+    const refusing = [
+      { haltWhen: (_a: unknown, _b: unknown) => true },
+      { onToolError: (_a: unknown, _b: unknown, _c: unknown) => "halt" },
+      { onToolTimeout: (_a: unknown, _b: unknown, _c: unknown) => "halt" }
+    ]
+    for (const options of refusing) {
+      await expect(run({}, options as never)).rejects.toMatchObject({ reason: "invalid_options" })
+    }
+    expect(
+      (await run({ scripts: [says("x")] }, { haltWhen: () => false, onToolError: () => "halt" })).steps
+    ).toHaveLength(1)
+  })
+
   test("98, 99 the call's maxTurns wins over the engine's, that over 8", async () => {
     const stepsOf = async (parts: Given, options?: ChatOptions) => (await run(parts, options)).steps.length
     expect(await stepsOf({ scripts: turns(9) })).toBe(8)

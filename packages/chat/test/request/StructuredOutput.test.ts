@@ -36,6 +36,16 @@ test("an answer is what the schema makes of its text", async () => {
   expect(await parse(response("[1]"), { type: "array", items: { type: "number" } })).toEqual([1])
 })
 
+test("an answer in a code fence is read, while it streams and when it is complete", async () => {
+  const text = '```json\n{"name":"Oslo"}\n```'
+  expect(await parse(response(text), City)).toEqual({ name: "Oslo" })
+  const reader = partial(City)
+  reader.push(text.slice(0, 18))
+  expect(reader.value).toEqual({ name: "O" })
+  reader.push(text.slice(18))
+  expect(reader.value).toEqual({ name: "Oslo" })
+})
+
 test("an answer that is not complete, no JSON, or does not fit is a typed error that says where", async () => {
   const failed = new AdapterError("timeout")
   const bad: ReadonlyArray<readonly [Response, ReadonlyArray<string>]> = [

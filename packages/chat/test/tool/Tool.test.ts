@@ -148,6 +148,10 @@ test.each<readonly [object, string]>([
   [{ nonsense: undefined }, "nonsense: unknown; use execute, name, description"],
   [{ execute: "run" }, "execute: must_be_a_function"],
   [{ execute: null }, "execute: must_be_a_function"],
+  [
+    { execute: (_a: unknown, _b: unknown, _c: unknown) => 1 },
+    "execute: must_be_a_function of the arguments and the context"
+  ],
   [{ execute: undefined }, "execute: must_be_a_function"],
   [{ description: 5 }, "description: not_a_string"],
   [{ parameters: 5 }, "parameters: must_be a zod schema"],
@@ -168,6 +172,9 @@ test.each<readonly [object, string]>([
 test("a tool that is made of a handler takes no `execute`, and no handler that is none", () => {
   expect(() => make({ name: "t", execute: run } as never)).toThrow("execute: unknown")
   expect(() => make({ name: "t", handler: 5 } as never)).toThrow("handler: must_be_a_function")
+  const three = (_a: unknown, _b: unknown, _c: unknown) => ok(1)
+  expect(() => make({ name: "t", handler: three } as never)).toThrow("handler: must_be_a_function")
+  expect(make({ name: "t", handler: () => ok(1) }).name).toBe("t")
   expect(make({ name: "t", handler: null }).handler).toBe(null)
 })
 

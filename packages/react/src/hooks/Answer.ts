@@ -2,6 +2,7 @@
  * The hook for the answer of a chat whose replies are JSON.
  *
  * ANSWER1. While a reply streams, its object so far is shown; afterwards the object that the schema makes of it.
+ *          Both may be in a code fence, with the word `json` or without a word.
  * ANSWER2. A reply is validated once, when it is in the thread. An outdated result of a validation is discarded.
  *
  * @module
@@ -80,10 +81,13 @@ const finalText = (message: Conversation["messages"][number] | undefined): strin
   return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("")
 }
 
+/** A text without the code fence around it (ANSWER1). */
+const unfenced = (text: string): string => /^```(?:json)?[ \t\r]*\n([^]*)```$/i.exec(text.trim())?.[1] ?? text
+
 const readAnswer = (text: string, schema: Tool.Parameters): Read | Promise<Read> => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(unfenced(text))
   } catch (error) {
     return { findings: [{ field: ["outputText"], reason: `is no JSON: ${String(error)}` }] }
   }

@@ -70,6 +70,13 @@ test("a reply that does not fit has findings, and no object", async () => {
   page.unmount()
 })
 
+test("ANSWER1 a reply in a code fence has its object", async () => {
+  const { shown, page } = await replied('```json\n{"name":"Oslo","sights":[]}\n```')
+  const city = { name: "Oslo", sights: [] }
+  expect(shown.now).toEqual({ partial: city, object: city, findings: [] })
+  page.unmount()
+})
+
 test("a reply that is no JSON has a finding", async () => {
   const { shown, page } = await replied("Oslo")
   expect(shown.now).toMatchObject({ partial: undefined, findings: [{ field: ["outputText"] }] })

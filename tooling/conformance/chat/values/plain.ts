@@ -74,7 +74,10 @@ const isErrorType = (type: unknown): type is keyof typeof errorTypes => Object.h
 export const typedError = ({ type, reason, errors, ...fields }: Fields): Error => {
   const rest = renamed(present(fieldsOf(construct(fields))), camel)
   if (!isErrorType(type)) throw new TypeError(`There is no error type ${textOf(type)}`)
-  if (type === "SessionError") return new SessionError(reason as never, textOf(rest["message"] ?? reason), rest)
+  if (type === "SessionError") {
+    const { message, ...others } = rest
+    return new SessionError(reason as never, message === undefined ? undefined : textOf(message), others)
+  }
   if (type === "ValidationError") return new ValidationError(reason as never, findings(errors ?? []), rest)
   return new errorTypes[type](reason as never, rest)
 }
