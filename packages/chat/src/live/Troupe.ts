@@ -107,7 +107,13 @@ export class RunningTroupe {
     const agents = new AgentTable(own, shared)
     this.#agents = agents
     const first = agents.of(this.#engine.adapter === undefined ? agents.usual : undefined)
-    preflight(first.engine, anyThread, first.fixed())
+    const usual = first.fixed()
+    // An input may have the schema of its second pass (TWO3).
+    preflight(
+      first.engine,
+      anyThread,
+      usual.responseFormat === undefined ? { ...usual, structuredFinalize: false } : usual
+    )
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const { home } = own

@@ -16,7 +16,7 @@ import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { EventsTaken } from "../events/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
-import type { AnswerForm, Terminal } from "../stopConditions/index.ts"
+import type { AnswerForm, Finalize, Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
 
@@ -84,8 +84,8 @@ export interface TurnFacts {
   readonly maxChainRequests?: number | undefined
   /** The lifecycle events that have hooks. */
   readonly hooks: ReadonlyArray<LifecycleEvent>
-  /** The message before the second pass, if the turn has two passes. */
-  readonly finalize?: { readonly nudge?: string | undefined } | undefined
+  /** What the second pass has, if the options ask for two passes. */
+  readonly finalize?: Finalize | undefined
 }
 
 /**

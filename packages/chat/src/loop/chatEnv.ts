@@ -24,6 +24,7 @@ import {
   budgetSpent,
   carried,
   chainSpent,
+  finalizeOf,
   passOptions,
   type Standing,
   terminalCondition
@@ -487,13 +488,13 @@ const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, s
 const noHooks: TurnFacts["hooks"] = []
 
 const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
-  const { drainMs, budget, maxChainRequests, hooks, structuredFinalize, structuredFinalizeNudge: nudge } = options
+  const { drainMs, budget, maxChainRequests, hooks } = options
   return {
     drainMs,
     timeMs: budget?.timeMs,
     maxChainRequests,
     hooks: hooks === undefined ? noHooks : lifecycleEvents.filter((event) => has(hooks, event)),
-    finalize: structuredFinalize === true ? { nudge } : undefined,
+    finalize: finalizeOf(options),
     stores
   }
 }

@@ -24,6 +24,7 @@ import {
   chainNow,
   chatResult,
   finalized,
+  hasTwoPasses,
   isFollowed,
   nudged,
   stopping,
@@ -131,7 +132,7 @@ export const stepJudged = (
   if (terminal === undefined) return said
   const joined = { inbox, before, result, firstPass, stopped, open }
   if (terminal.reason === "completed" && event.mayContinue && canSteer(joined)) return said
-  if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {
+  if (firstPass === undefined && hasTwoPasses(facts.finalize, thread) && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))
     return { ...said, thread: nudged(thread, facts.finalize.nudge), firstPass: first }
@@ -239,7 +240,7 @@ export const ended = (context: EndState, terminal: Terminal): Partial<ChatContex
     pendingApprovals.length === 0 ? terminal : { ...terminal, pendingApprovals }
   )
   const first = firstPass === undefined ? undefined : original(firstPass)
-  return endedWith(context, facts.finalize === undefined ? result : finalized(result, first))
+  return endedWith(context, hasTwoPasses(facts.finalize, thread) ? finalized(result, first) : result)
 }
 
 const endedWith = (

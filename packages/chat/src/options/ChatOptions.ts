@@ -198,7 +198,8 @@ export interface ChatOptions extends StepOptions {
    * form, a JSON Schema. `maxTurns` does not count the second pass. Default `false`.
    *
    * **Details**: the second pass follows only a first pass that ended with `completed`, `max_turns` or `halt_when`;
-   * `metadata.structuredFinalize.pass1Halted` of the result has that reason.
+   * `metadata.structuredFinalize.pass1Halted` of the result has that reason. In a live chat, an input has one pass if neither
+   * it nor the Troupe has a JSON Schema.
    */
   readonly structuredFinalize?: boolean | undefined
   /** The user message before the second pass; `""` for none. Default "Now provide your final structured response." */
@@ -225,6 +226,8 @@ export type TurnOptions = Pick<
   | "context"
   | "maxTurns"
   | "includeRawChunks"
+  | "structuredFinalize"
+  | "structuredFinalizeNudge"
 >
 
 /**

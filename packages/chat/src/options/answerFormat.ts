@@ -66,13 +66,23 @@ export const continuing = <M extends Message>(thread: Thread, message: M): M => 
   return format === undefined ? message : marked(message, format)
 }
 
-/** The options of a live chat with the form that its question asks for; other runs have the form of their options only. */
-export const inForm = <Options extends LiveOptions>(options: Options, asked: ResponseFormat | undefined): Options =>
-  asked === undefined || options.chat === undefined ? options : { ...options, responseFormat: asked }
+/**
+ * The options of a live chat with the form that its question asks for; other runs have the form of their options only. Without
+ * a JSON Schema a live chat has one pass (TWO3).
+ */
+export const inForm = <Options extends LiveOptions>(options: Options, asked: ResponseFormat | undefined): Options => {
+  if (options.chat === undefined) return options
+  const { structuredFinalize, responseFormat } = options
+  const form = asked ?? responseFormat
+  const hasOnePass = structuredFinalize === true && form?.type !== "json_schema"
+  if (asked === undefined && !hasOnePass) return options
+  return { ...options, responseFormat: form, ...(hasOnePass ? { structuredFinalize: false } : {}) }
+}
 
 /** The options of a run, with the live chat of the run. */
 interface LiveOptions {
   readonly chat?: object | undefined
+  readonly structuredFinalize?: boolean | undefined
   readonly responseFormat?: ResponseFormat | undefined
 }
 

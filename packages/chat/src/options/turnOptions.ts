@@ -15,7 +15,9 @@ const names: ReadonlyArray<string> = Object.keys({
   providerOptions: true,
   context: true,
   maxTurns: true,
-  includeRawChunks: true
+  includeRawChunks: true,
+  structuredFinalize: true,
+  structuredFinalizeNudge: true
 } satisfies Record<keyof TurnOptions, true>)
 
 /**

@@ -5,11 +5,13 @@
  *       without tools. If the first pass used up the budget, the turn ends with that instead.
  * TWO2. When the second pass is refused, the turn has the first pass's result, with
  *       `metadata.structuredFinalize.pass2Error`.
+ * TWO3. A turn of a live chat has two passes when its options ask for two, and its question or its options have a JSON Schema.
+ *       The options of an input apply to its turn only.
  *
  * @source ALLM.Chat, "structured_finalize semantics"
  */
 import type { ChatResult } from "../record/index.ts"
-import type { RunOptions } from "../options/index.ts"
+import { askedFormat, type RunOptions } from "../options/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Terminal } from "./terminal.ts"
 
@@ -19,6 +21,31 @@ const followed: ReadonlySet<string> = new Set(["completed", "max_turns", "halt_w
 
 /** Whether a second pass follows a first pass that ended for this reason, in a turn of two passes. */
 export const isFollowed = ({ reason }: Terminal): boolean => followed.has(reason)
+
+/**
+ * What the turns of two passes have.
+ *
+ * - `nudge`: the message before the second pass
+ * - `formless`, in a live chat: whether the options have no JSON Schema
+ */
+export interface Finalize {
+  readonly nudge?: string | undefined
+  readonly formless?: boolean | undefined
+}
+
+/** What a turn with these options has for two passes, if they ask for two. */
+export const finalizeOf = (options: RunOptions): Finalize | undefined => {
+  const { structuredFinalize, structuredFinalizeNudge: nudge, chat, responseFormat } = options
+  if (structuredFinalize !== true) return undefined
+  return chat === undefined ? { nudge } : { nudge, formless: responseFormat?.type !== "json_schema" }
+}
+
+/** Whether a turn on this thread has two passes (TWO3). */
+export const hasTwoPasses = (finalize: Finalize | undefined, thread: Thread.Thread): finalize is Finalize => {
+  if (finalize?.formless === undefined) return finalize !== undefined
+  const asked = askedFormat(thread)
+  return asked === undefined ? !finalize.formless : asked.type === "json_schema"
+}
 
 /** The options that differ between the two passes. */
 type PassOptions = Pick<

@@ -1,7 +1,8 @@
 /** When a run stops: budgets, guards against loops, stop conditions and the final pass without tools. */
 export { budgetSpent } from "./budget.ts"
 export { carried, chainNow, chainSpent, timeOf } from "./chainLimits.ts"
-export { finalized, isFollowed, nudged, passOptions, unfinalized } from "./finalAnswerPass.ts"
+export { finalized, finalizeOf, hasTwoPasses, isFollowed, nudged, passOptions, unfinalized } from "./finalAnswerPass.ts"
+export type { Finalize } from "./finalAnswerPass.ts"
 export { lastFingerprint, unproductiveRounds } from "./loopGuards.ts"
 export { withAnswer, withResult } from "./questionAnswer.ts"
 export type { AnswerForm } from "./questionAnswer.ts"

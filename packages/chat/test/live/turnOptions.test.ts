@@ -1,10 +1,12 @@
 import { Message } from "@troupe/chat/messages"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
+import * as z from "zod"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { says } from "../double/scripts.ts"
 import { memory } from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import type { Request } from "../../src/model/index.ts"
 
 const check = leakCheck()
 
@@ -167,4 +169,49 @@ test("a decision has its own options for the requests that follow the call", asy
     ["pay", "where"],
     ["pay", "where"]
   ])
+})
+
+describe("TWO3 a turn of a live chat in two passes", () => {
+  const City = z.object({ name: z.string() })
+  const calling = [{ toolCall: { id: "c0", name: "clock" } }, { finish: "tool_calls" }] as const
+  const oslo = says('{"name":"Oslo"}')
+  const passes = (requests: ReadonlyArray<Request>) =>
+    requests.map(({ responseFormat, tools }) => [responseFormat?.type, tools.length])
+  const both = [
+    [undefined, 1],
+    [undefined, 1],
+    ["json_schema", 0]
+  ]
+
+  test("follows the options of its input, and the next input has one pass", async () => {
+    const adapter = check.fake({ scripts: [[...calling], says("Oslo"), oslo, says("Hello")] })
+    const { troupe } = await check.troupe({ adapter, tools: [clock] })
+    const chat = await troupe.chat("c")
+    const options = { structuredFinalize: true, structuredFinalizeNudge: "Now JSON!" }
+    const turn = chat.send("Where?", { schema: City, options })
+    expect(await turn.object()).toEqual({ name: "Oslo" })
+    expect((await turn.result()).metadata["structuredFinalize"]).toEqual({ pass1Halted: "completed" })
+    expect(chat.thread.messages.at(-2)?.content).toBe("Now JSON!")
+    expect((await chat.send("Hi").result()).finalResponse?.outputText).toBe("Hello")
+    expect(passes(adapter.requests)).toEqual([...both, [undefined, 1]])
+  })
+
+  test("follows the options of the Troupe for an input with a schema; an input without a form has one pass", async () => {
+    const adapter = check.fake({ scripts: [[...calling], says("Oslo"), oslo, says("Hello")] })
+    const { troupe } = await check.troupe({ adapter, tools: [clock], structuredFinalize: true })
+    const chat = await troupe.chat("c")
+    expect(await chat.send("Where?", { schema: City }).object()).toEqual({ name: "Oslo" })
+    const plain = await chat.send("Hi").result()
+    expect([plain.haltedReason, plain.finalResponse?.outputText]).toEqual(["completed", "Hello"])
+    expect(passes(adapter.requests)).toEqual([...both, [undefined, 1]])
+  })
+
+  test("has one pass for an input that asks for that", async () => {
+    const adapter = check.fake({ scripts: [oslo] })
+    const { troupe } = await check.troupe({ adapter, tools: [clock], structuredFinalize: true })
+    const chat = await troupe.chat("c")
+    const options = { structuredFinalize: false }
+    expect(await chat.send("Where?", { schema: City, options }).object()).toEqual({ name: "Oslo" })
+    expect(passes(adapter.requests)).toEqual([["json_schema", 1]])
+  })
 })

@@ -73,7 +73,9 @@ const ofTurn = {
   providerOptions: z.unknown().optional(),
   context: z.unknown().optional(),
   maxTurns: z.unknown().optional(),
-  includeRawChunks: z.unknown().optional()
+  includeRawChunks: z.unknown().optional(),
+  structuredFinalize: z.unknown().optional(),
+  structuredFinalizeNudge: z.unknown().optional()
 } satisfies { readonly [Name in keyof Required<TurnOptions>]: z.ZodType }
 
 const aFunction = z.custom((value) => typeof value === "function", "must be a function")
