@@ -11,6 +11,8 @@
  *        A reply has one call per id: of two calls completed under the same id the last counts. Arguments that are
  *        too large, or cannot be stored, are `null` too (`storable`).
  * COLL4. A finished step passes usage, metadata and the error to the next step, but neither text nor calls.
+ * COLL5. A reply that is not whole keeps its reasoning as `metadata.reasoning`, unless the adapter kept its own there. So
+ *        the thread has what readers of the stream saw.
  *
  * @module
  * @source ALLM.StreamCollector
@@ -21,6 +23,7 @@ import { RunCollector } from "./runCollector.ts"
 import { reportedUsage } from "./reportedUsage.ts"
 import {
   type AssistantMessage,
+  type ContentPart,
   defaultMaxToolArgumentCharacters,
   type FinishReason,
   parseArguments,
@@ -253,8 +256,15 @@ export class StreamCollector {
       toolCalls: [...this.#calls.values()].map((call) => this.#callOf(call)),
       finishReason: this.#failed ? "error" : this.#finishReason,
       usage: this.#usage,
-      metadata
+      metadata: { ...this.#unfinishedReasoning(), ...metadata }
     }
+  }
+
+  /** The reasoning of a reply that is not whole (COLL5); the message of a whole reply has its own. */
+  #unfinishedReasoning(): { readonly reasoning?: ReadonlyArray<ContentPart> } {
+    const isWhole = this.#completed && !this.#failed && this.#finishReason !== "error"
+    if (isWhole || this.#reasoning === "") return {}
+    return { reasoning: [{ type: "reasoning", text: this.#reasoning.toWellFormed() }] }
   }
 
   #note(metadata: unknown): void {

@@ -10,7 +10,7 @@
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
-import { ContentPart, type Response, type Thread, type ToolCall, type ToolMessage } from "../model/index.ts"
+import { ContentPart, goesOn, type Response, type Thread, type ToolCall, type ToolMessage } from "../model/index.ts"
 import { awaitingUser, describe } from "../toolResult/index.ts"
 
 /** The running fold of a chat. */
@@ -99,7 +99,7 @@ export class RunCollector {
       thread: this.threadFor("a step result"),
       response,
       toolResults: this.#toolResults,
-      done: this.#halt !== undefined || !called,
+      done: this.#halt !== undefined || !goesOn(response),
       mode: called ? mode : "auto",
       halt: this.#halt,
       manualToolCalls,

@@ -1,6 +1,9 @@
 /**
  * Responses: the results of one model request.
  *
+ * PAUSE1. A reply that its provider paused is no answer: the turn sends a further request, whose last message is that reply,
+ *         unless a bound of the turn holds. An adapter marks such a reply with `metadata.paused: true` of its message.
+ *
  * @module
  */
 import * as z from "zod"
@@ -48,3 +51,7 @@ export type Response = z.infer<typeof Response>
 /** The text of a response: the streamed text, else the text of its message. */
 export const text = (response: Response): string =>
   response.outputText !== "" || response.message === undefined ? response.outputText : messageText(response.message)
+
+/** Whether the model is to continue after this response: it waits for tool results, or its provider paused it (PAUSE1). */
+export const goesOn = ({ finishReason, message }: Pick<Response, "finishReason" | "message">): boolean =>
+  finishReason === "tool_calls" || (finishReason !== "error" && message?.metadata?.["paused"] === true)

@@ -171,7 +171,8 @@ export type UserMessage = z.infer<typeof UserMessage>
  * `toolCalls` do not have; it is absent when the reply is a text and its calls. `Message.parts` reads the parts of any
  * reply. `metadata.finish_reason` is always set on messages that a step built;
  * `metadata.ask_user: true` with `metadata.tool_call_id` marks a tool's question, `metadata.cancelled: true` a reply that
- * was cut short.
+ * was cut short, `metadata.paused: true` a reply that its provider paused, and `metadata.reasoning` has the reasoning of a
+ * reply that is not whole.
  */
 export const AssistantMessage = z
   .object({

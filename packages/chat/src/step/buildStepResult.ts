@@ -3,6 +3,7 @@ import type { Mode, PendingApproval, StepHalt, StepResult } from "../record/inde
 import {
   type AssistantMessage,
   type AssistantPart,
+  goesOn,
   parts as partsOf,
   type Response,
   type ToolCall,
@@ -45,7 +46,7 @@ export const stepResult = (parts: StepParts): StepResult => {
     thread: parts.resumed?.thread ?? threadOf(parts, toolResults),
     response,
     toolResults,
-    done: halt !== undefined || error !== undefined || pendingApprovals !== undefined || !called,
+    done: halt !== undefined || error !== undefined || pendingApprovals !== undefined || !goesOn(response),
     mode: mode === "manual" && called ? "manual" : "auto",
     halt,
     manualToolCalls,
@@ -65,12 +66,13 @@ const threadOf = ({ thread, response, halt }: StepParts, toolResults: ReadonlyAr
 
 /**
  * The assistant's message, with the metadata that the provider needs again. A reply that was cancelled before its first
- * word has no message.
+ * word and its first reasoning has no message.
  */
 export const assistantMessage = (response: Response, cancelled: boolean): AssistantMessage | undefined => {
   const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
-  if (cancelled && response.outputText === "" && toolCalls.length === 0) return undefined
   const reasoning = response.metadata["reasoning"]
+  const isEmpty = response.outputText === "" && toolCalls.length === 0 && reasoning === undefined
+  if (cancelled && isEmpty) return undefined
   const parts = response.finishReason === "error" ? undefined : response.message?.parts
   return whole({
     role: "assistant",

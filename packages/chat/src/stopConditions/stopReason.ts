@@ -20,7 +20,7 @@ import {
   type StepHalt,
   type StepResult
 } from "../record/index.ts"
-import type { Message } from "../model/index.ts"
+import { goesOn, type Message } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { budgetSpent, costOf } from "./budget.ts"
@@ -67,7 +67,7 @@ export const terminalCondition = (
     }
   }
   if (response.finishReason === "error") return { reason: "error", metadata: { error: response.metadata["error"] } }
-  if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
+  if (!goesOn(response)) return { reason: "completed", metadata: truncated(step) }
   if (stopped !== undefined) return stopping(stopped, options)
   if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
   if (stepIndex + 1 - resumedFirst(steps) + (chain?.requests ?? 0) >= options.maxTurns) {

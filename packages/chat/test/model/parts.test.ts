@@ -9,6 +9,8 @@ import { messageFindings } from "../../src/model/messageFindings.ts"
 import type { AssistantMessage, AssistantPart } from "../../src/model/messageShapes.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
+import * as Fake from "../../src/testing/Fake.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 import { handling, hi } from "../double/scripts.ts"
 
 const call = (id: string) => ({ id, name: "look", arguments: {} })
@@ -155,4 +157,38 @@ test.each([
   ["an image that no provider can read", [{ type: "image", image: { url: "file:///a.png" } }]]
 ])("a message whose parts are %s is refused", (_, listed) => {
   expect(messageFindings({ role: "assistant", content: "", parts: listed }, [])).toHaveLength(1)
+})
+
+describe("COLL5 a reply that is not whole keeps the reasoning that its readers saw", () => {
+  const thinks = [{ reasoning: "I " }, { reasoning: "think" }]
+  const kept = (more: ReadonlyArray<AssistantPart>) => [thought("I think"), ...more]
+
+  const lastParts = async (script: Script, cancelAt?: string) => {
+    const controller = new AbortController()
+    const engine = Engine.make({ adapter: Fake.make({ script }) })
+    const stream = await Chat.stream(engine, hi, { signal: controller.signal })
+    let last: AssistantMessage | undefined
+    for await (const event of stream) {
+      if (event.type === cancelAt) controller.abort()
+      if (event.type !== "chat_completed") continue
+      const message = event.result.thread.messages.at(-1)
+      if (message?.role === "assistant") last = message
+    }
+    return last === undefined ? undefined : parts(last)
+  }
+
+  test("when it broke", async () => {
+    const broken = [{ error: "rate_limited" }, { finish: "error" }] as const
+    expect(await lastParts([...thinks, { text: "Hel" }, ...broken])).toEqual(kept([text("Hel")]))
+    expect(await lastParts([...thinks, ...broken])).toEqual(kept([]))
+  })
+
+  test("when it was cancelled, also before its first word", async () => {
+    expect(await lastParts([...thinks, { text: "Hel" }, { hang: true }], "text_delta")).toEqual(kept([text("Hel")]))
+    expect(await lastParts([{ reasoning: "I think" }, { hang: true }], "reasoning_delta")).toEqual(kept([]))
+  })
+
+  test("and a whole reply has it once", async () => {
+    expect(await lastParts([...thinks, { text: "Hel" }, { finish: "stop" }])).toEqual(kept([text("Hel")]))
+  })
 })

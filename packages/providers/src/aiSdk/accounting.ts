@@ -27,6 +27,10 @@ export const finishOf = (said: LanguageModelV4FinishReason | string): Finish =>
 export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =>
   typeof said !== "string" && (said.unified === "interrupted" || (said.unified === "other" && said.raw === undefined))
 
+/** Whether the provider paused its reply: it continues the reply when it gets it back. */
+export const isPaused = (finish: Finish | undefined): boolean =>
+  finish?.raw === "pause_turn" && finish.reason !== "tool_calls"
+
 /**
  * Whether an error only reports a stream without a finish reason: `@ai-sdk/openai-compatible` sends such an error in place
  * of a reason, without invalid data in it.

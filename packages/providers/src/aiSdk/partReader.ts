@@ -16,11 +16,12 @@
  *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
  * PART5. Only the arguments of a completed call are parsed.
  * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
+ * PART7. The message of a reply that its provider paused has `metadata.paused`, so that the turn continues (PAUSE1).
  */
 import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { ToolCall } from "@troupe/chat/messages"
-import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
+import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unbegun, unfinished } from "./providerError.ts"
 import { carried } from "./providerMetadata.ts"
 import { ReplyParts, type StreamPart } from "./replyParts.ts"
@@ -175,7 +176,12 @@ export class PartReader {
     const metadata = this.#about
     this.#emit({
       type: "message_completed",
-      message: { role: "assistant", content: text, ...(parts === undefined ? {} : { parts }) },
+      message: {
+        role: "assistant",
+        content: text,
+        ...(parts === undefined ? {} : { parts }),
+        ...(isPaused(finish) && !this.#failed ? { metadata: { paused: true } } : {})
+      },
       finishReason: this.#failed ? "error" : (finish?.reason ?? "error"),
       ...(finish?.raw === undefined ? {} : { rawFinishReason: finish.raw }),
       usage: this.#usage,

@@ -49,8 +49,12 @@ export const promptOf = (
       }
     }
   }
-  return acceptedBy(sendable(prompt, messages.at(-1)?.role === "tool"), providerName)
+  return acceptedBy(sendable(prompt, goesOn(messages.at(-1))), providerName)
 }
+
+/** Whether the model is to continue after this message: a result, or a reply that its provider paused. */
+const goesOn = (last: Message.Message | undefined): boolean =>
+  last?.role === "tool" || (last?.role === "assistant" && last.metadata?.["paused"] === true)
 
 type PromptPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
 
@@ -78,7 +82,10 @@ const assistantParts = (
   message: Extract<Message.Message, { role: "assistant" }>,
   providerName: string
 ): Array<PromptPart> => {
-  const parts = Message.parts(message).filter((part) => isUnderstood(part, providerName))
+  const isCut = isCutOff(message)
+  const parts = Message.parts(message).filter(
+    (part) => isUnderstood(part, providerName) && !(isCut && part.type === "reasoning")
+  )
   const calls = new Map(message.toolCalls?.map((call) => [call.id, call]))
   const isOnly = parts.filter(({ type }) => contentTypes.has(type)).length === 1
   const onlyText = isOnly ? handedBack(message.metadata) : {}
@@ -104,6 +111,10 @@ const assistantParts = (
     }
   })
 }
+
+/** Whether a reply broke or was cancelled. Its reasoning is not whole, and has no signature (PROMPT1). */
+const isCutOff = ({ metadata }: Message.Message): boolean =>
+  metadata?.["finish_reason"] === "error" || metadata?.["cancelled"] === true
 
 /** Whether a part is for this provider: packages refuse the own parts of another one, for example after a fallback. */
 const isUnderstood = (part: AssistantPart, providerName: string): boolean =>

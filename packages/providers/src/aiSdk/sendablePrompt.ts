@@ -2,8 +2,8 @@
  * Leaves out of a prompt the parts that make its provider refuse the request, however the replies in it ended.
  *
  * PROMPT1. A prompt has no unpaired part: no reasoning without the part that followed it, no call of a provider without
- *          its result, and no result of a provider without its call. No message has blank text as its only content. The
- *          thread keeps these parts.
+ *          its result, and no result of a provider without its call. No message has blank text as its only content, and
+ *          no broken or cancelled reply has reasoning. The thread keeps these parts.
  * PROMPT2. While the turn of a call goes on, the provider still has its result to come: such a call is sent.
  *
  * @source The APIs of Anthropic and OpenAI answer 400 to such requests
@@ -17,7 +17,7 @@ export const isBlank = (text: string): boolean => text.trim() === ""
 
 /**
  * The prompt without its unpaired parts. `goesOn` is whether the model is to continue its reply: the prompt ends with
- * results of its calls, or with a reply that it paused.
+ * results of its calls, or with replies that its provider paused (PAUSE1).
  */
 export const sendable = (
   prompt: ReadonlyArray<LanguageModelV4Message>,
@@ -25,6 +25,7 @@ export const sendable = (
 ): Array<LanguageModelV4Message> => {
   const { calls, results } = providerIds(prompt)
   const lastUser = prompt.findLastIndex(({ role }) => role === "user")
+  const lastAsked = prompt.findLastIndex(({ role }) => role !== "assistant")
   const unpaired = new Set<string>()
   const isUnpaired = (part: AssistantPart, isOpen: boolean): boolean => {
     if (part.type === "tool-result") return !calls.has(part.toolCallId)
@@ -43,7 +44,7 @@ export const sendable = (
       case "assistant": {
         const isOpen = goesOn && at > lastUser
         const paired = withoutUnpaired(message.content, (part) => isUnpaired(part, isOpen))
-        const isPaused = isOpen && at === prompt.length - 1
+        const isPaused = isOpen && at > lastAsked
         const content = (isPaused ? paired : withoutLooseEnd(paired)).map(withoutCaller(unpaired))
         return content.length === 0 ? [] : [{ ...message, content }]
       }

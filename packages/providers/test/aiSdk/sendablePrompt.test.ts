@@ -196,6 +196,18 @@ describe("PROMPT1. a stored reply", () => {
     expect(typesOf(prompt)).toEqual([...(sent.length === 0 ? [] : ["assistant", ...sent]), "user", "- text"])
   })
 
+  test.each([{ finish_reason: "error" }, { finish_reason: null, cancelled: true }])(
+    "that was cut short is sent without its reasoning: %o",
+    async (end) => {
+      const kept = { ...end, reasoning: [{ type: "reasoning", text: "I think" }] }
+      const cut = (content: string): Message.Message => ({ role: "assistant", content, metadata: kept })
+      const whole = { ...cut("Hi"), metadata: { ...kept, finish_reason: "stop", cancelled: false } }
+      expect(typesOf(await promptFor(cut("Hel"), asks))).toEqual(["assistant", "- text", "user", "- text"])
+      expect(typesOf(await promptFor(cut(""), asks))).toEqual(["user", "- text"])
+      expect(typesOf(await promptFor(whole, asks)).slice(0, 3)).toEqual(["assistant", "- reasoning", "- text"])
+    }
+  )
+
   test("a call whose result is in a later reply is sent", async () => {
     const prompt = await promptFor(reply([search, text]), asks, reply([found, text]), asks)
     expect(typesOf(prompt).filter((type) => type.startsWith("- tool"))).toEqual(["- tool-call", "- tool-result"])
