@@ -98,6 +98,8 @@ export const leftBy = (
   const at = thread.messages.findLastIndex(isStep)
   const said = thread.messages[at]
   if (said?.role !== "assistant") return undefined
+  const isPaused = said.metadata?.["paused"] === true
+  if (isPaused && response.message?.metadata?.["paused"] !== true) return undefined
   const made = new Set(response.toolCalls.map(({ id }) => id))
   if (!goesOn && !(said.toolCalls ?? []).every(({ id }) => made.has(id))) return undefined
   return { said, behind: thread.messages.slice(at + 1) }

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { askUser, type LocalChatRef, Fake, tool, Troupe } from "@troupe/chat"
 import type { AdapterEvent, Event } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
@@ -337,6 +338,48 @@ describe("UI2. what is begun is ended", () => {
       if (event.type === "message_started") void chat.cancel()
     }
     expect(chunks.map(({ type }) => type)).toEqual(["start-step", "finish-step", "abort"])
+  })
+
+  it("a reply that was cancelled before its first word says nothing of the paused reply before it", async () => {
+    const page = { type: "source", id: "u", source: { url: "https://example.org" } } as const
+    const chat = await chatWith({
+      name: "pausing",
+      stream: async function* (request, { signal }): AsyncGenerator<AdapterEvent> {
+        const isSecond = request.messages.at(-1)?.role === "assistant"
+        yield { type: "message_started", message: { role: "assistant", content: "" } }
+        if (isSecond) return void (await once(signal, "abort"))
+        yield { type: "text_delta", id: null, delta: "Searching" }
+        yield { type: "text_completed", id: null, text: "Searching" }
+        const parts = [{ type: "text", text: "Searching" }, page] as const
+        const message = { role: "assistant", content: "Searching", parts, metadata: { paused: true } } as const
+        yield { type: "message_completed", message, finishReason: "stop" }
+      }
+    })
+    const ui = new UiStream(manual)
+    const chunks: Array<UiChunk> = []
+    let started = 0
+    for await (const event of chat.send("Go")) {
+      chunks.push(...ui.push(event))
+      if (event.type === "message_started" && ++started === 2) void chat.cancel()
+    }
+    const types = chunks.map(({ type }) => type)
+    expect(types.filter((type) => type === "source-url")).toHaveLength(1)
+    expect(types.slice(-4)).toEqual(["finish-step", "start-step", "finish-step", "abort"])
+  })
+
+  it.each([{ cuts: "cancel" }, { cuts: "error" }])("a reply with reasoning is said once: $cuts", async ({ cuts }) => {
+    const end: Fake.Script = cuts === "cancel" ? [{ hang: true }] : [{ error: "rate_limited" }, { finish: "error" }]
+    const chat = await chatWith([[{ reasoning: "I think" }, { text: "Hel" }, ...end]])
+    const ui = new UiStream(manual)
+    const chunks = [...ui.start("r")]
+    for await (const event of chat.send("Go")) {
+      chunks.push(...ui.push(event))
+      if (event.type === "text_delta" && cuts === "cancel") void chat.cancel()
+    }
+    const thought = ["reasoning-start", "reasoning-delta", "reasoning-end"]
+    const said = chunks.map(({ type }) => type).filter((type) => /^(?:reasoning|text)-/.test(type))
+    expect(said).toEqual([...thought, "text-start", "text-delta", "text-end"])
+    expect((await read(chunks))?.parts).toEqual(kept(chat)?.parts)
   })
 
   it("an error says its reason, and nothing of the program", async () => {
