@@ -1,10 +1,13 @@
 /** A chat machine without a Troupe, with the live things that it runs with. */
 import { type Clock, StateMachine, Telemetry } from "@troupe/otp"
+import type { ChatInput } from "./chatContext.ts"
 import { ChatEnv } from "./chatEnv.ts"
+import { chatStart } from "./chatStart.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type Event, outletIn, type StreamCollector } from "../events/index.ts"
+import type { Conversation } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 
 declare module "@troupe/otp/telemetry" {
@@ -25,21 +28,38 @@ export interface OwnChatOptions extends Omit<ChatOptions, "signal"> {
   readonly commit?: SaveRecord | undefined
 }
 
+/** The live things of a chat without a Troupe. */
+class OwnChatEnv extends ChatEnv {
+  /**
+   * The input of a chat that continues from a record that `commit` got, after its program ended.
+   *
+   * BARE2. A call that may have run does not run again without a decision, as in a Troupe (REVIVE2).
+   *
+   * **Details**: pass a record, not a persisted snapshot, if handlers must not run twice.
+   */
+  restore(record: Conversation): ChatInput {
+    const { engine, clock, stores } = this
+    const { tools } = this.turn("").options
+    return chatStart({ id: record.id, engine: { ...engine, tools }, clock, record, stores })
+  }
+}
+
 /** How long changes of the text are batched, in milliseconds. */
 const flushMs = 32
 
 /**
  * The live things of one chat, step or tool call without a Troupe: the environment of their machines, for `bind`.
  *
- * **Details**: `turn("").options` are the complete options, also of a tool call.
+ * **Details**: `turn("").options` are the complete options, also of a tool call. `restore(record)` is the input of a chat that
+ * continues from a record that `commit` got.
  *
  * **Errors**: throws a `ValidationError` for invalid options; an `EngineError` for an engine that cannot be used.
  */
-export const environment = (engine: Engine, options: OwnChatOptions = {}): ChatEnv => {
+export const environment = (engine: Engine, options: OwnChatOptions = {}): OwnChatEnv => {
   const { published, commit, ...chatOptions } = options
   const { system } = resolveOptions(engine, chatOptions)
   const typing = new Typing(system.clock)
-  return new ChatEnv({
+  return new OwnChatEnv({
     engine,
     commit,
     clock: system.clock,

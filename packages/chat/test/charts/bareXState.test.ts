@@ -2,7 +2,8 @@ import { StateMachine, Telemetry } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { createActor, fromCallback, type Snapshot, waitFor } from "xstate"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
-import { provide } from "../../src/loop/provide.ts"
+import { environment, provide } from "../../src/loop/provide.ts"
+import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { error, ok } from "../../src/values/HandlerResult.ts"
 import { held } from "../../src/values/held.ts"
@@ -265,6 +266,31 @@ test("KEY2 a handler that runs again after a restore has the same idempotency ke
   next.stop()
   expect(keys).toHaveLength(2)
   expect(new Set(keys).size).toBe(1)
+})
+
+test("BARE2 a chat that continues from a stored record asks about a write that had started", async () => {
+  let ran = 0
+  const charge = handling("charge", () => (++ran === 1 ? new Promise<never>(() => {}) : ok("charged")))
+  const records: Array<string> = []
+  const commit = async (record: Conversation) => void records.push(JSON.stringify(record))
+  const { engine } = engineParts({ adapter: check.fake({ scripts: [calls("charge"), says("done")] }), tools: [charge] })
+  const first = createActor(provide(engine, { commit }), { input: { id: "c" } }).start()
+  first.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await until(() => ran === 1)
+  first.stop()
+  const record = JSON.parse(records.at(-1) ?? "") as Conversation
+  const input = environment(engine, { commit }).restore(record)
+  const next = createActor(provide(engine, { commit }), { input }).start()
+  expect(next.getSnapshot().value).toBe("awaitingApproval")
+  expect(next.getSnapshot().context.open?.calls).toMatchObject([{ state: "waiting", kind: "unknown_outcome" }])
+  await hop()
+  expect(ran).toBe(1)
+  const decisions = [{ toolCallId: "c0", decision: { type: "allow" as const } }]
+  next.send({ type: "turn.start", turn: { messages: [], decisions } })
+  await waitFor(next, ({ value }) => value === "idle")
+  expect(ran).toBe(2)
+  expect(next.getSnapshot().context.thread.messages.at(-1)).toMatchObject({ content: "done" })
+  next.stop()
 })
 
 test("two actors of one provided machine are two chats", async () => {
