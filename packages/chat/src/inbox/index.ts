@@ -2,7 +2,17 @@
 export { InboxTally } from "./inboxBound.ts"
 export type { InboxLimits } from "./inboxBound.ts"
 export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
-export { delivered, doubted, isUnanswered, lost, taking, takingSteers, withdrawn } from "./takenInputs.ts"
+export {
+  delivered,
+  doubted,
+  hasOther,
+  isUnanswered,
+  lost,
+  naming,
+  taking,
+  takingSteers,
+  withdrawn
+} from "./takenInputs.ts"
 export type { InboxState, LostInputs } from "./takenInputs.ts"
 export type { Discarded } from "./Inbox.ts"
 export { dataOf, isInput } from "./turnData.ts"

@@ -6,6 +6,8 @@
  * ARR3. When the store does not answer in time, the chat accepts the input again, because the late commit may remove the row.
  * ARR4. The commit that takes an input also removes the rows of the inputs of the turn before, which its record has in the thread:
  *       such a row may have been accepted again after the chat was loaded.
+ * ARR5. The same id with other content is refused alike before, while and after its turn runs. The message in the thread has the
+ *       id and the digest of its input, whatever a hook made of it. Without them, as in older records, nothing is compared.
  *
  * A commit that exceeds its timeout:
  *   1. the turn ends with the error of the store; its input waits for its release, and is pending.
@@ -14,8 +16,17 @@
  *   4. a chat that starts from this record finds the input in the thread, and does not run it again.
  */
 import { OtpError } from "@troupe/otp"
-import type { Thread, ToolCall } from "../model/index.ts"
-import { type Chain, type InboxEntry, type Keeps, leastOf, type OpenStep, wholeOf } from "../record/index.ts"
+import type { Message, Thread, ToolCall } from "../model/index.ts"
+import {
+  type Chain,
+  type InboxEntry,
+  isRuntimeInput,
+  type Keeps,
+  leastOf,
+  type OpenStep,
+  wholeOf
+} from "../record/index.ts"
+import { digest } from "../tool/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
 
@@ -139,3 +150,41 @@ const knownWith = (known: Ids, turns: ReadonlyArray<TurnData>): Ids => {
   const named = turns.filter((turn) => turn.named === true)
   return named.length === 0 ? known : [...known, ...named.map(({ id }) => id)]
 }
+
+/** The metadata key of the input that a message is. */
+const mark = "named_input"
+
+/** The turn as it is added to the thread: its message names the input, if the sender chose the id (ARR5). */
+export const naming = (turn: TurnData): TurnData => {
+  const [message, ...behind] = turn.messages
+  if (turn.named !== true || message?.role !== "user" || isRuntimeInput(turn)) return turn
+  return {
+    ...turn,
+    messages: [{ ...message, metadata: { ...message.metadata, ...markOf(turn.id, message) } }, ...behind]
+  }
+}
+
+/** Whether the thread has an input of this id with other content (ARR5). */
+export const hasOther = ({ messages }: Thread, id: string, message: Message): boolean => {
+  const own = markOf(id, message)[mark]
+  const found = messages.map(({ metadata }) => metadata?.[mark]).findLast((input) => isMark(input) && input.id === id)
+  return isMark(found) && found.digest !== own.digest
+}
+
+interface Mark {
+  readonly id: string
+  readonly digest: string
+}
+
+const isMark = (value: unknown): value is Mark =>
+  typeof value === "object" && value !== null && "id" in value && "digest" in value
+
+const markOf = (id: string, message: Message): { readonly [mark]: Mark } => ({
+  [mark]: { id, digest: digest(JSON.stringify(message, sorted)) }
+})
+
+/** Objects with the same properties have the same text. */
+const sorted = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value

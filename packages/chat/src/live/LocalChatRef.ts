@@ -20,7 +20,7 @@ import {
   type UserInput
 } from "../record/index.ts"
 import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
-import { Delivery, type Turn, undecidedCall, unknownToolCall, withoutResults } from "../inbox/index.ts"
+import { Delivery, hasOther, type Turn, undecidedCall, unknownToolCall, withoutResults } from "../inbox/index.ts"
 import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
@@ -99,7 +99,7 @@ export class LocalChatRef implements ChatRef {
     { whenBusy = "queue", id, model, answers, options }: SendOptions & OwnOptions & Pick<TurnStart, "answers">
   ): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
-    if (known !== undefined) return sameInput(known, message)
+    if (id !== undefined && known !== undefined) return sameInput(known, id, message, this.#chat.context?.thread)
     const named = id !== undefined
     const inputId = id ?? this.#chat.newId()
     if (whenBusy === "reject" && this.#chat.isBusy) {
@@ -348,9 +348,11 @@ const unlistedCall = (
 const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
 
-/** Returns the turn of a known id; throws if the known input has other content. */
-const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
+/** Returns the turn of a known id; throws if the known input has other content (ARR5). */
+const sameInput = (known: LiveTurn, id: string, message: Message, thread: Thread | undefined): LiveTurn => {
   const [said] = known.turn.messages
-  if (said === undefined || Equal.equals(said, message)) return known
-  throw refusedArgument(["id"], "names_another_input")
+  const isOther =
+    said === undefined ? thread !== undefined && hasOther(thread, id, message) : !Equal.equals(said, message)
+  if (isOther) throw refusedArgument(["id"], "names_another_input")
+  return known
 }

@@ -18,7 +18,7 @@ import { answered, type Message } from "../model/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
-import { isHeldBack, nextTurn, questionOf, taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import { isHeldBack, naming, nextTurn, questionOf, taking, takingSteers, type TurnData } from "../inbox/index.ts"
 import { withAnswer } from "../stopConditions/index.ts"
 import { continuing } from "../options/index.ts"
 import { withCutOff } from "./interruption.ts"
@@ -90,7 +90,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
   const next = started ?? nextTurn(context)
   if (next === undefined) return {}
   const taken = taking(context, next)
-  const { thread, open } = answering(context, next, opening(context, next))
+  const { thread, open } = answering(context, naming(next), opening(context, next))
   return {
     ...nothingDone,
     ...taken,
@@ -201,7 +201,7 @@ export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: St
 export const steer = (context: ChatContext): Partial<ChatContext> => {
   const taken = takingSteers(context)
   const turns = Inbox.taken(taken.inbox)
-  const messages = turns.flatMap((turn) => turn.messages)
+  const messages = turns.flatMap((turn) => naming(turn).messages)
   return {
     ...taken,
     ...(turns.every(isRuntimeInput) ? {} : { chain: undefined, timed: context.timed && context.chain === undefined }),

@@ -23,7 +23,7 @@ import * as Thread from "../model/Thread.ts"
 import { beginning } from "./beginTurn.ts"
 import { atMoment, ended } from "./endTurn.ts"
 import * as Inbox from "../inbox/Inbox.ts"
-import type { TurnData } from "../inbox/index.ts"
+import { naming, type TurnData } from "../inbox/index.ts"
 import { type Held, original } from "../values/index.ts"
 import type { LifecycleEvent } from "../gate/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
@@ -174,7 +174,7 @@ const halting = (context: EndState, terminal: Held<Terminal> | undefined): Parti
 
 /** The user messages that are in the thread and not yet stored. */
 const promptsOf = ({ once, inbox, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
-  if (!once) return Inbox.taken(inbox).flatMap(({ messages }) => messages.filter(isPrompt))
+  if (!once) return Inbox.taken(inbox).flatMap((one) => naming(one).messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
 }
@@ -191,7 +191,7 @@ const retold = (context: RewordState, said: ReadonlyArray<ReadonlyArray<Message>
   }
   const left = [...said]
   const remade = (message: Message) => (isPrompt(message) ? (left.shift() ?? [message]) : [message])
-  const again = Inbox.taken(inbox).map((one): TurnData => ({ ...one, messages: one.messages.flatMap(remade) }))
+  const again = Inbox.taken(inbox).map((one): TurnData => ({ ...one, messages: naming(one).messages.flatMap(remade) }))
   const beginner = again.find(({ id }) => id === turn?.id)
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
   return beginning({ ...context, thread: before.thread, interrupted: before.interrupted }, beginner)

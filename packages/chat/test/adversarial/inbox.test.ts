@@ -124,7 +124,7 @@ describe("REF4 the process is killed", () => {
     expect(again.getSnapshot()?.context.inbox).toHaveLength(3)
     const turns = again.resume()
     await Promise.all(turns.map((turn) => turn.result()))
-    for (const id of modes) expect(await again.send("again", { id }).receipt).toEqual({ status: "delivered" })
+    for (const id of modes) expect(await again.send(id, { id }).receipt).toEqual({ status: "delivered" })
     expect(userLines(again.thread.messages)).toEqual(["go", "steer", "queue", "interrupt"])
     await one.troupe.stop()
   })

@@ -61,3 +61,14 @@ test("REF10 a client of the AI SDK whose tool never answers goes on after a canc
   const answered = await post("/api/chat", { id: "c", message: said("u3"), tools })
   expect(JSON.stringify(chunksOf(await answered.text()))).toContain("Hello")
 })
+
+test("ARR5 a message with the id of another one is 422, also when that one's turn is over", async () => {
+  const { ask, troupe } = await served({ adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }) })
+  const send = (input: string) => ask("POST", "/chats/c1/messages", { input, id: "u1" })
+  expect((await send("pay 5")).status).toBe(202)
+  expect(await codeOf(await send("pay 900"))).toBe("422 invalid_input")
+  await expect.poll(async () => (await (await troupe.chat(inner)).view()).phase).toBe("idle")
+  expect(await codeOf(await send("pay 900"))).toBe("422 invalid_input")
+  const again = await send("pay 5")
+  expect([again.status, await again.json()]).toEqual([202, { id: "u1", status: "delivered" }])
+})
