@@ -108,7 +108,7 @@ const unstarted = (fault: unknown, interrupted?: true): Sent => ({
   failed: true,
   byHandler: false,
   began: false,
-  ...(interrupted === undefined ? {} : { interrupted })
+  ...(interrupted !== undefined && { interrupted })
 })
 
 /**

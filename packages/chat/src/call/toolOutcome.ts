@@ -110,7 +110,7 @@ export const toolFailure = (
       message,
       toolName: toolCall.name,
       toolCallId: toolCall.id,
-      ...(cause === undefined ? {} : { cause })
+      ...(cause !== undefined && { cause })
     })
   )
 
@@ -194,7 +194,7 @@ const haltedByError = (
       type: "tool_error",
       toolCallId: toolCall.id,
       error,
-      ...(policyFault === undefined ? {} : { policyFault })
+      ...(policyFault !== undefined && { policyFault })
     },
     ended
   )

@@ -186,6 +186,6 @@ export const entryOf = (turn: TurnData): ReadonlyArray<InboxEntry> => {
   const { id, named, whenBusy = "queue", messages, model, answers } = turn
   const [message] = messages
   if (!isInput(turn) || message?.role !== "user") return []
-  const own = { ...(model === undefined ? {} : { model }), ...(answers === undefined ? {} : { answers }) }
-  return [{ id, whenBusy, message, ...(named === true ? { named } : {}), ...own }]
+  const own = { ...(model !== undefined && { model }), ...(answers !== undefined && { answers }) }
+  return [{ id, whenBusy, message, ...(named === true && { named }), ...own }]
 }

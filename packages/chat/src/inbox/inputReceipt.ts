@@ -125,7 +125,7 @@ export const unknownOutcome = (cause: unknown): SessionError =>
   new SessionError(
     "store_failed",
     "The store gave no answer, so whether it has this input is not known; send it again under the same id",
-    { metadata: { outcome: "unknown" }, ...(cause === undefined ? {} : { cause }) }
+    { metadata: { outcome: "unknown" }, ...(cause !== undefined && { cause }) }
   )
 
 const delivered: Receipt = { status: "delivered" }

@@ -62,10 +62,10 @@ export const dataOf = (
 ): TurnData => ({
   id: delivery?.id ?? id,
   messages,
-  ...(retry === true ? { retry } : {}),
-  ...(decisions === undefined ? {} : { decisions }),
-  ...(renews === true ? { renews } : {}),
-  ...(model === undefined ? {} : { model }),
-  ...(answers === undefined ? {} : { answers }),
-  ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
+  ...(retry === true && { retry }),
+  ...(decisions !== undefined && { decisions }),
+  ...(renews === true && { renews }),
+  ...(model !== undefined && { model }),
+  ...(answers !== undefined && { answers }),
+  ...(delivery !== undefined && { whenBusy: delivery.whenBusy, named: delivery.named, followed: true })
 })

@@ -89,7 +89,8 @@ export class LocalChatRef implements ChatRef {
   /** MEDIA3 */
   #message(input: UserInput): UserMessage {
     const message = argumentChecks.message(input)
-    const found = fileFinding(message.content, this.#chat.messageLimits.maxFileBytes)
+    if (typeof message.content === "string") return message
+    const found = fileFinding(message.content, this.#chat.options().maxFileBytes)
     if (found !== undefined) throw new ValidationError("invalid_message", [found])
     return message
   }
@@ -151,7 +152,7 @@ export class LocalChatRef implements ChatRef {
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
-    const limits = this.#chat.messageLimits
+    const limits = this.#chat.options()
     const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
       Object.hasOwn(results, toolCallId) ? [submittedMessage(toolCallId, results[toolCallId], limits)] : []
     )
@@ -179,7 +180,7 @@ export class LocalChatRef implements ChatRef {
   ): LiveTurn {
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.messageLimits }
+    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.options() }
     const decisions = [boundDecision(decision, toolCallId, state)]
     const late = context && unlistedCall(context, toolCallId)
     if (late !== undefined) return this.#refused(late)

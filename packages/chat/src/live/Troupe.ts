@@ -99,7 +99,7 @@ export class RunningTroupe {
     const { store, system, name = "troupe", onCrash, suspendedTtlMs, answer, maxToolCalls, inspect } = own
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
-    this.system = system ?? System.make({ name, ...(onCrash === undefined ? {} : { onCrash }) })
+    this.system = system ?? System.make({ name, ...(onCrash !== undefined && { onCrash }) })
     const { maxMistakes = 3, maxUnproductive = 3 } = chat
     const defaults = { onUnknownTool: "continue", schedule: "effects" } as const
     this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }

@@ -308,10 +308,10 @@ export class ChatDirectory {
         stores: true,
         agent,
         ...suspension,
-        ...(isChild ? { suspendedTtlMs: undefined } : {})
+        ...(isChild && { suspendedTtlMs: undefined })
       }),
       env,
-      ...(inspect === undefined ? {} : { inspect }),
+      ...(inspect !== undefined && { inspect }),
       label: chatLabel(id)
     })
     life.pid = pid
@@ -465,7 +465,7 @@ const handleOf = (
   living && {
     id: living.ref.id,
     send: async (input, options) => living.ref.note(input, options).receipt,
-    ...(children === undefined ? {} : { subagent: (call) => children.run(living.ref.id, call) }),
+    ...(children !== undefined && { subagent: (call) => children.run(living.ref.id, call) }),
     // The chat of a sub-agent ends with its call, so that nobody gets the end of a task.
     ...(isChildId(living.ref.id) ? {} : { background: (call) => tasks.begin(living.ref.id, agent, call) })
   }

@@ -114,11 +114,11 @@ const saidBy = (
   return {
     messages,
     retry,
-    ...(decisions === undefined ? {} : { decisions }),
-    ...(renews === true ? { renews } : {}),
-    ...(own === undefined ? {} : { own }),
-    ...(model === undefined ? {} : { model }),
-    ...(answers === undefined ? {} : { answers })
+    ...(decisions !== undefined && { decisions }),
+    ...(renews === true && { renews }),
+    ...(own !== undefined && { own }),
+    ...(model !== undefined && { model }),
+    ...(answers !== undefined && { answers })
   }
 }
 
@@ -153,8 +153,7 @@ export class LiveChat implements TurnsHome {
   /** How many requests other than turns wait for the process. */
   #asking = 0
   readonly rest = new RestWatch()
-  /** The ends of waits that a person chooses. */
-  readonly ends: WaitEnds
+  #ends: WaitEnds | undefined
   /** Why the process is to be another one (REF5). */
   #leaving: "conflict" | "rewind" | undefined
   readonly #notices: LifeNotices
@@ -168,11 +167,15 @@ export class LiveChat implements TurnsHome {
     this.#home = home
     this.#notices = new LifeNotices(home.hooks)
     this.#turns = new TurnTable(this)
-    this.ends = new WaitEnds(this, this.#turns)
   }
 
   get pid(): ChatPid | undefined {
     return this.#pid
+  }
+
+  /** The ends of waits that a person chooses. */
+  get ends(): WaitEnds {
+    return (this.#ends ??= new WaitEnds(this, this.#turns))
   }
 
   get limits(): InboxLimits {
@@ -415,11 +418,6 @@ export class LiveChat implements TurnsHome {
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
     if (context !== undefined) this.#turns.attached(context, () => died(this.id, undefined))
-  }
-
-  /** The bounds of a message: of its text as a tool's result, and of its images and files. */
-  get messageLimits(): Pick<RunOptions, "maxToolResultCharacters" | "maxFileBytes"> {
-    return this.options()
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {

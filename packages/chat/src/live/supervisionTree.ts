@@ -70,8 +70,8 @@ export class SupervisionTree {
 
   async start({ maxRestarts, maxSeconds }: Limits): Promise<void> {
     const limits = {
-      ...(maxRestarts === undefined ? {} : { maxRestarts }),
-      ...(maxSeconds === undefined ? {} : { maxSeconds })
+      ...(maxRestarts !== undefined && { maxRestarts }),
+      ...(maxSeconds !== undefined && { maxSeconds })
     }
     this.#root = await Supervisor.start(this.#system, {
       strategy: "restForOne",

@@ -155,8 +155,8 @@ const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: E
         src,
         input: ({ context: { thread, aside, open } }: { readonly context: ChatContext }) => ({
           thread,
-          ...(aside === undefined ? {} : { aside: aside.messages }),
-          ...(open === undefined ? {} : { open })
+          ...(aside !== undefined && { aside: aside.messages }),
+          ...(open !== undefined && { open })
         }),
         onDone
       }

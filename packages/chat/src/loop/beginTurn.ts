@@ -65,8 +65,8 @@ export const initialContext = ({ input }: { readonly input: ChatInput }): ChatCo
   return {
     ...nothingDone,
     ...start,
-    ...(turn === undefined ? {} : { inbox: Inbox.add(Inbox.empty, turn) }),
-    ...(agent === undefined ? {} : { agent }),
+    ...(turn !== undefined && { inbox: Inbox.add(Inbox.empty, turn) }),
+    ...(agent !== undefined && { agent }),
     id,
     turn: undefined,
     before: undefined,

@@ -201,7 +201,7 @@ export class ChatEnv implements StepEnv {
   /** The time, and whether the signal of the turn is aborted. */
   moment(turn?: string): Moment {
     const aborted = this.find(turn)?.options.signal?.aborted === true
-    return { now: this.clock.now(), ...(aborted ? { aborted } : {}) }
+    return { now: this.clock.now(), ...(aborted && { aborted }) }
   }
 
   /** Begins a turn. */
@@ -213,7 +213,7 @@ export class ChatEnv implements StepEnv {
     options.trace?.chatBegan()
     this.#journal = undefined
     const spent = chain === undefined ? undefined : chainSpent(options, chain)
-    return { facts: factsOf(options, this.stores), ...(spent === undefined ? {} : { spent: held(spent) }) }
+    return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
   }
 
   /** Fails turns that do not begin. */
@@ -314,7 +314,7 @@ export class ChatEnv implements StepEnv {
     const pass = passOptions(options, firstSteps !== undefined)
     const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent()
     if (terminal === undefined) return { mayContinue: true, ...handoff }
-    const spent = budgetSpent(options.budget ?? {}, [...carried(chain), ...results])
+    const spent = options.budget && budgetSpent(options.budget, [...carried(chain), ...results])
     return {
       terminal: held(terminal),
       spent: spent === undefined ? undefined : held(spent),

@@ -79,8 +79,8 @@ const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, 
     keeps: thread === record.thread ? undefined : keepsAnswered(record),
     expiresAt: record.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     caller: callersOf(record),
-    ...(record.chain === undefined ? {} : { chain: record.chain }),
-    ...(record.children === undefined ? {} : { children: record.children }),
+    ...(record.chain !== undefined && { chain: record.chain }),
+    ...(record.children !== undefined && { children: record.children }),
     ...tasksIn(record)
   }
   if (hasExpired(start, now)) {
@@ -115,9 +115,9 @@ const tasksIn = (record: Conversation): Pick<ChatStart, "tasks"> => {
 }
 
 const callersOf = ({ context, metadata, parent }: Conversation): ChatStart["caller"] => ({
-  ...(context === undefined ? {} : { context }),
-  ...(metadata === undefined ? {} : { metadata }),
-  ...(parent === undefined ? {} : { parent })
+  ...(context !== undefined && { context }),
+  ...(metadata !== undefined && { metadata }),
+  ...(parent !== undefined && { parent })
 })
 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
@@ -137,7 +137,7 @@ export const streamTurn = async (
   { input, messages = [], decisions }: TurnToRun
 ): Promise<EventStream> => {
   const outlet = outletIn(options.system)
-  const said = { messages, ...(decisions === undefined ? {} : { decisions }) }
+  const said = { messages, ...(decisions !== undefined && { decisions }) }
   const turn = env.add({ ...said, options, outlet })
   const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label: "Chat" })
   const output = () => {
@@ -154,6 +154,6 @@ export const streamTurn = async (
 /** The thread of the first request of a turn. */
 export const threadOf = ({ input, messages = [], decisions }: TurnToRun): Thread => {
   const context = initialContext({ input })
-  const said = { messages, ...(decisions === undefined ? {} : { decisions }) }
+  const said = { messages, ...(decisions !== undefined && { decisions }) }
   return beginTurn(context, { id: "", ...said }).thread ?? context.thread
 }

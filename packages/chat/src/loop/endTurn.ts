@@ -279,16 +279,14 @@ const chainProperty = (context: RecordState): Pick<ChatContext, "chain"> => {
 
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
 export const recordOf = (context: RecordState): Conversation => {
-  const record = chatRecord(context)
-  const { agent, caller, tasks } = context
+  const record: { -readonly [Field in keyof Conversation]: Conversation[Field] } = chatRecord(context)
+  const { agent, caller, tasks, children } = context
   const chain = chainNow(context)
-  const { children } = context
-  const isPlain = agent === undefined && tasks === undefined && chain === undefined && children === undefined
-  if (isPlain && Object.keys(caller).length === 0) return record
-  const running = tasks === undefined ? {} : tasksWith(context, noTasks)
-  const of = agent === undefined ? {} : { agent }
-  const begun = children === undefined ? {} : { children }
-  return { ...record, ...of, ...running, ...(chain === undefined ? {} : { chain }), ...begun, ...caller }
+  if (agent !== undefined) record.agent = agent
+  if (tasks !== undefined) Object.assign(record, tasksWith(context, noTasks))
+  if (chain !== undefined) record.chain = chain
+  if (children !== undefined) record.children = children
+  return Object.assign(record, caller)
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */

@@ -169,7 +169,7 @@ const haltedBy = (event: LifecycleEvent, halt: HookHalt | undefined): Held<Termi
     ? undefined
     : held<Terminal>({
         reason: halt.reason,
-        metadata: { haltHook: event, ...(halt.cause === undefined ? {} : { error: halt.cause }) }
+        metadata: { haltHook: event, ...(halt.cause !== undefined && { error: halt.cause }) }
       })
 
 /** The message with this text; in a message with other parts, it comes first and replaces the text parts. */

@@ -59,6 +59,8 @@ const counters = [
 
 /** The sum of two usages, field by field; a field that neither reported stays absent. */
 export const add = (left: Usage, right: Usage): Usage => {
+  if (right === empty) return left
+  if (left === empty) return right
   const sum: { -readonly [Field in keyof Usage]: Usage[Field] } = { ...left }
   for (const counter of counters) {
     const more = right[counter]

@@ -62,19 +62,26 @@ export const over = (chain: Chain = empty): Chain => ({ ...chain, isOver: true }
 
 /** The requests of steps: a step that runs open calls sends none. */
 export const requestsOf = (steps: ReadonlyArray<Pick<StepResult, "response">>): number =>
-  steps.filter(({ response }) => response.metadata["resumed"] !== true).length
+  steps.reduce((sum, { response }) => (response.metadata["resumed"] === true ? sum : sum + 1), 0)
 
 /** The chain with requests and their usage, and with time that passed. */
 export const using = (
-  { requests, runtime, usage, ...chain }: Chain = empty,
+  chain: Chain = empty,
   more: { readonly requests: number; readonly usage: Usage; readonly timeMs: number }
-): Chain => ({
-  ...chain,
-  requests: requests + more.requests,
-  ...(runtime === undefined ? {} : { runtime: runtime + more.requests }),
-  usage: Usages.add(usage, more.usage),
-  timeMs: chain.timeMs + more.timeMs
-})
+): Chain => {
+  const { runtime, isOver } = chain
+  const used = {
+    requests: chain.requests + more.requests,
+    usage: Usages.add(chain.usage, more.usage),
+    timeMs: chain.timeMs + more.timeMs
+  }
+  if (runtime === undefined && isOver === undefined) return used
+  return {
+    ...used,
+    ...(runtime !== undefined && { runtime: runtime + more.requests }),
+    ...(isOver !== undefined && { isOver })
+  }
+}
 
 const limits: ReadonlySet<HaltedReason> = new Set([
   "budget_tokens",

@@ -32,15 +32,15 @@ export const requestOf = ({
   const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")
   const rest = Object.entries(params).filter(([key]) => !own.has(key))
   return {
-    ...(model === undefined ? {} : { model }),
+    ...(model !== undefined && { model }),
     messages: wellFormedEach(
       options.instructions === undefined ? messages : [system(options.instructions), ...messages]
     ),
     ...declared(options.tools),
-    ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(options.responseFormat === undefined ? {} : { responseFormat: options.responseFormat }),
+    ...(options.toolChoice !== undefined && { toolChoice: options.toolChoice }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(options.responseFormat !== undefined && { responseFormat: options.responseFormat }),
     options: { ...Object.fromEntries(rest), ...options.providerOptions }
   }
 }

@@ -87,7 +87,7 @@ export const answeredBy = (stream: AdapterStream, answerer: Answerer): AdapterSt
       if (started || !isObject(event) || event.type !== "message_started") return event
       started = true
       const { model } = answerer
-      const metadata = { ...(model === undefined ? {} : { model }), ...event.metadata, fallback: answerer }
+      const metadata = { ...(model !== undefined && { model }), ...event.metadata, fallback: answerer }
       return { ...event, metadata }
     }
     const mark = (result: IteratorResult<Yielded>): IteratorResult<Yielded> => {

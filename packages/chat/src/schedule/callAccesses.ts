@@ -70,7 +70,7 @@ const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefin
 }
 
 const keyError = ({ id, name }: ToolCall, reason: ToolErrorReason, message: string, cause: unknown): ToolError =>
-  new ToolError(reason, { message, toolName: name, toolCallId: id, ...(cause === undefined ? {} : { cause }) })
+  new ToolError(reason, { message, toolName: name, toolCallId: id, ...(cause !== undefined && { cause }) })
 
 /** The arguments as the tool's schema parses them; `undefined` if they do not fit or the schema is asynchronous. */
 const parsedNow = (parse: Tool["parse"], args: Record<string, unknown>): Record<string, unknown> | undefined => {

@@ -51,10 +51,10 @@ export const stepResult = (parts: StepParts): StepResult => {
     halt,
     manualToolCalls,
     truncatedToolCalls: called ? [] : response.toolCalls,
-    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
-    ...(permissionMode === undefined ? {} : { permissionMode }),
-    ...(childUsage === undefined ? {} : { childUsage }),
-    ...(error === undefined ? {} : { error })
+    ...(pendingApprovals !== undefined && { pendingApprovals }),
+    ...(permissionMode !== undefined && { permissionMode }),
+    ...(childUsage !== undefined && { childUsage }),
+    ...(error !== undefined && { error })
   }
 }
 
@@ -78,12 +78,12 @@ export const assistantMessage = (response: Response, cancelled: boolean): Assist
     role: "assistant",
     content: response.outputText,
     ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
-    ...(parts === undefined ? {} : { parts }),
+    ...(parts !== undefined && { parts }),
     metadata: {
       ...response.message?.metadata,
       finish_reason: response.finishReason,
       ...(cancelled && response.finishReason === null ? { cancelled: true } : {}),
-      ...(reasoning === undefined ? {} : { reasoning })
+      ...(reasoning !== undefined && { reasoning })
     }
   })
 }

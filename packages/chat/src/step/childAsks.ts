@@ -31,7 +31,7 @@ export const waitingForChild = (child: ChildWait, now: number, given?: Given): O
     reason: "its sub-agent waits for a person",
     askedAt: now,
     ...(ends.length === 0 ? {} : { expiresAt: Math.min(...ends) }),
-    ...(given === undefined ? {} : { arguments: given }),
+    ...(given !== undefined && { arguments: given }),
     child
   }
 }

@@ -135,7 +135,7 @@ export class Journal {
     if (entry === undefined || this.#isOver) return undefined
     const halt = this.#halt
     const calls = [...this.#calls]
-    const open: OpenStep = { ...entry.open, calls, ...(halt === undefined ? {} : { halt: keptHalt(halt) }) }
+    const open: OpenStep = { ...entry.open, calls, ...(halt !== undefined && { halt: keptHalt(halt) }) }
     return {
       ...withResults({ thread: entry.thread, open }, this.#results ?? none),
       usage: this.#usageWith(entry.usage)

@@ -97,7 +97,7 @@ const openedBy = (context: RunningStep): Opened => {
   }))
   return {
     thread: message === undefined ? thread : Thread.append(thread, message),
-    open: { id, ...(agent === undefined ? {} : { agent }), at: thread.messages.length, calls }
+    open: { id, ...(agent !== undefined && { agent }), at: thread.messages.length, calls }
   }
 }
 
@@ -250,7 +250,7 @@ const resumedResponse = ({ thread, options }: RunningStep, open: OpenStep): Resp
   const said = message?.role === "assistant" ? message : undefined
   return {
     requestId: options.requestId,
-    ...(said === undefined ? {} : { message: said }),
+    ...(said !== undefined && { message: said }),
     outputText: said === undefined ? "" : text(said),
     toolCalls: said?.toolCalls ?? [],
     finishReason: "tool_calls",

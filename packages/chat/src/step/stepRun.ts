@@ -188,8 +188,8 @@ const closingEvents = (
     thread,
     mode: options.mode,
     manualToolCalls,
-    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
-    ...(halt === undefined ? {} : { halt })
+    ...(pendingApprovals !== undefined && { pendingApprovals }),
+    ...(halt !== undefined && { halt })
   }
   if (error === undefined) events.push(completed)
   else events.push({ type: "error", error }, { ...completed, error })

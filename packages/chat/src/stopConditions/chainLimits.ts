@@ -37,8 +37,8 @@ export const timeOf = ({ chain, now, facts }: Pick<Counted, "chain" | "now" | "f
 export const chainNow = (state: Counted): Chain | undefined => {
   const { chain, turn, tasks, result, now, facts } = state
   if (turn === undefined) return chain
+  if (chain === undefined && tasks === undefined && !state.steps.some(hasCalls)) return undefined
   const steps = state.steps.map(original)
-  if (chain === undefined && tasks === undefined && !steps.some(hasCalls)) return undefined
   const timeMs = timeOf({ chain: undefined, now, facts })
   const used = using(chain, { requests: requestsOf(steps), usage: usageOf(steps), timeMs })
   const { maxChainRequests = Infinity } = facts
@@ -47,7 +47,7 @@ export const chainNow = (state: Counted): Chain | undefined => {
   return isOver ? { ...used, isOver } : used
 }
 
-const hasCalls = ({ response }: StepResult): boolean => response.toolCalls.length > 0
+const hasCalls = (step: Held<StepResult>): boolean => original(step).response.toolCalls.length > 0
 
 /** The usage of steps, with that of sub-agents. */
 export const usageOf = (steps: ReadonlyArray<StepResult>): Usage.Usage =>

@@ -116,7 +116,7 @@ const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<Ru
         metadata: {
           haltToolCallId: halt.toolCallId,
           error: halt.error,
-          ...(halt.policyFault === undefined ? {} : { onToolErrorException: halt.policyFault })
+          ...(halt.policyFault !== undefined && { onToolErrorException: halt.policyFault })
         }
       }
     case "halt":
@@ -125,7 +125,7 @@ const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<Ru
       const { question } = halt
       return {
         ...stopping(stopped ?? "cancelled", options),
-        ...(question === undefined ? {} : { pendingQuestion: question })
+        ...(question !== undefined && { pendingQuestion: question })
       }
     }
   }
@@ -147,8 +147,8 @@ export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResul
     usage,
     ...(hasCost(usage) ? { cost: costOf(usage) } : {}),
     metadata: terminal.metadata,
-    ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
-    ...(terminal.pendingApprovals === undefined ? {} : { pendingApprovals: terminal.pendingApprovals })
+    ...(pendingQuestion !== undefined && { pendingQuestion }),
+    ...(terminal.pendingApprovals !== undefined && { pendingApprovals: terminal.pendingApprovals })
   }
 }
 

@@ -95,7 +95,7 @@ export const commitOf = (
   return {
     ...change,
     ...(known === undefined ? {} : { known: { kept: keeps.known, added: known.slice(keeps.known) } }),
-    ...(metadata === undefined ? {} : { metadata })
+    ...(metadata !== undefined && { metadata })
   }
 }
 
@@ -152,7 +152,7 @@ export const recordOf = (id: string, newestFirst: Iterable<Commit>): Conversatio
     id,
     thread: metadata === undefined ? { messages: list } : { messages: list, metadata },
     ...state,
-    ...(newest.known === undefined ? {} : { known: inOrder(known) }),
+    ...(newest.known !== undefined && { known: inOrder(known) }),
     version: newest.seq
   }
 }
