@@ -141,7 +141,7 @@ const guards = {
   canDiscard: ({ context: { before, inbox }, event }: At) =>
     before === undefined && event.type === "input.withdraw" && Inbox.isWaiting(inbox, event.input),
   mustDiscard: ({ context: { before, inbox } }: At) =>
-    before === undefined && inbox.length > 0 && inbox.some(({ status }) => status === "withdrawn"),
+    before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   canSteer: ({ context }: At) => canSteer(context),
   wasRefused: (_: At, output: StepEnd) => output.type === "refused",
   wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>
