@@ -139,7 +139,7 @@ export class BackgroundTasks {
       toolCallId: toolCall.id,
       tool: toolCall.name,
       arguments: toolCall.arguments ?? {},
-      ...(agent === undefined ? {} : { agent }),
+      ...(agent !== undefined && { agent }),
       key,
       startedAt: this.#home.clock.now()
     }

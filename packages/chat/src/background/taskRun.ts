@@ -66,7 +66,7 @@ export class TaskRun {
       id,
       toolCallId,
       tool,
-      ...(agent === undefined ? {} : { agent }),
+      ...(agent !== undefined && { agent }),
       startedAt,
       status: this.end?.status ?? "running",
       progress

@@ -27,7 +27,7 @@ export const failureOf = (
     toolName: name,
     toolCallId: id,
     metadata,
-    ...(cause === undefined ? {} : { cause })
+    ...(cause !== undefined && { cause })
   })
   return failedWith(toolCall, error, outcome ?? ofError(error), content)
 }

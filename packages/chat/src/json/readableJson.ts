@@ -78,7 +78,7 @@ const shownObject = (value: object, above: ReadonlyArray<object>): unknown => {
     if (Array.isArray(value)) return Array.from(value, (one: unknown) => shownBelow(one ?? null, inside))
     if (value instanceof Error) {
       const { name, reason, message } = shownError(value)
-      return { name, ...(reason === undefined ? {} : { reason }), message }
+      return { name, ...(reason !== undefined && { reason }), message }
     }
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString()
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`

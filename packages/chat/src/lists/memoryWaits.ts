@@ -33,8 +33,8 @@ export class MemoryWaits {
         const { escalatedAt, askedAt = Math.floor(wait.askedAt ?? now) } = known?.wait ?? {}
         const times = {
           askedAt,
-          ...(expiresAt === undefined ? {} : { expiresAt: Math.floor(expiresAt) }),
-          ...(escalatedAt === undefined ? {} : { escalatedAt })
+          ...(expiresAt !== undefined && { expiresAt: Math.floor(expiresAt) }),
+          ...(escalatedAt !== undefined && { escalatedAt })
         }
         return { item: known?.item ?? ++this.#items, wait: { chat: id, ...wait, ...times } }
       })

@@ -262,7 +262,7 @@ export class LiveChat implements TurnsHome {
   /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). An accepted input is never refused. */
   refusal(message: Message): SessionError | undefined {
     const { context } = this
-    const { clock } = this.options().system
+    const { clock } = this.#env ?? this.options().system
     const isKnown = context !== undefined && this.#leaving === undefined
     const refusal = isKnown ? this.#turns.cannotBegin(context, message, clock) : undefined
     return refusal ?? this.#turns.full(this.id, this.#running, message)

@@ -72,7 +72,7 @@ const detailOf = (
     state: state ?? "",
     links: links.map(String),
     monitors: monitors.map(String),
-    ...(chart === undefined ? {} : { chart }),
+    ...(chart !== undefined && { chart }),
     ...traced
   }
 }

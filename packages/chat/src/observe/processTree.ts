@@ -22,13 +22,13 @@ export const plainLook = (
 ): Omit<ProcessNode, "children" | "hidden"> => ({
   id: pid.toString(),
   label: cut(label),
-  ...(name === undefined ? {} : { name: cut(name) }),
+  ...(name !== undefined && { name: cut(name) }),
   kind,
   status,
   queueLength,
   memory,
-  ...(restarts === undefined ? {} : { restarts }),
-  ...(chat === undefined ? {} : { chat })
+  ...(restarts !== undefined && { restarts }),
+  ...(chat !== undefined && { chat })
 })
 
 const longestLabel = 200
@@ -75,7 +75,7 @@ const plainNodes = (
     return {
       ...plainLook(node, chat),
       children: plainNodes(children, of, calls, chat),
-      ...(hidden === undefined ? {} : { hidden })
+      ...(hidden !== undefined && { hidden })
     }
   })
 

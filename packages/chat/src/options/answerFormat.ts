@@ -25,7 +25,7 @@ export const formatOf = (
   type: "json_schema",
   name,
   schema: { ...(jsonSchema ?? jsonSchemaOf(schema, "invalid_options", ["schema"])) },
-  ...(strict === undefined ? {} : { strict })
+  ...(strict !== undefined && { strict })
 })
 
 /** The options with the format of their `schema`, unless they have a format. */

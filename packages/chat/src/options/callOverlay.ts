@@ -33,7 +33,7 @@ export const resolveParams = (
   { temperature, maxTokens, providerOptions }: CallParams
 ): Readonly<Record<string, unknown>> => ({
   ...engine.params,
-  ...(temperature === undefined ? {} : { temperature }),
-  ...(maxTokens === undefined ? {} : { maxTokens }),
+  ...(temperature !== undefined && { temperature }),
+  ...(maxTokens !== undefined && { maxTokens }),
   ...providerOptions
 })

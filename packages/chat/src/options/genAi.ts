@@ -138,8 +138,8 @@ export const outputContent = ({ message, outputText, toolCalls, finishReason }: 
     role: "assistant",
     content: content === "" ? outputText : content,
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    ...(parts === undefined ? {} : { parts }),
-    ...(metadata === undefined ? {} : { metadata })
+    ...(parts !== undefined && { parts }),
+    ...(metadata !== undefined && { metadata })
   })
   const finished = finishReason === null ? {} : { finish_reason: finishWord(finishReason) }
   return { "gen_ai.output.messages": describe([{ ...reply, ...finished }]) }

@@ -89,8 +89,8 @@ export const resultOf = (collector: StreamCollector): ChatResult => {
   return {
     ...result,
     pendingToolCalls,
-    ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
-    ...(pendingApprovals === undefined ? {} : { pendingApprovals })
+    ...(pendingQuestion !== undefined && { pendingQuestion }),
+    ...(pendingApprovals !== undefined && { pendingApprovals })
   }
 }
 
@@ -113,7 +113,7 @@ export const afterResult = (
     pendingQuestion:
       ended?.pendingQuestion ?? (ended?.haltedReason === "cancelled" ? session.pendingQuestion : undefined),
     lastHaltedReason: ended?.haltedReason,
-    ...(ended === undefined ? {} : { lastOutcome: outcomeOf(ended) })
+    ...(ended !== undefined && { lastOutcome: outcomeOf(ended) })
   })
 }
 

@@ -42,8 +42,8 @@ export const make = (
     effect,
     key,
     onUnknown,
-    ...(options.provider === undefined ? {} : { provider: options.provider }),
-    ...(background === undefined ? {} : { background })
+    ...(options.provider !== undefined && { provider: options.provider }),
+    ...(background !== undefined && { background })
   }
 }
 

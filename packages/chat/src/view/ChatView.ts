@@ -247,10 +247,10 @@ export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPa
     before !== undefined && differing.includes("toolCalls") ? childPatches(from.toolCalls, after.toolCalls) : undefined
   const changed = children === undefined ? differing : differing.filter((part) => part !== "toolCalls")
   const change: ChatViewPatch = {
-    ...(messages === undefined ? {} : { messages }),
-    ...(text === undefined ? {} : { text }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(children === undefined ? {} : { children }),
+    ...(messages !== undefined && { messages }),
+    ...(text !== undefined && { text }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(children !== undefined && { children }),
     ...(changed.length === 0 ? {} : { rest: Object.fromEntries(changed.map((part) => [part, after[part] ?? null])) })
   }
   return before !== undefined && Object.keys(change).length === 0 ? undefined : change
@@ -284,9 +284,9 @@ export const apply = (before: ChatView | undefined, change: ChatViewPatch): Chat
   const { messages, text, reasoning, children, rest: changed } = change
   const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
     ...from,
-    ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
+    ...(messages !== undefined && { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
     ...(text === undefined && reasoning === undefined ? {} : { partial: patched(from.partial, change) }),
-    ...(children === undefined ? {} : { toolCalls: withChildren(from.toolCalls, children) })
+    ...(children !== undefined && { toolCalls: withChildren(from.toolCalls, children) })
   }
   if (changed !== undefined) for (const part of rest) take(after, part, changed)
   return after

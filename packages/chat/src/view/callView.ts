@@ -84,7 +84,7 @@ const textPatches = (
   const text = grownPatch(from.text, to.text)
   const reasoning = grownPatch(from.reasoning, to.reasoning)
   if (text === undefined && reasoning === undefined) return below
-  return [{ at, ...(text === undefined ? {} : { text }), ...(reasoning === undefined ? {} : { reasoning }) }, ...below]
+  return [{ at, ...(text !== undefined && { text }), ...(reasoning !== undefined && { reasoning }) }, ...below]
 }
 
 /** The calls after the patches of their children's texts. */

@@ -101,7 +101,7 @@ const lookAt = (cell: Cell): Look => {
     status: isSuspended(cell) ? "suspended" : cell.status,
     queueLength: cell.mailbox?.size ?? 0,
     memory: memoryOf(cell),
-    ...(restarts === undefined ? {} : { restarts })
+    ...(restarts !== undefined && { restarts })
   }
 }
 

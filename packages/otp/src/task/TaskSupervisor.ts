@@ -78,7 +78,7 @@ const underSupervisor = (
 ): Promise<Pid<unknown>> =>
   DynamicSupervisor.startChild(supervisor, {
     restart: options?.restart ?? "temporary",
-    ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
+    ...(options?.shutdown !== undefined && { shutdown: options.shutdown }),
     start: (parent) => begin(cellOf(parent))
   })
 

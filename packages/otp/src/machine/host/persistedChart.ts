@@ -30,7 +30,7 @@ export const persistedOf = (run: ChartRun): PersistedChart => {
       src,
       snapshot: chart === undefined ? childSnapshot(child) : chartSnapshot(chart, child),
       syncSnapshot: false,
-      ...(end?.report === undefined ? {} : { unhandled: true })
+      ...(end?.report !== undefined && { unhandled: true })
     }
   }
   const timers: Record<string, PersistedTimer> = {}
@@ -39,8 +39,8 @@ export const persistedOf = (run: ChartRun): PersistedChart => {
     status,
     value,
     context,
-    ...(output === undefined ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
     children,
     timers
   }
