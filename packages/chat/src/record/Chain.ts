@@ -57,7 +57,7 @@ export const isRuntimeInput = ({ messages }: { readonly messages: ReadonlyArray<
 /** The chain of a turn that an input of the runtime begins. */
 export const causedBy = (chain: Chain = empty): Chain => ({ ...chain, requests: 0, runtime: chain.runtime ?? 0 })
 
-/** The chain, of which no input of the runtime begins a turn any more. */
+/** The chain as it is when no further input of the runtime may begin a turn. */
 export const over = (chain: Chain = empty): Chain => ({ ...chain, isOver: true })
 
 /** The requests of steps: a step that runs open calls sends none. */

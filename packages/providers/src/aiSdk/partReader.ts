@@ -147,7 +147,7 @@ export class PartReader {
     }
   }
 
-  /** The failure before the first content. After it the stream is not read any more. */
+  /** The failure before the first content. After it the stream is not read. */
   get refusal(): AdapterError | undefined {
     return this.#refusal
   }
