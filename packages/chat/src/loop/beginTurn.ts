@@ -1,6 +1,15 @@
 /** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
-import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
+import type {
+  BeginState,
+  ChatContext,
+  ChatEvent,
+  ChatInput,
+  ChatStart,
+  Notified,
+  RunningReply,
+  SteerState
+} from "./chatContext.ts"
 import {
   causedBy,
   type Chain,
@@ -45,6 +54,9 @@ const fresh: ChatStart = {
   caller: {}
 }
 
+/** No step runs. */
+export const silent: RunningReply = { text: "", calls: [] }
+
 /** The state of a turn that has not done anything. */
 const nothingDone = {
   facts: { drainMs: 0, hooks: [] },
@@ -56,7 +68,7 @@ const nothingDone = {
   result: undefined,
   refusal: undefined,
   failure: undefined,
-  partial: { text: "" }
+  partial: silent
 } as const
 
 /** The first context of a chat. */

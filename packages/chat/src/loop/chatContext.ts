@@ -1,5 +1,6 @@
 /** The input, events, output and context of the chat's chart: plain data. */
-import type { Message } from "../model/index.ts"
+import type { ToolCallView } from "../call/index.ts"
+import type { Message, Outcome } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type {
   AgentRef,
@@ -141,7 +142,7 @@ export type ChatEvent =
   | { readonly type: "children.began"; readonly children: ReadonlyArray<string>; readonly ask?: number | undefined }
   | { readonly type: "chain.end"; readonly ask?: number | undefined }
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
-  | { readonly type: "reply.grew"; readonly text: string }
+  | ({ readonly type: "reply.grew" } & RunningReply)
   | ({ readonly type: "turn.begun"; readonly facts: TurnFacts; readonly spent?: Held<Terminal> | undefined } & Moment)
   | ({ readonly type: "step.judged"; readonly standing: ModeStanding | undefined } & Judgement & Moment)
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
@@ -188,6 +189,12 @@ interface Aside {
   readonly messages: ReadonlyArray<Message>
 }
 
+/** The running step as a page shows it. A call of a reply that streams, and one of a client's tool, is `queued`. */
+export interface RunningReply {
+  readonly text: string
+  readonly calls: ReadonlyArray<Pick<ToolCallView, "id" | "name" | "status"> & { readonly outcome?: Outcome }>
+}
+
 /** The context in a chat's snapshot. */
 export interface ChatContext extends InboxState {
   readonly id: string
@@ -226,8 +233,8 @@ export interface ChatContext extends InboxState {
   readonly children?: ReadonlyArray<string> | undefined
   /** The parts of the conversation that belong to the caller, and its parent: no turn changes them. */
   readonly caller: Pick<Conversation, "context" | "metadata" | "parent">
-  /** The text of the reply that streams, under a bare actor. */
-  readonly partial: { readonly text: string }
+  /** The running step under a bare actor: the text of its reply, and its calls. */
+  readonly partial: RunningReply
   /** The time of the last event that has one. */
   readonly now: number
   readonly once: boolean

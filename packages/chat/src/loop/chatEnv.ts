@@ -10,7 +10,7 @@
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
  */
 import { Clock } from "@troupe/otp"
-import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
+import type { ChatEvent, Closed, Expired, Judgement, Moment, RunningReply, TurnFacts, Verdict } from "./chatContext.ts"
 import { inForm, type RunOptions } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
@@ -58,7 +58,7 @@ import * as Usage from "../model/Usage.ts"
  * - `commit` saves a record; `accept` stores an input that waits, if the store does not have it
  * - `optionsOf` returns the options of a turn for requests of another agent; without it there are no agents. `serving` returns the engine and the options of an agent
  * - `turn` makes the live part of a turn that was not added: of a turn in plain data, or after a restart
- * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context. It
+ * - `typing` is called when a step begins, with a function that shows its reply and its calls in the chart's context. It
  *   returns a function that is called when the step is over
  */
 export interface ChatParts extends ServesTurns<Turn> {
@@ -69,7 +69,7 @@ export interface ChatParts extends ServesTurns<Turn> {
   readonly watcher?: StepWatcher | undefined
   readonly turn?: ((id: string) => Turn) | undefined
   readonly serving?: ((agent: string | undefined) => Serving) | undefined
-  readonly typing?: ((shows: (text: string) => void) => () => void) | undefined
+  readonly typing?: ((shows: (reply: RunningReply) => void) => () => void) | undefined
 }
 
 /** A request of the host or a client, whose caller waits. */
@@ -248,7 +248,7 @@ export class ChatEnv implements StepEnv {
     this.#opening = opening
     this.#modeFrom(opening.standing)
     if (this.stores) this.#journal = new Journal(() => send({ type: "journal.due" }))
-    return this.#parts.typing?.((text) => send({ type: "reply.grew", text: text.toWellFormed() }))
+    return this.#parts.typing?.((reply) => send({ type: "reply.grew", ...reply }))
   }
 
   beginStep(start: StepStart): ReturnType<StepEnv["beginStep"]> {

@@ -238,7 +238,10 @@ export const chatSetup = setup({
     recordHooks: assign(({ context, event }) => afterHooks(context, as(event, "hooks.answered"))),
     skipHooks: assign(({ context }) => withoutHooks(context)),
     cancelStep: StateMachine.sendTo("step", { type: "step.cancel" }),
-    showReply: assign(({ event }) => ({ partial: { text: as(event, "reply.grew").text } })),
+    showReply: assign(({ event }) => {
+      const { type: _, ...partial } = as(event, "reply.grew")
+      return { partial }
+    }),
     recordStop: assign(({ context }) => stopTurn(context)),
     endTurn: assign(({ context, event }) => turnEnded(context, as(event, "events.taken"))),
     awaitExpiry: StateMachine.raise({ type: "suspension.expired" }, { id: "expiry", delay: "expiry" }),

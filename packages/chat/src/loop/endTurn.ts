@@ -33,7 +33,7 @@ import {
   unfinalized
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
-import { canSteer, stillWaits } from "./beginTurn.ts"
+import { canSteer, silent, stillWaits } from "./beginTurn.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The output of a step, as the chart holds it. */
@@ -83,8 +83,6 @@ export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatCo
     ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
   }
 }
-
-const silent = { text: "" }
 
 const beginsTask = ({ metadata }: StepResult["toolResults"][number]): boolean => metadata?.["task"] !== undefined
 

@@ -1,11 +1,12 @@
 /** A chat machine without a Troupe, with the live things that it runs with. */
 import { type Clock, StateMachine, Telemetry } from "@troupe/otp"
-import type { ChatInput } from "./chatContext.ts"
+import type { ChatInput, RunningReply } from "./chatContext.ts"
 import { ChatEnv } from "./chatEnv.ts"
 import { chatStart } from "./chatStart.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import type { Engine } from "../tool/index.ts"
+import type { ToolCallView } from "../call/index.ts"
 import { type Event, outletIn, type StreamCollector } from "../events/index.ts"
 import type { Conversation } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
@@ -68,7 +69,7 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): OwnCh
     turn: () => {
       const outlet = outletIn(system)
       outlet.drive((event) => {
-        typing.grew()
+        typing.grew(event)
         try {
           published?.(event)
         } catch (error) {
@@ -83,8 +84,8 @@ export const environment = (engine: Engine, options: OwnChatOptions = {}): OwnCh
 /**
  * The chat machine for chats under your own actors: in a page with `useMachine`, or under `createActor`.
  *
- * **Details**: `turn.start` runs a turn of plain data. While a reply streams, its text is in `context.partial.text`. The
- * context is plain data, so a persisted snapshot can be stored as JSON, and continued. A handler that ran when the snapshot
+ * **Details**: `turn.start` runs a turn of plain data. While a step runs, `context.partial.text` is the text of its reply,
+ * and `context.partial.calls` has each call with its `id`, `name`, `status` and, when it is done, `outcome`. The context is plain data, so a persisted snapshot can be stored as JSON, and continued. A handler that ran when the snapshot
  * was stored runs again, with the same idempotency key. Each actor is a chat of its own.
  *
  * **Errors**: as for {@link environment}.
@@ -110,23 +111,28 @@ export const provide = (engine: Engine, options?: OwnChatOptions): typeof chatMa
 }
 
 /**
- * Shows the text of the running step's reply, at most once per interval.
+ * Shows the reply and the calls of the running step, at most once per interval.
  *
  * BARE1. A chat that is stopped and started in mid-turn shows the text of its request again: the step keeps its collector until
  *        it ends.
+ * BARE3. The calls of the running step are shown while they stream and while they run. A fragment of the arguments shows
+ *        nothing anew.
  */
 class Typing {
   readonly #clock: Clock.Clock
-  #shows: ((text: string) => void) | undefined
+  #shows: ((reply: RunningReply) => void) | undefined
   #collector: StreamCollector | undefined
-  /** The timer that shows the text. */
+  #batch: () => ReadonlyArray<ToolCallView> = () => []
+  /** The calls; `undefined` when they are to be read again. */
+  #calls: RunningReply["calls"] | undefined
+  /** The timer that shows the reply. */
   #due: unknown
 
   constructor(clock: Clock.Clock) {
     this.#clock = clock
   }
 
-  begin(shows: (text: string) => void): () => void {
+  begin(shows: (reply: RunningReply) => void): () => void {
     this.#shows = shows
     return () => {
       this.#clock.clearTimeout(this.#due)
@@ -137,21 +143,42 @@ class Typing {
 
   readonly stepStarted = (collector: StreamCollector): void => {
     this.#collector = collector
+    this.#batch = () => []
+    this.#calls = undefined
   }
 
   readonly stepEnded = (): void => {
     this.#collector = undefined
   }
 
-  readonly toolCallsChanged = (): void => {}
+  readonly toolCallsChanged = (view: () => ReadonlyArray<ToolCallView>): void => {
+    this.#batch = view
+    this.#calls = undefined
+    this.#show()
+  }
 
-  readonly said = (): string => this.#collector?.text ?? ""
+  grew({ type }: Event): void {
+    const isCall = type === "tool_call_started" || type === "tool_call_completed"
+    if (isCall) this.#calls = undefined
+    if (isCall || (this.#collector?.text ?? "") !== "") this.#show()
+  }
 
-  grew(): void {
-    if (this.#due !== undefined || this.#shows === undefined || this.said() === "") return
-    this.#due = this.#clock.setTimeout(() => {
+  #show(): void {
+    if (this.#shows === undefined) return
+    this.#due ??= this.#clock.setTimeout(() => {
       this.#due = undefined
-      this.#shows?.(this.said())
+      this.#shows?.({ text: this.#collector?.text.toWellFormed() ?? "", calls: (this.#calls ??= this.#read()) })
     }, flushMs)
+  }
+
+  #read(): RunningReply["calls"] {
+    const calls = new Map<string, RunningReply["calls"][number]>()
+    for (const { id, name } of this.#collector?.toResponse().toolCalls ?? []) {
+      calls.set(id, { id, name, status: "queued" })
+    }
+    for (const { id, name, status, outcome } of this.#batch()) {
+      calls.set(id, { id, name, status, ...(outcome !== undefined && { outcome }) })
+    }
+    return Array.from(calls.values())
   }
 }

@@ -83,7 +83,7 @@ export type ChatPhase =
 export type ChatStatus = ConversationStatus | "running"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
-export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "tasks"> {
+export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "partial" | "tasks"> {
   readonly engine: Engine
   /** The running turn. */
   readonly turn: Turn | undefined

@@ -212,6 +212,61 @@ test("a chat shows the text of its reply while it streams, under a bare actor", 
   actor.stop()
 })
 
+test("BARE3 the calls of the running step are in the context, while they stream and while they run", async () => {
+  const { system, clock } = check.system()
+  const adapter = handAdapter()
+  const ended = Promise.withResolvers<void>()
+  const tools = [
+    handling("slow", () => new Promise(() => {})),
+    handling("quick", () => ended.promise.then(() => ok("done")))
+  ]
+  const machine = provide(engineParts({ adapter, tools }).engine, { system, maxConcurrency: 2 })
+  const actor = createActor(machine, { input: { id: "c" }, clock }).start()
+  const shown: Array<ReturnType<typeof actor.getSnapshot>["context"]["partial"]> = []
+  actor.subscribe(({ context: { partial } }) => {
+    if (shown.at(-1) !== partial) shown.push(partial)
+  })
+  const calls = () => shown.at(-1)?.calls.map(({ status, ...call }) => [call.id, call.name, status, call.outcome])
+  actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
+  await clock.advance(0)
+  const [stream] = adapter.streams
+  if (stream === undefined) throw new Error("no request was sent")
+  stream.say({ type: "tool_call_started", id: "c0", name: "slow" })
+  await clock.advance(32)
+  expect(calls()).toEqual([["c0", "slow", "queued", undefined]])
+  const before = shown.length
+  for (const argumentsDelta of "{}") stream.say({ type: "tool_call_delta", id: "c0", argumentsDelta })
+  await clock.advance(100)
+  expect(shown.length).toBe(before)
+  const streaming = shown.at(-1)?.calls
+  stream.text("So")
+  await clock.advance(32)
+  expect([shown.at(-1)?.text, shown.at(-1)?.calls === streaming]).toEqual(["So", true])
+  for (const [id, name] of [
+    ["c0", "slow"],
+    ["c1", "quick"]
+  ] as const) {
+    stream.say({ type: "tool_call_completed", id, name, arguments: {}, rawArguments: "{}" })
+  }
+  stream.finish("tool_calls")
+  await clock.advance(32)
+  expect(calls()).toEqual([
+    ["c0", "slow", "running", undefined],
+    ["c1", "quick", "running", undefined]
+  ])
+  ended.resolve()
+  await clock.advance(32)
+  expect(calls()).toEqual([
+    ["c0", "slow", "running", undefined],
+    ["c1", "quick", "done", "completed"]
+  ])
+  expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
+  actor.send({ type: "turn.cancel" })
+  await clock.advance(10_000)
+  expect([actor.getSnapshot().value, calls()]).toEqual(["idle", []])
+  actor.stop()
+})
+
 test("a bare actor asks for permission before a tool runs, and its clock is the system's", async () => {
   const { system, clock } = check.system()
   let ran = 0

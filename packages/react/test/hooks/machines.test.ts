@@ -38,6 +38,26 @@ test("a page runs a chat's machine with useMachine, tools and all", async () => 
   expect(container.textContent).toContain("done")
 })
 
+test("BARE3 a page shows the calls of a running step, and the outcome of one while another runs", async () => {
+  const started = Promise.withResolvers<void>()
+  const wait = tool({ name: "wait", execute: () => started.promise.then(() => "over") })
+  const look = tool({ name: "look", execute: () => new Promise<string>(() => {}) })
+  const calls = [{ toolCall: { id: "t1", name: "wait" } }, { toolCall: { id: "t2", name: "look" } }]
+  const adapter = Fake.make({ script: [...calls, { finish: "tool_calls" }] })
+  const machine = provide(Engine.make({ adapter, tools: [wait, look] }))
+  const Page = () => {
+    const [{ context }, send] = useMachine(machine, { input: { id: "c1" } })
+    useEffect(() => send({ type: "turn.start", turn: { messages: [Message.user("hi")] } }), [send])
+    const shown = context.partial.calls.map(({ name, status, outcome }) => [name, status, outcome].join(" ").trim())
+    return createElement("p", undefined, shown.join(", "))
+  }
+  const { container } = render(createElement(Page))
+  await until(() => container.textContent === "wait running, look running")
+  started.resolve()
+  await until(() => container.textContent === "wait done completed, look running")
+  expect(container.textContent).toContain("look running")
+})
+
 test("a page runs a step's machine with useActor", async () => {
   const machine = bind(stepMachine, environment(engineOf(calling)))
   const input = { thread: { messages: [Message.user("hi")] } }
