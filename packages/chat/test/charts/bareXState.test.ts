@@ -226,14 +226,14 @@ test("BARE3 the calls of the running step are in the context, while they stream 
   actor.subscribe(({ context: { partial } }) => {
     if (shown.at(-1) !== partial) shown.push(partial)
   })
-  const calls = () => shown.at(-1)?.calls.map(({ status, ...call }) => [call.id, call.name, status, call.outcome])
+  const states = () => shown.at(-1)?.calls.map(({ status, ...call }) => [call.id, call.name, status, call.outcome])
   actor.send({ type: "turn.start", turn: { messages: [user("go")] } })
   await clock.advance(0)
   const [stream] = adapter.streams
   if (stream === undefined) throw new Error("no request was sent")
   stream.say({ type: "tool_call_started", id: "c0", name: "slow" })
   await clock.advance(32)
-  expect(calls()).toEqual([["c0", "slow", "queued", undefined]])
+  expect(states()).toEqual([["c0", "slow", "queued", undefined]])
   const before = shown.length
   for (const argumentsDelta of "{}") stream.say({ type: "tool_call_delta", id: "c0", argumentsDelta })
   await clock.advance(100)
@@ -250,20 +250,20 @@ test("BARE3 the calls of the running step are in the context, while they stream 
   }
   stream.finish("tool_calls")
   await clock.advance(32)
-  expect(calls()).toEqual([
+  expect(states()).toEqual([
     ["c0", "slow", "running", undefined],
     ["c1", "quick", "running", undefined]
   ])
   ended.resolve()
   await clock.advance(32)
-  expect(calls()).toEqual([
+  expect(states()).toEqual([
     ["c0", "slow", "running", undefined],
     ["c1", "quick", "done", "completed"]
   ])
   expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
   actor.send({ type: "turn.cancel" })
   await clock.advance(10_000)
-  expect([actor.getSnapshot().value, calls()]).toEqual(["idle", []])
+  expect([actor.getSnapshot().value, states()]).toEqual(["idle", []])
   actor.stop()
 })
 
