@@ -236,7 +236,16 @@ export interface Finding {
 }
 
 /** The advice for reasons that are codes. */
-const advice: ReadonlyMap<string, string> = new Map([["invalid_format", "use 1 to 64 letters, digits, _ or -"]])
+const advice: ReadonlyMap<string, string> = new Map([
+  ["invalid_format", "use 1 to 64 letters, digits, _ or -"],
+  [
+    "invalid_part_type",
+    'write { type: "text", text }, { type: "image", image: { url } } or { type: "image", image: { base64, mediaType } }, ' +
+      'or { type: "file", file: { url }, mediaType } or { type: "file", file: { base64 }, mediaType }'
+  ],
+  ["unresolvable_image", "image.base64 must be base64 text without a data: prefix"],
+  ["unresolvable_file", "file.base64 must be base64 text without a data: prefix"]
+])
 
 const described = ({ field, reason }: Finding): string => {
   const hint = advice.get(reason)

@@ -24,7 +24,7 @@ export const formatOf = (
 ): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
   type: "json_schema",
   name,
-  schema: { ...(jsonSchema ?? jsonSchemaOf(schema, "invalid_options", ["schema"])) },
+  schema: { ...jsonSchemaOf(schema, "invalid_options", ["schema"], jsonSchema) },
   ...(strict !== undefined && { strict })
 })
 

@@ -31,6 +31,22 @@ const nested = new Set(
 )
 const named = new Set(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"])
 
+/** The schemas directly inside a schema, each with its path. */
+export const schemasIn = (
+  schema: Keywords
+): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly below: unknown }> =>
+  Object.entries(schema).flatMap(([keyword, value]) => {
+    if (named.has(keyword) && isRecord(value)) {
+      return Object.entries(value).map(([name, below]) => ({ path: [keyword, name], below }))
+    }
+    if (!nested.has(keyword)) return []
+    if (!Array.isArray(value)) return [{ path: [keyword], below: value }]
+    return value.map((below: unknown, index) => ({ path: [keyword, String(index)], below }))
+  })
+
+/** Whether a name is a keyword that has schemas inside. */
+export const hasSchemas = (keyword: string): boolean => named.has(keyword) || nested.has(keyword)
+
 /** A document as a whole. */
 export class SchemaDocument {
   readonly root: Resource
@@ -79,11 +95,7 @@ export class SchemaDocument {
       if (!isRecord(place.schema) || seen.has(place.schema)) continue
       seen.add(place.schema)
       const resource = this.#enter(place.schema, place.resource)
-      for (const [keyword, value] of Object.entries(place.schema)) {
-        const below =
-          named.has(keyword) && isRecord(value) ? Object.values(value) : nested.has(keyword) ? [value].flat() : []
-        for (const schema of below) rest.push({ schema, resource })
-      }
+      for (const { below } of schemasIn(place.schema)) rest.push({ schema: below, resource })
     }
     return this.#owners.get(root as object) ?? first
   }

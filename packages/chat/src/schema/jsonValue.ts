@@ -1,5 +1,7 @@
 /** JSON values as JSON Schema compares them. A bigint is a number. */
 
+import type { Run } from "./check.ts"
+
 /** The name of a value's type. */
 export const typeOf = (value: unknown): string => {
   if (value === null) return "null"
@@ -17,17 +19,19 @@ export const isType = (value: unknown, type: string): boolean => {
 export const jsonOf = (value: unknown): string =>
   typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "nothing")
 
-/** A text that is the same for equal values only; its length is counted as steps. */
-export const canonical = (value: unknown, steps: { readonly spend: (steps: number) => void }): string => {
+/** A text that is the same for equal values only; its length is counted as steps, and its depth as levels. */
+export const canonical = (value: unknown, run: Run): string => {
   if (typeof value === "bigint") return String(Number(value))
-  if (typeof value === "string") steps.spend(value.length >> 6)
+  if (typeof value === "string") run.spend(value.length >> 6)
   if (typeof value !== "object" || value === null) return value === 0 ? "0" : JSON.stringify(value)
-  steps.spend(1)
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, steps)).join()}]`
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  steps.spend(2 * fields.length)
-  const texts = fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field, steps)}`)
-  return `{${texts.toSorted().join()}}`
+  run.spend(1)
+  return run.below(() => {
+    if (Array.isArray(value)) return `[${value.map((item) => canonical(item, run)).join()}]`
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+    run.spend(2 * fields.length)
+    const texts = fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field, run)}`)
+    return `{${texts.toSorted().join()}}`
+  })
 }
 
 /** The number of characters of a text; of a text that has more than the limit in any case, its length. */

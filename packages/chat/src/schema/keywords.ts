@@ -1,6 +1,6 @@
 /** The keywords of JSON Schema. */
 import { quoted } from "../errors/index.ts"
-import type { Check } from "./check.ts"
+import { type Check, Exhausted, Run } from "./check.ts"
 import {
   additionalProperties,
   needs,
@@ -20,11 +20,22 @@ import { patternOf } from "./pattern.ts"
 import { dynamicReference, reference } from "./references.ts"
 
 const oneValue = (values: ReadonlyArray<unknown>): Check => {
-  const compiling = { spend: () => {} }
-  const allowed = new Set(values.map((value) => canonical(value, compiling)))
+  const allowed = canonicalOf(values)
+  if (allowed === undefined) return (_value, _at, run) => run.pass()
   const words = quoted(values.map(jsonOf).join(", "))
   const message = values.length === 1 ? `must be ${words}` : `must be one of ${words}`
   return (value, at, run) => allowed.has(canonical(value, run)) || run.fail(at, message)
+}
+
+/** The texts of the values of a schema; `undefined` if they are too many or too deep to compare with. */
+const canonicalOf = (values: ReadonlyArray<unknown>): ReadonlySet<string> | undefined => {
+  const run = new Run()
+  try {
+    return new Set(values.map((value) => canonical(value, run)))
+  } catch (error) {
+    if (error instanceof Exhausted) return undefined
+    throw error
+  }
 }
 
 /** The keywords, in the order of their checks. */

@@ -2,15 +2,22 @@
  * Patterns of JSON Schema, which have the syntax of JavaScript, with a matcher of linear time.
  *
  * PATTERN1. The time of a match grows at most with the length of the text times the size of the pattern. A pattern that
- *           needs backtracking (a lookaround, a backreference), or is larger than `mostInstructions`, has no matcher.
+ *           needs backtracking (a lookaround, a backreference), or is larger than `mostInstructions`, has no matcher. A
+ *           Unicode property, which has hundreds of ranges, counts as `propertySize` characters of the pattern.
  */
 import { RE2JS } from "re2js"
 
 /** The largest pattern in instructions of its automaton: about one for each character, times its repetitions. */
 const mostInstructions = 5_000
 
+/** The size of a Unicode property in a pattern. */
+const propertySize = 50
+
 /** How many instructions the automaton tries on a character in the time of one step of a check. */
 const instructionsPerStep = 64
+
+/** The longest pattern in characters. */
+const mostCharacters = 4 * mostInstructions
 
 /** A pattern that can be matched. */
 export interface Pattern {
@@ -21,8 +28,9 @@ export interface Pattern {
 
 /** The matcher of a pattern; `undefined` if there is none (PATTERN1). */
 export const patternOf = (source: string): Pattern | undefined => {
-  const { size, text } = translated(source)
-  if (size > mostInstructions) return undefined
+  if (source.length > mostCharacters) return undefined
+  const { size, text, written } = translated(source)
+  if (Math.max(size, written) > mostInstructions) return undefined
   try {
     const automaton = RE2JS.compile(RE2JS.translateRegExp(text))
     return {
@@ -57,14 +65,16 @@ const inside: Readonly<Record<string, string>> = {
   "\\b": String.raw`\x08`
 }
 
-/** The pattern for the automaton, and an upper bound of the automaton's size. */
-const translated = (source: string): { readonly text: string; readonly size: number } => {
+/** The pattern for the automaton, an upper bound of the automaton's size, and the size of the pattern as it is written. */
+const translated = (source: string): { readonly text: string; readonly size: number; readonly written: number } => {
   const around: Array<number> = []
   let text = ""
   let isInClass = false
   let size = 0
   let last = 0
+  let written = 0
   for (const [part] of source.matchAll(token)) {
+    written += /^\\p/i.test(part) ? propertySize : 1
     text += (isInClass ? inside : outside)[part] ?? plainOf(part)
     const repeated = isInClass ? null : /^\{(\d+),?(\d*)\}$/.exec(part)
     if (repeated !== null) {
@@ -84,7 +94,7 @@ const translated = (source: string): { readonly text: string; readonly size: num
     if (part === "[") isInClass = true
     if (part === "]") isInClass = false
   }
-  return { text, size }
+  return { text, size, written }
 }
 
 /** A token as both syntaxes have it: names of Unicode properties are short, and pairs of surrogates are one character. */

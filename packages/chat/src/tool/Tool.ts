@@ -4,7 +4,7 @@
  * @module
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import { jsonSchemaOf, parserOf } from "./parameters.ts"
+import { argumentsSchemaOf, parserOf } from "./parameters.ts"
 import { checkTool } from "./toolChecks.ts"
 import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Handler, Tool, Parameters } from "./toolContract.ts"
@@ -15,8 +15,8 @@ export type { Parameters, Tool, ToolContext } from "./toolContract.ts"
  * Makes a tool whose handler returns one of the four outcomes.
  *
  * **Errors**: throws a `ValidationError` (`invalid_tool`) when the name is not `[A-Za-z0-9_-]{1,64}` or one of the words
- * `auto`, `none`, `required`, when the schema cannot be expressed as JSON Schema, and for unknown options and options of
- * the wrong type: `errors` names each.
+ * `auto`, `none`, `required`, when the schema cannot be expressed as JSON Schema or is not that of an object, for an unknown
+ * `type` and a `$ref` to a missing part, and for unknown options and options of the wrong type: `errors` names each.
  */
 export const make = (
   options: Described &
@@ -32,7 +32,7 @@ export const make = (
   return {
     name: options.name,
     description: options.description ?? "",
-    schema: options.jsonSchema ?? jsonSchemaOf(parameters, "invalid_tool", [options.name, "parameters"]),
+    schema: argumentsSchemaOf(options.name, parameters, options.jsonSchema),
     handler: background === undefined ? (options.handler ?? null) : inBackground(background.handler),
     parse: parserOf(parameters),
     manual: options.manual ?? false,

@@ -1,5 +1,6 @@
 /** JSON Schema as a Standard Schema. The validator and its patterns are loaded with the first value that is checked. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
+import { type Finding, isRecord, unknownNames, ValidationError } from "../errors/index.ts"
 import type { compile, Validator } from "../schema/index.ts"
 
 /** A Standard Schema that has its JSON Schema. */
@@ -19,6 +20,8 @@ let loaded: typeof compile | undefined
  * **Details**: `formats: true` checks `date`, `date-time`, `time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri` and
  * `uuid`. Without it, `format` is an annotation. A value stays as it is: no default is filled in.
  *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) when the schema is no object, and for unknown options.
+ *
  * @example
  * ```ts
  * const parameters = jsonSchema<{ day: string }>(
@@ -31,6 +34,7 @@ export const jsonSchema = <A = Record<string, unknown>>(
   schema: Readonly<Record<string, unknown>>,
   options: { readonly formats?: boolean | undefined } = {}
 ): StandardJsonSchema<A> => {
+  checkArguments(schema, options)
   let validator: Validator | undefined
   const validate = (value: unknown, compiled: typeof compile): StandardSchemaV1.Result<A> => {
     validator ??= compiled(schema, { hasFormats: options.formats === true })
@@ -49,4 +53,17 @@ export const jsonSchema = <A = Record<string, unknown>>(
       jsonSchema: { input: () => schema, output: () => schema }
     }
   }
+}
+
+const checkArguments = (schema: unknown, options: unknown): void => {
+  const found: Array<Finding> = []
+  if (!isRecord(schema)) found.push({ field: ["schema"], reason: "must_be_an_object of names and values" })
+  if (isRecord(options)) {
+    found.push(...unknownNames(options, ["formats"]))
+    const { formats } = options
+    if (formats !== undefined && typeof formats !== "boolean") {
+      found.push({ field: ["formats"], reason: "must_be_a_boolean" })
+    }
+  } else found.push({ field: [], reason: "must_be_an_object of options" })
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

@@ -116,7 +116,8 @@ test("a choice of a tool that a turn does not have is refused before a request",
 test("a schema without a JSON Schema is refused, and the error names a type that has one", async () => {
   const dated = z.object({ at: z.date() })
   const advice =
-    "Date cannot be represented in JSON Schema; use a type that JSON has, such as z.iso.datetime() for a date"
+    "Date cannot be represented in JSON Schema; write z.iso.datetime() or z.iso.date(), with .transform((text) => new " +
+    "Date(text)) for a Date, or pass the schema as `jsonSchema`"
   const make = () => tool({ name: "remind", parameters: dated, execute: () => "done" })
   expect(await refusalOf(make)).toEqual(["invalid_tool", `remind.parameters: ${advice}`])
   const { troupe } = await started()

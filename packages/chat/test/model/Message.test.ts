@@ -47,6 +47,18 @@ describe("D31 the answer to a call is a valid message", () => {
   })
 })
 
+test.each([
+  [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }, '{ type: "image", image: { url } }'],
+  [{ type: "image", url: "https://example.com/a.png" }, '{ type: "image", image: { url } }'],
+  [{ type: "image", image: "iVBO" }, '{ type: "image", image: { base64, mediaType } }'],
+  [{ type: "image", image: { base64: "iVBO" } }, '{ type: "image", image: { base64, mediaType } }'],
+  [{ type: "file", data: "JVBE", mediaType: "application/pdf" }, '{ type: "file", file: { base64 }, mediaType }'],
+  [{ type: "input_text", text: "Hi" }, '{ type: "text", text }'],
+  [{ type: "image", image: { base64: "data:image/png;base64,iVBO", mediaType: "image/png" } }, "without a data: prefix"]
+])("when a part is invalid, the message of the error has the right form: %j", (part, form) => {
+  expect(() => user([part] as never)).toThrow(form)
+})
+
 test("D31 no helper makes an invalid message", () => {
   expect(refusal(() => user(7 as never))).toEqual([{ field: ["content"], reason: "invalid_type" }])
   expect(refusal(() => user([{ type: "text" }] as never))).toEqual([

@@ -11,6 +11,12 @@ const issuesOf = async (schema: Schema, value: unknown, formats = false): Promis
   )
 }
 
+const deep = (levels: number): unknown => {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = [value]
+  return value
+}
+
 const draft4 = "http://json-schema.org/draft-04/schema#"
 const draft7 = "http://json-schema.org/draft-07/schema#"
 const tree = {
@@ -84,6 +90,8 @@ describe("SCHEMA1 a valid value is accepted, an invalid one is refused", () => {
     ["a dialect of its own", { $schema: "https://example.com/dialect", type: "null" }],
     ["a pattern with a lookahead", { pattern: "^(?!x)" }],
     ["a pattern that is none", { pattern: "(" }],
+    ["a pattern with many properties", { pattern: `[${"\\p{L}".repeat(20_000)}]7` }],
+    ["a nested constant", { const: deep(20_000) }],
     ["a format", { format: "email" }],
     ["the negation of an undecided part", { not: { pattern: "(?!x)", type: "string" } }],
     ["one of undecided parts", { oneOf: [{ $ref: "https://a.example" }, { $ref: "https://b.example" }] }],
@@ -154,14 +162,14 @@ describe("SCHEMA3 when a check takes too many steps or levels, it ends with one 
       $defs: [...Array.from({ length: 60 }, (_, index) => both(index + 1)), { properties: { a: true } }]
     }
   }
-  const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
-
   test.each<readonly [string, Schema, unknown]>([
     ["an exponential schema", doubled("allOf"), {}],
     ["an exponential schema with marks", { ...doubled("anyOf"), unevaluatedProperties: false }, { a: 1 }],
     ["a schema of itself", { $ref: "#" }, 1],
-    ["a nested value", { items: { $ref: "#" } }, nested(600)],
-    ["unique items in unique items", { uniqueItems: true, items: { $ref: "#" } }, nested(600)],
+    ["a nested value", { items: { $ref: "#" } }, deep(600)],
+    ["a nested value that must be one of some", { enum: [1] }, deep(20_000)],
+    ["a nested value that must differ from others", { uniqueItems: true }, deep(20_000)],
+    ["unique items in unique items", { uniqueItems: true, items: { $ref: "#" } }, deep(600)],
     ["a large pattern and a long text", { pattern: "\\p{L}{900}".repeat(5) }, "a".repeat(100_000)]
   ])("%s", async (_, schema, value) => {
     const issues = await issuesOf(schema, value)

@@ -1,6 +1,12 @@
-/** Converts an MCP server's tools to ours. */
+/**
+ * Converts an MCP server's tools to ours.
+ *
+ * MCPT1. A fault in the schema of a tool refuses neither the server nor the tool: an unknown `type` and a reference to a
+ *        missing part are left out of the schema, because a provider would refuse each request of the chat.
+ */
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
 import { error } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
 import { Tool } from "@troupe/chat/tools"
 import { handlerResult } from "./mcpResult.ts"
 
@@ -17,10 +23,9 @@ export const toolsOf = (
   return listed.map((tool) => {
     const name = freeName(about.prefix + tool.name, taken)
     taken.add(name)
-    return Tool.make({
+    return withSchema(tool.inputSchema, {
       name,
       description: tool.description ?? tool.title ?? "",
-      parameters: tool.inputSchema,
       handler: handlerOf(tool.name, call),
       effect: tool.annotations?.readOnlyHint === true ? "read" : "write",
       metadata: {
@@ -32,6 +37,29 @@ export const toolsOf = (
       }
     })
   })
+}
+
+/** The tool with a schema, without the faults of the schema (MCPT1). */
+const withSchema = (parameters: Schema, options: Parameters<typeof Tool.make>[0]): Tool.Tool => {
+  try {
+    return Tool.make({ ...options, parameters })
+  } catch (failure) {
+    if (!(failure instanceof ValidationError)) throw failure
+    // A finding names the tool, its parameters, and the path in them.
+    const paths = failure.errors.map(({ field }) => field.slice(2))
+    return Tool.make({ ...options, parameters: without(parameters, paths) })
+  }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+const without = (schema: Schema, paths: ReadonlyArray<ReadonlyArray<string | number>>): Schema => {
+  const copy = structuredClone(schema)
+  for (const path of paths) {
+    const above = path.slice(0, -1).reduce<unknown>((value, key) => Reflect.get(value as object, key), copy)
+    Reflect.deleteProperty(above as object, path.at(-1) ?? "")
+  }
+  return copy
 }
 
 const handlerOf =
