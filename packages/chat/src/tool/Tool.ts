@@ -4,7 +4,7 @@
  * @module
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import { argumentsSchemaOf, parserOf } from "./parameters.ts"
+import { argumentsSchemaOf, packageSchema, parserOf } from "./parameters.ts"
 import { checkTool } from "./toolChecks.ts"
 import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Handler, Tool, Parameters } from "./toolContract.ts"
@@ -27,7 +27,8 @@ export const make = (
 ): Tool => {
   checkTool(options, "handler")
   const { effect = "write", key, onUnknown = "ask" } = options
-  const parameters = options.parameters ?? {}
+  const { provider } = options
+  const parameters = options.parameters ?? packageSchema(provider?.inputSchema) ?? {}
   const background = backgroundOf(options)
   return {
     name: options.name,
@@ -42,7 +43,7 @@ export const make = (
     effect,
     key,
     onUnknown,
-    ...(options.provider !== undefined && { provider: options.provider }),
+    ...(provider !== undefined && { provider: { id: provider.id, args: provider.args } }),
     ...(background !== undefined && { background })
   }
 }

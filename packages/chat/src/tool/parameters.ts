@@ -4,7 +4,8 @@
  * SCHEMA5. When zod cannot write a type as JSON Schema, the error says which type to write.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
-import { isRecord, quoted, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
+import { isObject, isRecord, quoted, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
+import { isPromiseLike } from "../async/index.ts"
 import * as SchemaFindings from "../schema/SchemaFindings.ts"
 import { jsonSchema } from "./jsonSchema.ts"
 import type { ParsedArguments, Parameters } from "./toolContract.ts"
@@ -97,6 +98,20 @@ const zodTypes: ReadonlyArray<readonly [RegExp, string]> = [
   [/symbol/i, "z.enum([…])"],
   [/custom types|function types/i, "the type that the model writes with a check, such as z.string().refine(…)"]
 ]
+
+/**
+ * The JSON Schema of the arguments in a tool of the AI SDK's packages: such a schema may be made by its first use. There is
+ * none for arguments that are no object, such as a free text.
+ */
+export const packageSchema = (inputSchema: unknown): Parameters | undefined => {
+  const made: unknown = typeof inputSchema === "function" && !isSchemaOf(inputSchema) ? inputSchema() : inputSchema
+  if (isSchemaOf(made)) return made
+  const schema: unknown = isObject(made) ? Reflect.get(made, "jsonSchema") : undefined
+  const isOfObject = isRecord(schema) && !isPromiseLike(schema) && (schema["type"] ?? "object") === "object"
+  return isOfObject ? schema : undefined
+}
+
+const isSchemaOf = (value: unknown): value is StandardSchemaV1 => isObject(value) && "~standard" in value
 
 /** Validates a value against the schema. */
 export const validate = (

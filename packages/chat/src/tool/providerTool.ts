@@ -2,7 +2,7 @@
 import * as z from "zod"
 import { dictionary, findingsFor, isObject, unknownName, ValidationError } from "../errors/index.ts"
 import { make } from "./Tool.ts"
-import { providerToolId } from "./toolChecks.ts"
+import { foreignParts, providerToolId } from "./toolChecks.ts"
 import type { ProviderTool, Tool } from "./toolContract.ts"
 
 const parts = {
@@ -13,15 +13,7 @@ const parts = {
   metadata: dictionary.nullish()
 }
 
-/** The parts of a tool as the AI SDK's packages make it that have no meaning here; the provider has its own schemas. */
-const foreign = {
-  isProviderExecuted: z.unknown().optional(),
-  supportsDeferredResults: z.unknown().optional(),
-  inputSchema: z.unknown().optional(),
-  outputSchema: z.unknown().optional()
-}
-
-const declared = z.strictObject({ ...parts, ...foreign })
+const declared = z.strictObject({ ...foreignParts, ...parts })
 
 /** Whether a value is a provider's tool, valid or not. */
 export const isProviderTool = (value: unknown): value is ProviderTool =>

@@ -36,6 +36,19 @@ export const providerToolId = passing(
   'must_be the provider and the tool, as "openai.web_search"'
 )
 
+/** The parts of a tool as the AI SDK's packages make it that have no meaning here, or only as a schema. */
+export const foreignParts = {
+  type: z.literal("provider").optional(),
+  isProviderExecuted: z.unknown().optional(),
+  supportsDeferredResults: z.unknown().optional(),
+  inputSchema: z.unknown().optional(),
+  outputSchema: z.unknown().optional()
+}
+
+/** The value without the fields that have no value: the AI SDK's packages write such fields. */
+const withoutUndefined = (value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) : value
+
 const described = {
   name: validName,
   description: z.string("not_a_string").nullish(),
@@ -51,7 +64,12 @@ const described = {
   background: z
     .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")
     .optional(),
-  provider: z.strictObject({ id: providerToolId, args: dictionary }).optional()
+  provider: z
+    .preprocess(
+      withoutUndefined,
+      z.strictObject({ ...foreignParts, execute: z.unknown().optional(), id: providerToolId, args: dictionary })
+    )
+    .optional()
 }
 
 /** How the function that runs a tool is named depends on how the tool is made. */

@@ -16,9 +16,10 @@ export interface Described {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
    * The declaration of a provider's tool that the model gets, for tools that the provider declares and this program runs,
-   * such as a computer or a shell. The arguments are checked only by `parameters`.
+   * such as a computer or a shell: `openai.tools.shell({})` of the AI SDK's package, or its `id` and `args`. The arguments are
+   * checked by `parameters`, or by the package's schema. A free text is `{ input }`.
    */
-  readonly provider?: ProviderToolPart | undefined
+  readonly provider?: (ProviderToolPart & { readonly inputSchema?: unknown }) | undefined
   /** Whether the tool's calls change something. Default `"write"`. */
   readonly effect?: ToolEffect | undefined
   /** How a call is handled that may have run when the program ended. Default `"ask"`. */

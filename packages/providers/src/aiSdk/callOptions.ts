@@ -6,8 +6,7 @@ import type {
 } from "@ai-sdk/provider"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { promptOf } from "./prompt.ts"
-import { handedBack } from "./providerMetadata.ts"
-import { type OptionNames, providerOptionsOf, unsupported } from "./providerOptions.ts"
+import { handedBack, type OptionNames, providerOptionsOf, unsupported } from "./providerOptions.ts"
 import type { ToolFiles } from "./toolFiles.ts"
 
 /** Parameters of a request's `options` for which the AI SDK has its own field. */
@@ -41,7 +40,7 @@ export const callOptionsOf = (
   const tools = [...request.tools.map(functionTool), ...(request.providerTools ?? []).map(providerTool)]
   return {
     ...own,
-    prompt: promptOf(request.messages, names.own[0] ?? "", files),
+    prompt: promptOf(request, names.own[0] ?? "", files),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { maxOutputTokens: request.maxTokens }),
     ...(tools.length === 0 ? {} : { tools, ...toolChoice(request) }),
@@ -81,6 +80,9 @@ export const refuseForeignTools = (request: Request, provider: string, { own }: 
   if (!provider.endsWith(".responses")) return
   const foreign = request.providerTools?.find(({ id }) => ![...own, "openai"].includes(id.split(".")[0] ?? ""))
   if (foreign !== undefined) throw unsupported(`the tool ${foreign.id}`, `${provider} has no tools of that provider`)
+  const patch = request.providerTools?.find(({ id, name }) => id === "openai.apply_patch" && name !== "apply_patch")
+  if (patch !== undefined)
+    throw unsupported(`the tool ${patch.name}`, 'its package reads results of "apply_patch"; name it so')
 }
 
 const toolChoice = ({ toolChoice: choice }: Request): Pick<LanguageModelV4CallOptions, "toolChoice"> => {

@@ -23,7 +23,8 @@ import type { AdapterEvent } from "@troupe/chat/events"
 import { ToolCall } from "@troupe/chat/messages"
 import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unbegun, unfinished } from "./providerError.ts"
-import { carried } from "./providerMetadata.ts"
+import { argumentsOf } from "./programTools.ts"
+import { carried } from "./providerOptions.ts"
 import { ReplyParts, type StreamPart } from "./replyParts.ts"
 
 /** The names of a reply's adapter and provider, and whether raw chunks pass. */
@@ -238,7 +239,8 @@ export class PartReader {
       this.#raw({ ...part, type: "tool_call" })
       return
     }
-    const rawArguments: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
+    const written: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
+    const rawArguments = this.#ownTools?.has(part.toolName) === false ? argumentsOf(written) : written
     const call = JSON.stringify([part.toolName, rawArguments])
     const known = this.#idOf(part.toolCallId)
     const isRepeated = this.#completedCalls.get(known) === call

@@ -10,15 +10,17 @@ import type {
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
+import type { Request } from "@troupe/chat/models"
 import { acceptedBy } from "./foreignHistory.ts"
-import { givenOptions, handedBack } from "./providerMetadata.ts"
+import { givenOptions, handedBack } from "./providerOptions.ts"
+import { type Declared, freeTextOf, outputInForm } from "./programTools.ts"
 import { isBlank, sendable } from "./sendablePrompt.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
 import type { AssistantPart } from "./replyParts.ts"
 
 /** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see `optionsInDialect`. */
 export const promptOf = (
-  messages: ReadonlyArray<Message.Message>,
+  { messages, ...declared }: Pick<Request, "messages"> & Declared,
   providerName: string,
   files: ToolFiles
 ): Array<LanguageModelV4Message> => {
@@ -36,13 +38,15 @@ export const promptOf = (
       }
       case "assistant": {
         for (const call of message.toolCalls ?? []) calls.set(call.id, call)
-        const content = assistantParts(message, providerName)
+        const content = assistantParts(message, providerName, declared)
         if (content.length > 0) prompt.push({ role: "assistant", content, ...givenOptions(message.metadata) })
         break
       }
       case "tool": {
         const last = prompt.at(-1)
-        const result = toolResult(message, calls.get(message.toolCallId), (one) => toolOutput(one, providerName, files))
+        const result = toolResult(message, calls.get(message.toolCallId), (one, toolName) =>
+          toolOutput(one, toolName, declared, providerName, files)
+        )
         if (last?.role === "tool") last.content.push(result)
         else prompt.push({ role: "tool", content: [result] })
         break
@@ -80,7 +84,8 @@ const userPart = (
 /** The parts of a reply in its order, as the provider's package expects them. */
 const assistantParts = (
   message: Extract<Message.Message, { role: "assistant" }>,
-  providerName: string
+  providerName: string,
+  declared: Declared
 ): Array<PromptPart> => {
   const isCut = isCutOff(message)
   const parts = Message.parts(message).filter(
@@ -96,7 +101,7 @@ const assistantParts = (
       case "text":
         return textPart(part, onlyText)
       case "tool_call":
-        return callPart(calls.get(part.toolCallId))
+        return callPart(calls.get(part.toolCallId), declared)
       case "provider_tool_call":
         return [providerCallPart(part)]
       case "provider_tool_result":
@@ -131,10 +136,10 @@ const textPart = ({ text, metadata }: PartOf<"text">, onlyText: ReturnType<typeo
   return isBlank(text) && options.providerOptions === undefined ? [] : [{ type: "text", text, ...options }]
 }
 
-const callPart = (call: ToolCall.ToolCall | undefined): Array<PromptPart> => {
+const callPart = (call: ToolCall.ToolCall | undefined, declared: Declared): Array<PromptPart> => {
   if (call === undefined) return []
   const { id, name, metadata } = call
-  const input = ToolCall.writtenArguments(call) ?? {}
+  const input = freeTextOf(call, declared) ?? ToolCall.writtenArguments(call) ?? {}
   return [{ type: "tool-call", toolCallId: id, toolName: name, input, ...handedBack(metadata) }]
 }
 
@@ -180,19 +185,28 @@ type ToolMessage = Extract<Message.Message, { role: "tool" }>
 const toolResult = (
   message: ToolMessage,
   call: ToolCall.ToolCall | undefined,
-  outputOf: (message: ToolMessage) => LanguageModelV4ToolResultOutput
+  outputOf: (message: ToolMessage, toolName: string | undefined) => LanguageModelV4ToolResultOutput
 ): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
   toolCallId: message.toolCallId,
   toolName: call?.name ?? message.name ?? "unknown",
-  output: outputOf(message),
+  output: outputOf(message, call?.name ?? message.name),
   // A result belongs to the caller of its call, which the data of the call names.
   ...handedBack({ providerMetadata: call?.metadata?.["providerMetadata"], ...message.metadata })
 })
 
 /** The result of a tool. A call that did not complete is an error for the provider, if the message has the outcome. */
-const toolOutput = (message: ToolMessage, providerName: string, files: ToolFiles): LanguageModelV4ToolResultOutput => {
+const toolOutput = (
+  message: ToolMessage,
+  toolName: string | undefined,
+  declared: Declared,
+  providerName: string,
+  files: ToolFiles
+): LanguageModelV4ToolResultOutput => {
   const { content, outcome = "completed" } = message
+  const text = Message.text(message)
+  const inForm = outputInForm(message, outcome === "completed" ? text : plainError(text), toolName, declared)
+  if (inForm !== undefined) return inForm
   const value = typeof content === "string" ? [] : resultItems(content, providerName, files)
   // An error output cannot contain files.
   if (value.some(({ type }) => type === "file")) return { type: "content", value }

@@ -1,5 +1,6 @@
 /**
- * The provider options of a request, by provider name.
+ * The data of providers, by provider name: the options of a request, and the metadata of parts, which is sent back in our
+ * `metadata` fields.
  *
  * **Details**: an option is a provider's when its name is that of a provider and its value is an object. Every other option
  * is for the model's own provider. Objects under the names of other providers are passed on as they are: gateways and
@@ -7,7 +8,6 @@
  */
 import type { JSONObject } from "@ai-sdk/provider"
 import { AdapterError } from "@troupe/chat/errors"
-import type { ProviderData } from "./providerMetadata.ts"
 
 /** The names that the AI SDK's packages, and the best-known others, read their options under. */
 const known: ReadonlySet<string> = new Set(
@@ -87,3 +87,44 @@ export const unsupported = (feature: string, why: string): AdapterError =>
 
 const isObject = (value: unknown): value is JSONObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Provider data by provider name, as the AI SDK shapes it on both ways. */
+export type ProviderData = Record<string, JSONObject>
+
+/** Our metadata for the provider's metadata of a part; empty when there is none. */
+export const carried = (data: ProviderData | undefined): { readonly metadata?: { providerMetadata: ProviderData } } =>
+  data === undefined || Object.keys(data).length === 0 ? {} : { metadata: { providerMetadata: data } }
+
+/**
+ * The provider options of a part: the provider's own metadata of the part, overridden by the user's
+ * `metadata.providerOptions`.
+ */
+export const handedBack = (
+  metadata: Readonly<Record<string, unknown>> | undefined
+): { providerOptions?: ProviderData } => {
+  if (metadata === undefined) return {}
+  const data = merged(providerData(metadata["providerMetadata"]), providerData(metadata["providerOptions"]))
+  return data === undefined ? {} : { providerOptions: data }
+}
+
+/** The user's own `metadata.providerOptions`. */
+export const givenOptions = (
+  metadata: Readonly<Record<string, unknown>> | undefined
+): { providerOptions?: ProviderData } => {
+  const data = providerData(metadata?.["providerOptions"])
+  return data === undefined ? {} : { providerOptions: data }
+}
+
+/** Merges both by provider; the second wins. */
+const merged = (first: ProviderData | undefined, second: ProviderData | undefined): ProviderData | undefined => {
+  if (first === undefined || second === undefined) return second ?? first
+  const both: ProviderData = { ...first }
+  for (const [provider, data] of Object.entries(second)) both[provider] = { ...both[provider], ...data }
+  return both
+}
+
+const providerData = (value: unknown): ProviderData | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const objects = Object.entries(value).filter(([, data]) => typeof data === "object" && data !== null)
+  return objects.length === 0 ? undefined : Object.fromEntries<JSONObject>(objects)
+}

@@ -16,7 +16,7 @@ import type {
   LanguageModelV4StreamPart
 } from "@ai-sdk/provider"
 import type { Message } from "@troupe/chat/messages"
-import { carried, type ProviderData } from "./providerMetadata.ts"
+import { carried, type ProviderData } from "./providerOptions.ts"
 
 /** A stream part of any specification version. */
 export type StreamPart = LanguageModelV4StreamPart | LanguageModelV3StreamPart | LanguageModelV2StreamPart
