@@ -80,3 +80,9 @@ export const failureForm = (failure: unknown): unknown => errorForm(failure)["$e
 
 /** Whether a failure is a case's own exception. */
 export const isScripted = (failure: unknown): failure is ScriptedException => failure instanceof ScriptedException
+
+/** A stream begins with its first event: a typed error before it is the call's failure. */
+export const streamed = (stream: StreamOutcome): Outcome => {
+  const { raw, failure } = stream
+  return raw.length === 0 && (returnable(failure) || failure instanceof ValidationError) ? { failure } : { stream }
+}

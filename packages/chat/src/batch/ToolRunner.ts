@@ -4,7 +4,7 @@
  * @module
  * @source ALLM.ToolRunner
  */
-import { StateMachine } from "@troupe/otp"
+import { Process, StateMachine } from "@troupe/otp"
 import { EngineError, quoted, ValidationError } from "../errors/index.ts"
 import { resolveOptions, type StepOptions, toolsFindings } from "../options/index.ts"
 import * as Engine from "../options/Engine.ts"
@@ -109,16 +109,19 @@ const start = (
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
   const input = { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet }
-  const pid = StateMachine.start(resolved.system, batchMachine, {
-    input: { count: toolCalls.length },
-    env: new BatchLife(() => input),
-    label: "ToolBatch"
-  })
-  const output = (): ToolBatchResult | undefined => {
-    const result = StateMachine.output(pid)
-    return result === undefined ? undefined : original(result)
+  const begin = () => {
+    const pid = StateMachine.start(resolved.system, batchMachine, {
+      input: { count: toolCalls.length },
+      env: new BatchLife(() => input),
+      label: "ToolBatch"
+    })
+    const output = (): ToolBatchResult | undefined => {
+      const result = StateMachine.output(pid)
+      return result === undefined ? undefined : original(result)
+    }
+    return { pid, output, cancel: () => Process.send(pid, { type: "batch.cancel" }) }
   }
-  return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
+  return new EventStream(outlet, { start: begin, signal, drainMs, trace })
 }
 
 const checkBatch = (toolCalls: unknown, tools: unknown): void => {

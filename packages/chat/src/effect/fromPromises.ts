@@ -27,8 +27,8 @@ export const attempt = <A, E>(begin: (within: Within) => Promise<A>, isExpected:
   )
 
 /**
- * Opens a stream of events in a scope. An interruption while the request opens, or waits for a retry, aborts the
- * request; a stream that still opens is released.
+ * Opens a stream of events in a scope, which releases it. An interruption while its request opens, or waits for a retry,
+ * aborts the request.
  */
 export const opening = <A extends { readonly return: () => Promise<unknown> }, E>(
   open: (within: Within) => Promise<A>,

@@ -1,7 +1,7 @@
 /**
  * The event stream of a step or a chat that runs in its own process.
  *
- * Owns: that process, which ends when the reader leaves. Does not own the work of the process.
+ * Owns: that process, which begins with the first event that is read, and ends when the reader leaves. Does not own the work of the process.
  *
  * STREAM-R1. Leaving (`return`, a thrown error, `await using`) ends the process and waits until its resources are
  *            released.
@@ -9,42 +9,65 @@
  * STREAM-R3. No listener stays on the caller's signal.
  * STREAM-R4. When the signal is aborted, the process ends, also without a reader. Its last events are kept for the
  *            reader.
+ * STREAM-R5. The first `next` starts the process, so a stream that is never read sends no request and holds nothing.
  */
 import { Channel, OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "./Event.ts"
 import type { Outlet } from "./outlet.ts"
 
-/**
- * The events of a running step or chat, for one reader.
- *
- * **Details**: an async iterator. Leaving a `for await` loop calls `return`, which resolves when the resources are
- * released, or the drain deadline has passed.
- */
-export class EventStream<Output = unknown, Cancel = never> extends Channel.Reader<Event> {
-  readonly #pid: Pid
-  readonly #outlet: Outlet
-  readonly #output: () => Output | undefined
-  readonly #drainMs: number
+/** The process of a step or a chat. */
+interface Running<Output> {
+  readonly pid: Pid
+  /** Cancels its work, after the abort of the signal. */
+  readonly cancel: () => void
+  readonly output: () => Output | undefined
+}
 
-  constructor(
-    pid: Pid<Cancel>,
-    outlet: Outlet,
-    options: {
-      readonly cancel: Cancel
-      readonly output: () => Output | undefined
-      readonly signal: AbortSignal | undefined
-      readonly drainMs: number
-      readonly trace: { readonly close: (failure: { readonly error: unknown } | undefined) => void } | undefined
-    }
-  ) {
+interface Options<Output> {
+  /** Starts the process. Called with the first `next` (STREAM-R5). */
+  readonly start: () => Running<Output>
+  readonly signal: AbortSignal | undefined
+  readonly drainMs: number
+  readonly trace: { readonly close: (failure: { readonly error: unknown } | undefined) => void } | undefined
+}
+
+/**
+ * The events of a step or a chat, for one reader.
+ *
+ * **Details**: an async iterator. The first `next` starts the work; a stream that is never read runs nothing. Leaving a
+ * `for await` loop calls `return`, which resolves when the resources are released, or the drain deadline has passed.
+ */
+export class EventStream<Output = unknown> extends Channel.Reader<Event> {
+  readonly #outlet: Outlet
+  readonly #options: Options<Output>
+  #running: Running<Output> | undefined
+
+  constructor(outlet: Outlet, options: Options<Output>) {
     super()
-    const { cancel, output, signal, drainMs, trace } = options
-    this.#pid = pid
     this.#outlet = outlet
-    this.#output = output
-    this.#drainMs = drainMs
+    this.#options = options
+  }
+
+  next(): Promise<IteratorResult<Event, undefined>> {
+    return this.#running === undefined && !this.#outlet.over ? this.#first() : this.#outlet.next()
+  }
+
+  async #first(): Promise<IteratorResult<Event, undefined>> {
+    try {
+      this.#begin()
+    } catch (error) {
+      this.#outlet.leave()
+      throw error
+    }
+    return this.#outlet.next()
+  }
+
+  #begin(): void {
+    const { start, signal, trace } = this.#options
+    const outlet = this.#outlet
+    const { pid, cancel, output } = (this.#running = start())
     const onAbort = () => {
-      Process.send(pid, cancel)
+      cancel()
       outlet.flush()
     }
     signal?.addEventListener("abort", onAbort)
@@ -60,31 +83,30 @@ export class EventStream<Output = unknown, Cancel = never> extends Channel.Reade
     })
     outlet.whenEnded((failure) => {
       trace?.close(failure)
-      if (failure !== undefined) this.#endProcess()
+      if (failure !== undefined) endProcess(pid)
     })
-  }
-
-  next(): Promise<IteratorResult<Event, undefined>> {
-    return this.#outlet.next()
   }
 
   async return(): Promise<IteratorResult<Event, undefined>> {
     this.#outlet.leave()
-    this.#endProcess()
-    await this.#outlet.released(Process.systemOf(this.#pid).clock, this.#drainMs)
+    if (this.#running !== undefined) {
+      const { pid } = this.#running
+      endProcess(pid)
+      await this.#outlet.released(Process.systemOf(pid).clock, this.#options.drainMs)
+    }
     return { done: true, value: undefined }
   }
 
-  #endProcess(): void {
-    Process.exit(this.#pid, "shutdown")
-    // A process that traps exits gets the signal as a message; this call ends it.
-    StateMachine.stop(this.#pid, "shutdown")
-  }
-
-  /** The output of the machine; `undefined` while it runs. */
+  /** The output of the machine; `undefined` until it has ended. */
   output(): Output | undefined {
-    return this.#output()
+    return this.#running?.output()
   }
+}
+
+const endProcess = (pid: Pid): void => {
+  Process.exit(pid, "shutdown")
+  // A process that traps exits gets the signal as a message; this call ends it.
+  StateMachine.stop(pid, "shutdown")
 }
 
 const refusalIn = (output: unknown): unknown =>

@@ -47,8 +47,6 @@ export class Outlet {
   #onEnd: ((failure: Failure | undefined) => void) | undefined
   #isOver = false
   #failure: Failure | undefined
-  #opened: PromiseWithResolvers<void> | undefined
-  #wasOpened = false
   /** Whether a pull of the source is pending. */
   #outstanding = false
   #isPulling = false
@@ -71,21 +69,10 @@ export class Outlet {
     this.events = new Channel.Channel({ join, onDemand: () => this.#pull() })
   }
 
-  /** Resolves when the first source is attached; rejects when the outlet fails before. */
-  opened(): Promise<void> {
-    if (this.#wasOpened) return Promise.resolve()
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
-    this.#opened = Promise.withResolvers()
-    return this.#opened.promise
-  }
-
   /** Begins to take events from `source`. */
   attach(source: Source): void {
     this.#source = source
     this.#outstanding = false
-    this.#wasOpened = true
-    this.#opened?.resolve()
-    this.#opened = undefined
     this.#pull()
   }
 
@@ -213,8 +200,6 @@ export class Outlet {
       if (failure === undefined) this.events.end()
       else this.events.fail(failure.error)
     }
-    if (failure !== undefined) this.#opened?.reject(failure.error)
-    this.#opened = undefined
     this.#onEnd?.(failure)
   }
 

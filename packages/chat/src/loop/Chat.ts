@@ -8,7 +8,7 @@
  * @module
  * @source ALLM.Chat
  */
-import { StateMachine } from "@troupe/otp"
+import { Process, StateMachine } from "@troupe/otp"
 import * as StructuredOutput from "../request/StructuredOutput.ts"
 import { adapterIn, adapterStreamMachine, preflight, preflightRequest, type RequestEnv } from "../request/index.ts"
 import { ChatEnv } from "./chatEnv.ts"
@@ -21,7 +21,7 @@ import {
   type StepOptions
 } from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
-import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
+import { EventStream, outletIn, StreamCollector } from "../events/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
 import type { Response } from "../model/index.ts"
 import { stepEnv, stepMachine } from "../step/index.ts"
@@ -81,11 +81,11 @@ const withObject = async <Answer extends Response | ChatResult>(
 /**
  * Runs steps until a terminal condition and returns their events, the last of which is `chat_completed`.
  *
- * **Details**: the promise resolves when the first request is open; retries and fallbacks can delay that, and the signal
- * aborts it. Events are read on demand, never ahead. Leaving the loop early releases the request or the running tools,
- * once, without a `chat_completed`.
+ * **Details**: events are read on demand, never ahead; the first `next` opens the first request. A stream that is never
+ * read sends none. Leaving the loop early releases the request or the running tools, once, without a `chat_completed`.
  *
- * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ * **Errors**: the promise rejects for invalid arguments. The first `next` rejects when the first request could not be
+ * opened. Otherwise as for {@link run}, but an unknown tool is an `error` event.
  */
 export const stream = async (
   engine: Engine,
@@ -123,7 +123,7 @@ export const step = async (
 /**
  * Runs one step and returns its events, the last of which is `step_completed`.
  *
- * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ * **Errors**: as for {@link stream}.
  */
 export const streamStep = (
   engine: Engine,
@@ -146,23 +146,24 @@ const startStep = async (
   preflight(engine, from, resolved)
   resolved.signal?.throwIfAborted()
   const outlet = outletIn(resolved.system)
-  const pid = StateMachine.start(resolved.system, stepMachine, {
-    input: { thread: from },
-    env: stepEnv(() => ({ engine, options: resolved, outlet })),
-    label: "Step"
-  })
-  const output = (): EndedStep | undefined => {
-    const ended = StateMachine.output(pid)
-    if (ended === undefined) return undefined
-    return ended.type === "refused"
-      ? { type: "refused", error: original(ended.error) }
-      : { type: "completed", result: original(ended.result) }
-  }
   const { signal, drainMs, trace } = resolved
-  return opened(
-    new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs, trace }),
-    outlet
-  )
+  const start = () => {
+    signal?.throwIfAborted()
+    const pid = StateMachine.start(resolved.system, stepMachine, {
+      input: { thread: from },
+      env: stepEnv(() => ({ engine, options: resolved, outlet })),
+      label: "Step"
+    })
+    const output = (): EndedStep | undefined => {
+      const ended = StateMachine.output(pid)
+      if (ended === undefined) return undefined
+      return ended.type === "refused"
+        ? { type: "refused", error: original(ended.error) }
+        : { type: "completed", result: original(ended.result) }
+    }
+    return { pid, output, cancel: () => Process.send(pid, { type: "step.cancel" }) }
+  }
+  return new EventStream(outlet, { start, signal, drainMs, trace })
 }
 
 /**
@@ -217,7 +218,7 @@ interface Generate {
 /**
  * Sends one model request and returns its events, the last of which is `message_completed`, or `error`.
  *
- * **Errors**: as for {@link generate}.
+ * **Errors**: the promise rejects for invalid arguments, and the first `next` when the request could not be opened.
  */
 export const streamGenerate = async (
   engine: Engine,
@@ -238,16 +239,15 @@ const startRequest = async (
   const collector = new StreamCollector(undefined, resolved.maxToolArgumentCharacters)
   const sent = { adapter: adapterIn(engine), request, options: resolved, collector, outlet }
   const env: RequestEnv = { request: () => sent }
-  const pid = StateMachine.start(resolved.system, adapterStreamMachine, { env, label: "Request" })
-  const output = () => {
-    const ended = StateMachine.output(pid)
-    return ended?.type === "refused" ? { ...ended, error: original(ended.error) } : ended
+  const start = () => {
+    signal?.throwIfAborted()
+    const pid = StateMachine.start(resolved.system, adapterStreamMachine, { env, label: "Request" })
+    const output = () => {
+      const ended = StateMachine.output(pid)
+      return ended?.type === "refused" ? { ...ended, error: original(ended.error) } : ended
+    }
+    return { pid, output, cancel: () => Process.send(pid, { type: "request.cancel" }) }
   }
-  const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs, trace })
-  return { events: await opened(events, outlet), response: () => collector.toResponse(requestId) }
-}
-
-const opened = async <Output>(events: EventStream<Output>, outlet: Outlet): Promise<EventStream<Output>> => {
-  await outlet.opened()
-  return events
+  const events = new EventStream(outlet, { start, signal, drainMs, trace })
+  return { events, response: () => collector.toResponse(requestId) }
 }

@@ -1,5 +1,5 @@
 /** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
-import { Clock, StateMachine } from "@troupe/otp"
+import { Clock, Process, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
 import {
   type AgentRef,
@@ -131,24 +131,25 @@ export interface TurnToRun {
 }
 
 /** Runs one turn of a chat in a process of its own, and returns its events. */
-export const streamTurn = async (
+export const streamTurn = (
   options: RunOptions,
   env: ChatEnv,
   { input, messages = [], decisions }: TurnToRun
-): Promise<EventStream> => {
+): EventStream => {
   const outlet = outletIn(options.system)
   const said = { messages, ...(decisions !== undefined && { decisions }) }
-  const turn = env.add({ ...said, options, outlet })
-  const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label: "Chat" })
-  const output = () => {
-    const end = StateMachine.output(pid)
-    if (end?.type === "completed") return { type: end.type, result: original(end.result) }
-    return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
+  const start = () => {
+    const turn = env.add({ ...said, options, outlet })
+    const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label: "Chat" })
+    const output = () => {
+      const end = StateMachine.output(pid)
+      if (end?.type === "completed") return { type: end.type, result: original(end.result) }
+      return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
+    }
+    return { pid, output, cancel: () => Process.send(pid, { type: "turn.cancel" }) }
   }
   const { signal, drainMs, trace } = options
-  const events = new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace })
-  await outlet.opened()
-  return events
+  return new EventStream(outlet, { start, signal, drainMs, trace })
 }
 
 /** The thread of the first request of a turn. */

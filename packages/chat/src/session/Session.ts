@@ -383,10 +383,11 @@ export const approve = (
 /**
  * The events of {@link start}, and at any time the session after the events read so far.
  *
- * **Details**: as for `Chat.stream`: the promise resolves when the first request is open, and leaving the loop releases its
- * resources. A session whose events were left is `cancelled`, and keeps its messages.
+ * **Details**: as for `Chat.stream`: the first `next` opens the request, and leaving the loop releases its resources. A
+ * session whose events were left is `cancelled`, and keeps its messages.
  *
- * **Errors**: as for {@link start}, but an unknown tool is an `error` event.
+ * **Errors**: the promise rejects for invalid arguments, and the first `next` when the request could not be opened.
+ * Otherwise as for {@link start}, but an unknown tool is an `error` event.
  *
  * @example
  * ```ts import.meta.vitest

@@ -55,7 +55,7 @@ export const open = async <Mode extends SessionMode>(
   const progress = new TurnProgress({ session, mode, engine, clock, thread })
   const env = new ChatEnv({ engine, clock, commit: progress.commit, watcher: progress })
   progress.runsIn(env)
-  return new SessionStream(await streamTurn(resolved, env, turn), progress, mode)
+  return new SessionStream(streamTurn(resolved, env, turn), progress, mode)
 }
 
 /** A step is a turn that ends after its first request. It has neither the hooks nor the stop conditions of a turn. */

@@ -18,9 +18,10 @@ describe("an adapter that goes wrong", () => {
   test("a model request whose process is killed is an adapter error of its step, and ends the chat with `error`", async () => {
     const adapter = handAdapter()
     const stream = await Chat.stream(Engine.make({ adapter }), hi)
+    const first = stream.next()
     const [request] = adapter.streams
     request?.text("par")
-    expect((await stream.next()).value).toMatchObject({ type: "text_delta", delta: "par" })
+    expect((await first).value).toMatchObject({ type: "text_delta", delta: "par" })
     const rest = readAll(stream)
     await until(() => request?.pulls === 2)
     Process.kill(processOf(defaultSystem(), "AdapterStream"))
@@ -92,7 +93,7 @@ describe("an adapter that goes wrong", () => {
   })
 
   test.each(["AdapterError", "any error", "no error at all"])(
-    "a request refused with %s rejects the call",
+    "a request refused with %s rejects the call, or the first event of a stream",
     async (what) => {
       const refusal =
         what === "AdapterError"
@@ -103,7 +104,9 @@ describe("an adapter that goes wrong", () => {
       const adapter: Adapter = { name: "refusing", stream: () => Promise.reject(refusal) }
       await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
       await expect(Chat.step(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
-      await expect(Chat.stream(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
+      const stream = await Chat.stream(Engine.make({ adapter }), hi)
+      await expect(stream.next()).rejects.toBeInstanceOf(AdapterError)
+      expect(await stream.next()).toEqual({ done: true, value: undefined })
     }
   )
 

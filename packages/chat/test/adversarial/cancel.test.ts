@@ -47,8 +47,9 @@ describe("a cancel", () => {
     const adapter = handAdapter()
     const { signal, abort } = check.signal()
     const stream = await Chat.stream(Engine.make({ adapter }), hi, { signal })
+    const first = stream.next()
     adapter.streams[0]?.text("par")
-    await stream.next()
+    await first
     const rest = readAll(stream)
     abort()
     const { result } = only(await rest, "chat_completed")

@@ -87,16 +87,18 @@ describe("a reader that leaves", () => {
     expect(adapter.streams[0]?.returns).toBe(1)
   })
 
-  test("leaving a stream that was never read releases the request", async () => {
+  test("leaving a stream that was never read sends no request, then or later", async () => {
     const adapter = check.fake({ script: says("a") })
     const stream = await Chat.stream(Engine.make({ adapter }), hi)
     await stream[Symbol.asyncDispose]()
-    expect([adapter.open, adapter.released]).toEqual([0, 1])
+    expect(await stream.next()).toEqual({ done: true, value: undefined })
+    expect(adapter.requests).toEqual([])
   })
 
   test("throwing into the stream leaves it, and the error comes out again", async () => {
     const adapter = check.fake({ script: says("a") })
     const stream = await Chat.stream(Engine.make({ adapter }), hi)
+    await stream.next()
     await expect(stream.throw(new Error("mine"))).rejects.toThrow("mine")
     expect(adapter.released).toBe(1)
   })

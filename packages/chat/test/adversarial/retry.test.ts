@@ -23,11 +23,14 @@ describe("a request that waits to be sent again", () => {
     async (_name, form) => {
       const adapter = check.fake({ script: refused })
       const { signal, abort } = check.signal()
-      const calling = form(Engine.make({ adapter, retry: forLong }), hi, { signal })
+      const read = async (): Promise<void> => {
+        const given = await form(Engine.make({ adapter, retry: forLong }), hi, { signal })
+        if (Symbol.asyncIterator in given) await readAll(given)
+      }
+      const reading = read()
       await until(() => adapter.requests.length === 1)
       abort()
-      const given = await calling
-      if (Symbol.asyncIterator in given) await readAll(given)
+      await reading
       expect(adapter.requests).toHaveLength(1)
     }
   )

@@ -161,19 +161,6 @@ test("OUT5 `released` never waits past its deadline", async () => {
   expect(released).toBe(true)
 })
 
-test("`opened` resolves with the first source, and rejects when there will be none", async () => {
-  const [early, late, broken] = [new Outlet(), new Outlet(), new Outlet()]
-  early.attach(handSource().source)
-  await early.opened()
-  const opening = late.opened()
-  late.attach(handSource().source)
-  await opening
-  const refused = broken.opened()
-  broken.fail(new Error("refused"))
-  await expect(refused).rejects.toThrow("refused")
-  await expect(broken.opened()).rejects.toThrow("refused")
-})
-
 test("OUT3 a request for the end after it is answered at once, with the failure too", () => {
   const notified: Array<unknown> = []
   const failed = new Outlet()

@@ -62,7 +62,8 @@ test("10, 12 the adapter is looked for first, then the request is checked, and n
 test("a refused request rejects both forms", async () => {
   const refusing = () => engineOf([{ preflightError: "authentication_failed" }])
   await expect(Chat.generate(refusing(), hi)).rejects.toBeInstanceOf(AdapterError)
-  await expect(Chat.streamGenerate(refusing(), hi)).rejects.toBeInstanceOf(AdapterError)
+  const stream = await Chat.streamGenerate(refusing(), hi)
+  await expect(stream.next()).rejects.toBeInstanceOf(AdapterError)
 })
 
 test("a signal ends it with an `error` event, and the request is released", async () => {

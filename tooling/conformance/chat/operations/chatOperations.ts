@@ -5,7 +5,7 @@ import { runToolCalls, streamToolCalls, ToolExecutor } from "@troupe/chat/tools"
 import { executorOf, type Observations, toolOf } from "../behaviours.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/json.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
-import { type Operation, type Outcome, read, settled } from "../outcome.ts"
+import { type Operation, type Outcome, read, settled, streamed } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
 import { outcomeForm } from "../values/plain.ts"
 
@@ -36,7 +36,7 @@ const collecting = <A>(call: Call<A>, form: (result: A) => unknown): Operation =
   calling(call, (result) => ({ ok: form(result) }))
 
 const streaming = (call: Call<Chat.EventStream>): Operation =>
-  calling(call, async (events, { consume }) => ({ stream: await read(events, consume) }))
+  calling(call, async (events, { consume }) => streamed(await read(events, consume)))
 
 /** Both paths, on engines of their own, in the form in which cases compare results. */
 export const both =
@@ -104,9 +104,7 @@ const toolCallRun: Operation = (given, seen) =>
   })
 
 const toolCallStream: Operation = async (given, seen) => {
-  const stream = await read(streamToolCalls(...batch(given, seen)), given["consume"])
-  // A generator's call cannot fail by itself: an exception before its first event is the call's failure.
-  return stream.raw.length === 0 && stream.failure !== undefined ? { failure: stream.failure } : { stream }
+  return streamed(await read(streamToolCalls(...batch(given, seen)), given["consume"]))
 }
 
 const execute: Operation = async ({ tool, arguments: args, opts, executor }, seen) => {

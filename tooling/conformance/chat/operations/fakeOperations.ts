@@ -6,7 +6,7 @@ import type { Adapter } from "@troupe/chat/models"
 import { type Fields, fieldsOf, listOf, present } from "../../runner/json.ts"
 import type { Observations } from "../behaviours.ts"
 import { fakeOf, scriptOf } from "../engineOf.ts"
-import { type Operation, type Outcome, read, settled, type StreamOutcome } from "../outcome.ts"
+import { type Operation, type Outcome, read, settled, streamed, type StreamOutcome } from "../outcome.ts"
 import { forms } from "../values/forms.ts"
 import { noticeForm, retryOf } from "./retryOperations.ts"
 
@@ -54,6 +54,8 @@ const call = async (
   )
   if (opened.failure !== undefined) return { ...opened, retryNotices }
   const stream = await read(opened.ok as Chat.EventStream, consume)
+  const { failure } = streamed(stream)
+  if (failure !== undefined) return { failure, retryNotices }
   const response = forms.response.to(folded(stream).toResponse())
   return {
     ...(isGenerating ? { ok: response } : { stream, ...(collect === true ? { response } : {}) }),
