@@ -1,6 +1,6 @@
 /** Runs one recorded reply through the loop of the AI SDK and through ours, over the same scripted `fetch`. */
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readdirSync } from "node:fs"
+import { isAbsolute, join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createMistral } from "@ai-sdk/mistral"
@@ -10,12 +10,16 @@ import type { LanguageModelV4 } from "@ai-sdk/provider"
 import { Chat, Engine, tool } from "@troupe/chat"
 import { type Message, Thread } from "@troupe/chat/messages"
 import { isStepCount, jsonSchema, type ModelMessage, streamText, tool as sdkTool } from "ai"
+import { type Dialect, readRecording } from "../../../../tooling/wire/recording.ts"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 
 const folder = join(import.meta.dirname, "../fixtures/replies")
 
 /** The names of the recordings. */
 export const recordings: ReadonlyArray<string> = readdirSync(folder).map((file) => file.replace(".chunks.txt", ""))
+
+/** The path of a recording. A recording of another folder has its path as its name. */
+export const pathOf = (name: string): string => (isAbsolute(name) ? name : join(folder, `${name}.chunks.txt`))
 
 /** What came of a loop: the bodies of its requests, and the first reply. */
 interface Ran<Reply> {
@@ -26,48 +30,40 @@ interface Ran<Reply> {
 /** A provider whose first reply is the recording; every later one is a text. */
 export const modelOf = (name: string): { readonly model: LanguageModelV4; readonly bodies: Array<string> } => {
   const bodies: Array<string> = []
-  const dialect = dialectOf(name)
+  const { provider, dialect, data } = readRecording(pathOf(name))
+  const closing = provider === "mistral" ? "mistral--text" : closings[dialect]
   const fetch = async (_: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
-    const reply = bodies.push(String(init?.body)) === 1 ? name : `${name.split("--")[0]}--${dialect.closing}`
-    const lines = readFileSync(join(folder, `${reply}.chunks.txt`), "utf8")
-      .trimEnd()
-      .split("\n")
+    const lines = bodies.push(String(init?.body)) === 1 ? data : readRecording(pathOf(closing)).data
     const text = lines.map((line) => `data: ${line}\n\n`).join("")
     return new Response(text, { headers: { "content-type": "text/event-stream" } })
   }
-  return { model: dialect.model(fetch), bodies }
+  return { model: providerOf(provider, dialect)(fetch), bodies }
 }
 
-interface Dialect {
-  /** The recording of a text. */
-  readonly closing: string
-  readonly model: (fetch: typeof globalThis.fetch) => LanguageModelV4
+/** The recordings of a text. */
+const closings: Readonly<Record<Dialect, string>> = {
+  messages: "anthropic--text",
+  gemini: "google--text",
+  chat: "openai--chat-text",
+  responses: "openai--responses-text"
 }
 
 const apiKey = "none"
 
-const dialectOf = (name: string): Dialect => {
+const providerOf = (provider: string, dialect: Dialect): ((fetch: typeof globalThis.fetch) => LanguageModelV4) => {
   let ids = 0
   const generateId = () => `id${ids++}`
-  switch (name.split("--")[0]) {
-    case "anthropic":
-      return {
-        closing: "text",
-        model: (fetch) => createAnthropic({ apiKey, fetch, generateId })("claude-recorded")
-      }
-    case "google":
-      return { closing: "text", model: (fetch) => createGoogle({ apiKey, fetch, generateId })("gemini-3-pro") }
-    case "mistral":
-      return { closing: "text", model: (fetch) => createMistral({ apiKey, fetch, generateId })("magistral-medium") }
-    case "openai":
-      return name.startsWith("openai--chat")
-        ? { closing: "chat-text", model: (fetch) => createOpenAI({ apiKey, fetch }).chat("gpt-recorded") }
-        : { closing: "responses-text", model: (fetch) => createOpenAI({ apiKey, fetch }).responses("gpt-5") }
-    default:
-      return {
-        closing: "chat-reasoning-and-text",
-        model: (fetch) => createOpenAICompatible({ name: "local", baseURL: "http://local/v1", fetch })("recorded")
-      }
+  switch (dialect) {
+    case "messages":
+      return (fetch) => createAnthropic({ apiKey, fetch, generateId })("claude-recorded")
+    case "gemini":
+      return (fetch) => createGoogle({ apiKey, fetch, generateId })("gemini-3-pro")
+    case "responses":
+      return (fetch) => createOpenAI({ apiKey, fetch }).responses("gpt-5")
+    case "chat":
+      if (provider === "mistral") return (fetch) => createMistral({ apiKey, fetch, generateId })("magistral-medium")
+      if (provider === "openai") return (fetch) => createOpenAI({ apiKey, fetch }).chat("gpt-recorded")
+      return (fetch) => createOpenAICompatible({ name: "local", baseURL: "http://local/v1", fetch })("recorded")
   }
 }
 
