@@ -179,6 +179,7 @@ describe("a new conversation", () => {
       const answer = await post(`${b.url}/v1/responses`, { model: "troupe", input: "Hello", ...body })
       return { code: answer.status, ...((await answer.json()) as { readonly id: string }) }
     }
+    await post(`${b.url}/chats/c/messages?wait`, { input: "Hello" })
     const first = await create({ conversation: "c" })
     await create({ previous_response_id: first.id })
     // The conversation has gone on, so that another one begins from its first response.

@@ -11,6 +11,7 @@ const statuses = {
   invalid_id: 400,
   invalid_host: 400,
   malformed_request: 400,
+  unknown_parameter: 400,
   unauthorized: 401,
   forbidden: 403,
   invalid_owner: 403,

@@ -13,16 +13,26 @@ interface Compiled {
   readonly segments: ReadonlyArray<string>
 }
 
-/** Routes by the number of their segments. */
-export type Router = (method: string, pathname: string) => Found
+/**
+ * The routes of a server.
+ *
+ * - `find` throws an `HttpError` for an unknown path or method
+ * - `refusedBelow` is how the routes with the same first segment answer a refusal
+ */
+export interface Router {
+  readonly find: (method: string, pathname: string) => Found
+  readonly refusedBelow: (pathname: string) => Route["refused"]
+}
 
-/** Throws an `HttpError` for an unknown path or method. */
+/** Makes the router of these routes. */
 export const makeRouter = (routes: ReadonlyArray<Route>, basePath: string): Router => {
-  const byLength = Map.groupBy(
-    routes.map((route): Compiled => ({ route, segments: route.path.split("/").slice(1) })),
-    ({ segments }) => segments.length
-  )
-  return (method, pathname) => {
+  const compiled = routes.map((route): Compiled => ({ route, segments: route.path.split("/").slice(1) }))
+  const byLength = Map.groupBy(compiled, ({ segments }) => segments.length)
+  const refusedBelow: Router["refusedBelow"] = (pathname) => {
+    const first = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length + 1).split("/")[0] : undefined
+    return compiled.find(({ route, segments }) => route.refused !== undefined && segments[0] === first)?.route.refused
+  }
+  const find: Router["find"] = (method, pathname) => {
     const parts = segmentsBelow(basePath, pathname)
     const there = (byLength.get(parts?.length ?? 0) ?? []).filter((candidate) => fits(candidate, parts ?? []))
     if (parts === undefined || there.length === 0) {
@@ -32,6 +42,7 @@ export const makeRouter = (routes: ReadonlyArray<Route>, basePath: string): Rout
     if (found === undefined) throw notAllowed(there)
     return { route: found.route, params: paramsOf(found, parts) }
   }
+  return { find, refusedBelow }
 }
 
 const segmentsBelow = (basePath: string, pathname: string): ReadonlyArray<string> | undefined =>

@@ -130,7 +130,7 @@ const build = (
   const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(clustered === undefined ? routes : [...routes, ...nodeRoutes], basePath)
+  const router = makeRouter(clustered === undefined ? routes : [...routes, ...nodeRoutes], basePath)
   const owners = new Owners(
     limits,
     () => clock.now(),
@@ -195,7 +195,7 @@ const build = (
   }
 
   const refusing = (error: unknown, request: Request, url: URL, route: Route | undefined): Response =>
-    (route?.refused ?? ((refusal) => responseOfRefusal(refusal, json)))(
+    (route?.refused ?? router.refusedBelow(url.pathname) ?? ((refusal) => responseOfRefusal(refusal, json)))(
       refusalOf(error) ?? unexpected(error, request, url)
     )
 
@@ -208,7 +208,7 @@ const build = (
       opened = checkOrigin(request, url, places)
       const preflighted = preflight(request, opened)
       if (preflighted === undefined) {
-        const found = find(request.method, url.pathname)
+        const found = router.find(request.method, url.pathname)
         route = found.route
         response = await answered({ request, url, route, params: found.params })
       } else response = preflighted
@@ -228,7 +228,7 @@ const build = (
         const url = new URL(request.url)
         let route: Route | undefined
         try {
-          const found = find(request.method, url.pathname)
+          const found = router.find(request.method, url.pathname)
           route = found.route
           return await many.answerForwarded({ request, url, route, params: found.params }, by)
         } catch (error) {

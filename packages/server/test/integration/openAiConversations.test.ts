@@ -85,6 +85,47 @@ it("RESPLIST1. a conversation has the items of all its responses, page by page i
   await expect(client.conversations.create({ metadata: { topic: "tides" } })).rejects.toMatchObject({ status: 400 })
 })
 
+it("RESPLIST1. a conversation that a request names exists: another is 404, and none begins", async () => {
+  const adapter = counting()
+  const { url, troupe } = await serving({ adapter })
+  const client = clientOf(url)
+  for (const conversation of ["none", { id: "none" }]) {
+    await expect(client.responses.create({ model: "troupe", input: "Hi", conversation })).rejects.toMatchObject({
+      status: 404,
+      type: "invalid_request_error",
+      code: "unknown_chat"
+    })
+  }
+  expect([adapter.requests.length, (await troupe.list()).chats]).toEqual([0, []])
+})
+
+it("OPENAI4. a parameter that OpenAI does not have is refused, and one without an effect is not", async () => {
+  const { url } = await serving({ adapter: counting() })
+  const client = clientOf(url)
+  const refused = (param: string) => ({ status: 400, code: "unknown_parameter", param }) as const
+  const asked = { model: "troupe", input: "Hi", temprature: 1 } as OpenAI.Responses.ResponseCreateParamsNonStreaming
+  await expect(client.responses.create(asked)).rejects.toMatchObject(refused("temprature"))
+  const begun = { item: [] } as OpenAI.Conversations.ConversationCreateParams
+  await expect(client.conversations.create(begun)).rejects.toMatchObject(refused("item"))
+  const known = { user: "u", truncation: "auto", service_tier: "auto", include: [], prompt_cache_key: "k" } as const
+  const { output_text: text } = await client.responses.create({ model: "troupe", input: "Hi", ...known })
+  expect(text).toBe("Answer 1.")
+})
+
+it.each([
+  ["DELETE", "/v1/models", 405, "method_not_allowed"],
+  ["PUT", "/v1/conversations/c", 405, "method_not_allowed"],
+  ["GET", "/v1/embeddings", 404, "not_found"]
+])("OPENAI4. %s %s is refused in OpenAI's form", async (method, path, status, code) => {
+  const { url } = await serving({ adapter: counting() })
+  const response = await fetch(`${url}${path}`, { method })
+  expect([response.status, await response.json()]).toEqual([
+    status,
+    { error: { message: expect.any(String) as string, type: "invalid_request_error", param: null, code } }
+  ])
+  expect(response.headers.get("allow") === null).toBe(status === 404)
+})
+
 it("RESPDEL1. a deleted response is gone, and its conversation goes on before it", async () => {
   const adapter = counting()
   const { url } = await serving({ adapter })

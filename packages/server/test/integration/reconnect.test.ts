@@ -225,7 +225,8 @@ const own: Wire = {
 const responses: Wire = {
   begins: "response.created",
   ends: "event: response.completed",
-  begin: ({ ask }) => ask("POST", "/v1/responses", { model: "troupe", input: "Go", stream: true, conversation: "c" }),
+  begin: ({ ask }) =>
+    ask("POST", "/v1/responses", { model: "troupe", input: "Go", stream: true }, { "x-troupe-chat": "c" }),
   resume: ({ ask }, read) => {
     const id = /"id":"(?<id>resp_[\w-]+)"/u.exec(read)?.groups?.["id"]
     const after = framesOf(read).at(-1)?.json["sequence_number"]

@@ -26,6 +26,7 @@ interface Protocol {
   readonly path: string
   /** A message of this text. */
   readonly body: (text: string, id?: string) => object
+  readonly headers?: Readonly<Record<string, string>>
   readonly isOpenAi?: boolean
 }
 
@@ -37,7 +38,8 @@ const protocols: Readonly<Record<string, Protocol>> = {
   },
   responses: {
     path: "/v1/responses",
-    body: (input) => ({ model: "troupe", input, stream: true, conversation: "c" }),
+    body: (input) => ({ model: "troupe", input, stream: true }),
+    headers: { "x-troupe-chat": "c" },
     isOpenAi: true
   },
   completions: {
@@ -146,7 +148,8 @@ describe("a message is refused in the form of its protocol", () => {
     it.each(refusals)(`${name}: $status $code`, async ({ status, code, troupe, server, first, ask }) => {
       const made = await served(troupe?.(), server)
       await first?.(made, protocol)
-      const response = await (ask?.(made, protocol) ?? made.ask("POST", protocol.path, protocol.body("Hi", "u2")))
+      const response = await (ask?.(made, protocol) ??
+        made.ask("POST", protocol.path, protocol.body("Hi", "u2"), protocol.headers))
       expect(await shown(response)).toEqual(refusal(protocol, status, code))
     })
   }

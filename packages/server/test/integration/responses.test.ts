@@ -445,7 +445,7 @@ describe("the openai client", () => {
     const adapter = counting()
     const { url } = await serving({ adapter })
     const client = clientOf(url)
-    await client.responses.create({ ...hi, conversation: "c" })
+    await client.responses.create(hi, { headers: { "x-troupe-chat": "c" } })
     const second = await client.responses.create({ model: "troupe", input: "And?", conversation: { id: "c" } })
     expect(second.conversation?.id).toBe("c")
     const { messages } = (await (await fetch(`${url}/api/chat/c/messages`)).json()) as {

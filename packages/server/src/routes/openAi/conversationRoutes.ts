@@ -14,6 +14,7 @@ import { type Call, queryOf, type Route } from "../../http/index.ts"
 import { before, rewound } from "../../wire/index.ts"
 import {
   checkItems,
+  checkParameters,
   checkResults,
   extentOf,
   InputItems,
@@ -44,7 +45,9 @@ const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
 
 /** Begins a conversation with these messages, or an empty one. */
 const create = async (call: Call): Promise<Response> => {
-  const { items } = await call.body(Create)
+  const body = await call.body(Create)
+  checkParameters(body, Create)
+  const { items } = body
   checkItems(items ?? [])
   const thread = messagesOf(items ?? [], call.limits.messageCharacters)
   checkResults(thread, "items")

@@ -17,6 +17,7 @@ import { type Call, queryOf, type Route } from "../../http/index.ts"
 import { forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   checkItems,
+  checkParameters,
   checkResults,
   endedState,
   extentOf,
@@ -60,6 +61,7 @@ interface Begun {
 
 const create = async (call: Call): Promise<Response> => {
   const body = await call.body(ResponsesRequest)
+  checkParameters(body, ResponsesRequest)
   const model = modelNamed(call, body.model)
   const input = responsesInput(body, call.limits.messageCharacters)
   checkItems(input.added)
@@ -137,7 +139,7 @@ const stored = async (
   const mostCharacters = call.limits.messageCharacters
   const results = resultsIn(input.added, mostCharacters)
   const said = saidIn(input.added, mostCharacters)
-  const named = conversationNamed(call, body)
+  const named = await conversationNamed(call, body)
   const { chat, goesOn } = await chatFor(call, named, input)
   const at = messagesIn(call, chat).length
   const place = { conversation: call.chats.outerId(chat.id), at, created: createdAt(call), model: body.model }
@@ -167,10 +169,15 @@ const beginTurn = (
   throw nothingNew()
 }
 
-/** The conversation that a request names. */
-const conversationNamed = ({ request }: Call, { conversation }: ResponsesRequest): string | undefined => {
+/** The conversation that a request names. One that `conversation` names exists; the header of this server may begin one. */
+const conversationNamed = async (
+  { chats, request }: Call,
+  { conversation }: ResponsesRequest
+): Promise<string | undefined> => {
   const named = typeof conversation === "string" ? conversation : conversation?.id
-  return named ?? request.headers.get("x-troupe-chat") ?? undefined
+  if (named === undefined) return request.headers.get("x-troupe-chat") ?? undefined
+  await chats.existing(named)
+  return named
 }
 
 /** The chat of a response. `goesOn` is whether it has the beginning of the input. */

@@ -23,6 +23,12 @@ export {
   splitHistory
 } from "./responsesInput.ts"
 export type { ResponsesInput } from "./responsesInput.ts"
-export { InputItems, ResponsesRequest, responsesOptionsOf, responsesToolsOf } from "./responsesRequest.ts"
+export {
+  checkParameters,
+  InputItems,
+  ResponsesRequest,
+  responsesOptionsOf,
+  responsesToolsOf
+} from "./responsesRequest.ts"
 export { ItemsQuery, noItem, pageOf, threadItems } from "./threadItems.ts"
 export type { ThreadItem } from "./threadItems.ts"

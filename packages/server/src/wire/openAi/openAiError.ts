@@ -1,4 +1,9 @@
-/** Errors in OpenAI's form. */
+/**
+ * Errors in OpenAI's form.
+ *
+ * OPENAI4. An unknown path or method below `/v1`, an unknown conversation, and a parameter of a response or a conversation that
+ *          OpenAI does not document are refused in OpenAI's form. Completions ignore parameters that they do not know.
+ */
 import { AdapterError, SessionError } from "@troupe/chat/errors"
 import type { ChatResult } from "@troupe/chat/chats"
 import type { HttpError } from "../../errors/index.ts"

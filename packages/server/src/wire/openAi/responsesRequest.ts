@@ -2,6 +2,7 @@
 import type { ChatOptions } from "@troupe/chat/chats"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
+import { HttpError } from "../../errors/index.ts"
 import { longestId } from "./responseIds.ts"
 import { manualTool } from "../index.ts"
 import { oneCallAtATime } from "./openAiRequest.ts"
@@ -96,6 +97,28 @@ export const ResponsesRequest = z.looseObject({
   top_logprobs: z.literal(0, unsupported).nullish()
 })
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>
+
+/** The parameters of OpenAI's API that change no answer of this server. */
+const withoutEffect = new Set([
+  "context_management",
+  "include",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "safety_identifier",
+  "service_tier",
+  "stream_options",
+  "truncation",
+  "user"
+])
+
+/** Throws an `HttpError` (400) for a parameter that OpenAI's API does not have. */
+export const checkParameters = (body: object, { shape }: z.ZodObject): void => {
+  const name = Object.keys(body).find((key) => !Object.hasOwn(shape, key) && !withoutEffect.has(key))
+  if (name === undefined) return
+  throw new HttpError("unknown_parameter", "The request has an unknown parameter", {
+    issues: [{ field: [name.slice(0, 100)], reason: "is unknown; mend its name, or leave it out" }]
+  })
+}
 
 /** The client's own tools. Throws an `HttpError` (422) for a name that a tool of the server has. */
 export const responsesToolsOf = ({ tools }: ResponsesRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
