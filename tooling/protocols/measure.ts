@@ -50,14 +50,15 @@ const answerCell = async ({ reply, mark }: AnswerRow, column: Column): Promise<C
 }
 
 /** Whether a client can do something. */
-const actCell = async ({ replies, act, asked, gone }: ActRow, column: Column): Promise<Cell> => {
+const actCell = async ({ replies, act, asked, gone, read }: ActRow, column: Column): Promise<Cell> => {
   const protocol = protocols[column]
   const acting = act(protocol)
   if (acting === undefined) return "–"
   await using stage = await staged(...replies)
   const { text: answer } = await answerTo(protocol.send(stage.url, hi(column)))
-  await acting({ url: stage.url, answer })
+  const { text } = await acting({ url: stage.url, answer })
   const last = stage.received.at(-1) ?? ""
+  if (read !== undefined) return read.test(text) ? "yes" : "no"
   return stage.received.length > 1 && asked.test(last) && gone?.test(last) !== true ? "yes" : "no"
 }
 

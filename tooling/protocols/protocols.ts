@@ -47,6 +47,16 @@ export interface Protocol {
   readonly edit?: Later
   /** Asks for another answer to the same message. */
   readonly regenerate?: Later
+  /** Lists the messages of the conversation. */
+  readonly list?: Later
+  /** Lists the messages that an answer is to. */
+  readonly input?: Later
+  /** Begins a conversation with `Hello` and its answer `Hi there`, and goes on with `And?`. */
+  readonly begin?: Later
+  /** Deletes the last answer with its message, and goes on with `Rather this`. */
+  readonly undo?: Later
+  /** Deletes the conversation, and reads it. */
+  readonly remove?: Later
   /** The request that reads the running answer from its beginning. */
   readonly resume?: (url: string) => Request
   /** Cancels the running turn. */
@@ -81,6 +91,7 @@ const aiSdk: Protocol = {
   send: (url, content, fields = {}) =>
     requestOf(`${url}/api/chat`, { id: "c", messages: [uiMessage("u1", content)], ...fields }),
   again: ({ url }) => answerTo(requestOf(`${url}/api/chat/c/messages`)),
+  list: ({ url }) => answerTo(requestOf(`${url}/api/chat/c/messages`)),
   goOn: (known) => chat(known, { message: uiText("u2", "And?") }),
   result: (known) => {
     const part = { type: "tool-where", toolCallId: "c0", state: "output-available", input: {}, output: "In Oslo" }
@@ -110,6 +121,7 @@ const agUi: Protocol = {
   send: (url, content, fields = {}) =>
     requestOf(`${url}/ag-ui`, { threadId: "c", runId: "r1", messages: [said("u1", content)], ...fields }),
   again: ({ url }) => answerTo(requestOf(`${url}/ag-ui/c/messages`)),
+  list: ({ url }) => answerTo(requestOf(`${url}/ag-ui/c/messages`)),
   goOn: ({ url }) => run(url, [said("u2", "And?")]),
   result: ({ url }) => run(url, [{ id: "t", role: "tool", toolCallId: "c0", content: "In Oslo" }]),
   fail: ({ url }) => run(url, [{ id: "t", role: "tool", toolCallId: "c0", content: "", error: "No position" }]),
@@ -122,9 +134,20 @@ const agUi: Protocol = {
   resume: (url) => requestOf(`${url}/ag-ui`, { threadId: "c", runId: "r2", messages: [] })
 }
 
+const history = [
+  { role: "user", content: "Hello" },
+  { role: "assistant", content: "Hi there" }
+] as const
+
 const streamed = { model: "troupe", stream: true }
 const idIn = (answer: string, kind: "resp" | "call"): string =>
   new RegExp(`"(?:id|call_id)":"(${kind}_[^"]+)"`, "u").exec(answer)?.[1] ?? "none"
+const responseAt = ({ url, answer }: Known, rest = "", init?: RequestInit): Promise<Answer> =>
+  answerTo(new Request(`${url}/v1/responses/${idIn(answer, "resp")}${rest}`, init))
+const conversationAt = ({ url, answer }: Known, rest = "", init?: RequestInit): Promise<Answer> => {
+  const id = /"conversation":\{"id":"(?<id>[^"]+)"/u.exec(answer)?.groups?.["id"] ?? "none"
+  return answerTo(new Request(`${url}/v1/conversations/${id}${rest}`, init))
+}
 const respond = ({ url, answer }: Known, input: unknown): Promise<Answer> =>
   post(`${url}/v1/responses`, { ...streamed, input, previous_response_id: idIn(answer, "resp") })
 
@@ -132,7 +155,22 @@ const responses: Protocol = {
   title: "OpenAI responses",
   send: (url, content, fields = {}) =>
     requestOf(`${url}/v1/responses`, { ...streamed, input: [{ role: "user", content }], ...fields }),
-  again: ({ url, answer }) => answerTo(requestOf(`${url}/v1/responses/${idIn(answer, "resp")}`)),
+  again: (known) => responseAt(known),
+  list: (known) => conversationAt(known, "/items?order=asc"),
+  input: (known) => responseAt(known, "/input_items"),
+  begin: async ({ url }) => {
+    const { text } = await post(`${url}/v1/conversations`, { items: history })
+    return post(`${url}/v1/responses`, { ...streamed, input: "And?", conversation: JSON.parse(text) as object })
+  },
+  undo: async (known) => {
+    const { text: answer } = await respond(known, "And?")
+    await responseAt({ ...known, answer }, "", { method: "DELETE" })
+    return respond(known, "Rather this")
+  },
+  remove: async (known) => {
+    await conversationAt(known, "", { method: "DELETE" })
+    return conversationAt(known)
+  },
   goOn: (known) => respond(known, "And?"),
   result: (known) =>
     respond(known, [{ type: "function_call_output", call_id: idIn(known.answer, "call"), output: "In Oslo" }]),
@@ -156,6 +194,8 @@ const completions: Protocol = {
   again: ({ url }) =>
     post(`${url}/v1/chat/completions`, { model: "troupe", messages: [{ role: "user", content: "Hi" }] }),
   goOn: (known) => complete(known, { role: "user", content: "And?" }),
+  begin: ({ url }) =>
+    post(`${url}/v1/chat/completions`, { ...streamed, messages: [...history, { role: "user", content: "And?" }] }),
   result: (known) => complete(known, { role: "tool", tool_call_id: "c0", content: "In Oslo" }),
   answer: (known) => complete(known, { role: "user", content: "Blue" })
 }

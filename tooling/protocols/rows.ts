@@ -29,6 +29,8 @@ export interface ActRow {
   readonly asked: RegExp
   /** Text that is not in that request. */
   readonly gone?: RegExp
+  /** Text that the client receives. */
+  readonly read?: RegExp
 }
 
 const image = "data:image/png;base64,iVBORw0KGgo="
@@ -210,7 +212,12 @@ export const actRows: ReadonlyArray<ActRow> = [
     /Rather this/u,
     { gone: /And\?/u }
   ),
-  act("ask for another answer", nice, ({ regenerate }) => regenerate, /Hi/u, { gone: /Nice day/u })
+  act("ask for another answer", nice, ({ regenerate }) => regenerate, /Hi/u, { gone: /Nice day/u }),
+  act("begin with a history", nice, ({ begin }) => begin, /Hello.*Hi there.*And\?/u),
+  act("list the messages", nice, ({ list }) => list, /Hi/u, { read: /Hi.*Nice day/su }),
+  act("list the input of an answer", nice, ({ input }) => input, /Hi/u, { read: /"Hi"/u }),
+  act("delete an answer with its message", nice, ({ undo }) => undo, /Nice day.*Rather this/u, { gone: /And\?/u }),
+  act("delete the conversation", nice, ({ remove }) => remove, /Hi/u, { read: /"code":"unknown_chat"/u })
 ]
 
 /** A reply that stands still after its first words, and then ends. */
