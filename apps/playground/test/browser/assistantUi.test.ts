@@ -124,9 +124,22 @@ describe("assistant-ui", inBrowser, () => {
     await page.locator(".tool").getByText('where: {"city":"Oslo"}').waitFor()
     await answer(page, 'Answer 4 to {"city":"Oslo"}')
     expect(requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual(
-      Array.from({ length: 4 }, () => ["weather", "where"])
+      Array.from({ length: 4 }, () => ["weather", "where", "compass"])
     )
     expect(faults).toEqual([])
+  })
+
+  test("RESULT3. gives the error of a tool of its own to the model, and goes on", async () => {
+    const { page, requests, thread } = await open()
+    await say(page, "compass")
+    await page.locator(".assistant").getByText("Answer 2 to").waitFor()
+    const given = requests[1]?.messages.at(-1)
+    expect(given).toMatchObject({ role: "tool", toolCallId: "call-compass", outcome: "failed" })
+    expect(JSON.stringify(given)).toContain("No magnet")
+    await say(page, "Again")
+    await answer(page, "Answer 3 to Again")
+    await ended(page)
+    expect(await thread()).toHaveLength(6)
   })
 
   test("edits an earlier message, which rewinds the conversation", async () => {

@@ -26,6 +26,15 @@ const WhereTool = makeAssistantTool({
   execute: () => Promise.resolve({ city: "Oslo" })
 })
 
+/** A tool that fails in the page. */
+const CompassTool = makeAssistantTool({
+  toolName: "compass",
+  type: "frontend",
+  description: "Where north is",
+  parameters: { type: "object", properties: {} },
+  execute: () => Promise.reject(new Error("No magnet"))
+})
+
 const Called = ({ toolName, result }: ToolCallMessagePartProps): ReactNode => (
   <p className="tool">
     {toolName}: {JSON.stringify(result)}
@@ -76,6 +85,7 @@ const Page = (): ReactNode => {
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <WhereTool />
+      <CompassTool />
       <Thread />
     </AssistantRuntimeProvider>
   )
