@@ -15,7 +15,8 @@ import {
   type ToolCallView,
   type ToolOutcome,
   toolOutcome,
-  withArguments
+  withArguments,
+  withMetadata
 } from "../call/index.ts"
 import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
@@ -190,8 +191,10 @@ export class CallSlots {
   record(slot: Slot, came: ToolOutcome): void {
     const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
     const reported = slot.edited ? withArguments(ended) : ended
-    const wished = slot.wish === undefined ? reported : { ...reported, wish: slot.wish }
-    const childUsage = this.#input.options.family?.spent(() => this.#keyOf(slot))
+    const { context, family } = this.#input.options
+    const written = context === undefined ? reported : withMetadata(reported, context)
+    const wished = slot.wish === undefined ? written : { ...written, wish: slot.wish }
+    const childUsage = family?.spent(() => this.#keyOf(slot))
     const outcome = childUsage === undefined ? wished : { ...wished, childUsage }
     slot.outcome = outcome
     slot.status = "done"

@@ -87,6 +87,22 @@ export const withArguments = (ended: ToolOutcome): ToolOutcome => ({
   message: { ...ended.message, metadata: { ...ended.message.metadata, arguments: ended.toolCall.arguments } }
 })
 
+const metadataOf = Symbol.for("@troupe/chat/resultMetadata")
+
+/** The outcome with the metadata that values of a turn's `context` have for the stored result. */
+export const withMetadata = (ended: ToolOutcome, context: Readonly<Record<string, unknown>>): ToolOutcome => {
+  let written = ended
+  for (const name in context) {
+    const value = context[name]
+    if (typeof value !== "object" || value === null || !(metadataOf in value)) continue
+    const metadata = (value[metadataOf] as () => Readonly<Record<string, unknown>> | undefined)()
+    if (metadata === undefined) continue
+    const { message } = written
+    written = { ...written, message: { ...message, metadata: { ...message.metadata, ...metadata } } }
+  }
+  return written
+}
+
 /** The value that a handler returned, or the reason of its failure. */
 const valueOf = (result: HandlerResult.HandlerResult | undefined): unknown => {
   switch (result?.type) {

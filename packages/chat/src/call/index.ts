@@ -7,7 +7,8 @@ export {
   refusalIn,
   refusedOutcome,
   resultOf,
-  withArguments
+  withArguments,
+  withMetadata
 } from "./gateOutcome.ts"
 export { callActors, callEffects, toolCallMachine } from "./ToolCallMachine.ts"
 export type { CallEnv, CallOptions, CallWatcher, RunnableCall } from "./callEnv.ts"

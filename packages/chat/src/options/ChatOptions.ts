@@ -102,7 +102,12 @@ export interface StepOptions {
   readonly hookTimeoutMs?: number | undefined
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
-  /** Passed to tool handlers; replaces the engine's. */
+  /**
+   * Passed to tool handlers; replaces the engine's.
+   *
+   * **Details**: a value in it can have a method `Symbol.for("@troupe/chat/resultMetadata")`, which is called at the end of
+   * each tool call. The plain JSON object that it returns is stored in the `metadata` of the result. It must not throw.
+   */
   readonly context?: Readonly<Record<string, unknown>> | undefined
   readonly sessionId?: string | undefined
   /** Default: a new random id, the same for all steps of a chat. */

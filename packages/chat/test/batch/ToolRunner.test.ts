@@ -51,6 +51,16 @@ describe("running tool calls", () => {
     expect((await runOne(() => ok(ok("hi")))).content).toBe('{"ok":"hi"}')
   })
 
+  test("the metadata that a value of the context has at the end of a call is stored with the result", async () => {
+    let notes: Readonly<Record<string, unknown>> | undefined
+    const notebook = { [Symbol.for("@troupe/chat/resultMetadata")]: () => notes }
+    const context = { notebook, user: "anna", none: null }
+    const noting: Handler = () => ((notes = { noted: [1] }), ok("hi"))
+    expect((await runOne(noting, { context })).messages[0]).toMatchObject({ metadata: { noted: [1] } })
+    notes = undefined
+    expect((await runOne(() => ok("hi"), { context })).messages[0]?.metadata).toBeUndefined()
+  })
+
   test("41, 42 messages come in call order, events in completion order", async () => {
     const { tools, finish, running } = gated("a", "b")
     const toolCalls = [call("a", "c0"), call("b", "c1")]

@@ -35,6 +35,7 @@ import {
   type CallNews,
   callsOf,
   claim,
+  dataChanges,
   dataFrame,
   dataFrames,
   endOfHistory,
@@ -53,7 +54,11 @@ import {
   standingOf,
   watching,
   watchOf,
-  withNews
+  withChanges,
+  withNews,
+  withWriter,
+  type WrittenPart,
+  writtenDataOf
 } from "../wire/index.ts"
 import { eventsOf, taken } from "../link/index.ts"
 import { type Answers, answersOf } from "./agUiAnswers.ts"
@@ -106,8 +111,8 @@ const freshOf = ({ limits }: Call, said: AgUiInput): Fresh => ({
 })
 
 /** The options of the turn that a run begins. */
-const optionsOf = ({ call: { troupe, limits }, chat, body }: Run): TurnOptions =>
-  turnOptionsOf(body, troupe.tools, sharedStateOf(chat), limits.messageCharacters)
+const optionsOf = ({ call, call: { troupe, limits }, chat, body }: Run): TurnOptions =>
+  withWriter(call, chat, turnOptionsOf(body, troupe.tools, sharedStateOf(chat), limits.messageCharacters))
 
 /** The state of the conversation, as the client sees it. */
 const contextOf = ({ shown }: Call, chat: Chat): Context => {
@@ -288,13 +293,19 @@ const streamed = (
   const follower = watching(followerOf(call, stream), watch)
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
     const events = readAnswers.reading(chat, followed(follower, signal), signal)
-    return withState(withNews(events, watch, notifying), sharedStateOf(chat), body.state)
+    const { name, now: messages } = standingOf(contextOf(call, chat))
+    const reply = { name: stream.reply, messages: name === stream.reply ? messages : [] }
+    const written = () => dataChanges(writtenDataOf(chat), reply, (parts) => dataFrames(parts.map(writtenOf)))
+    return withState(withChanges(withNews(events, watch, notifying), written), sharedStateOf(chat), body.state)
   }
   return call.stream(frames, { last: lastFrame, reads: { chat, turn } })
 }
 
 /** A custom event, which is no part of a message. */
 const customOf = ({ type, data }: CallNews): AgUiEvent => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
+
+/** A part that a handler wrote. */
+const writtenOf = ({ type: name, ...value }: WrittenPart): AgUiEvent => ({ type: "CUSTOM", name, value })
 
 /** The last frame of a stream that the server ends. */
 const lastFrame = ({ code, message }: HttpError): string =>

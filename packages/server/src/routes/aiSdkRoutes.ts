@@ -23,6 +23,7 @@ import {
   type CallNews,
   callsOf,
   claim,
+  dataChanges,
   dataFrame,
   dataFrames,
   doneFrame,
@@ -43,13 +44,14 @@ import {
   watching,
   watchOf,
   withChanges,
-  withNews
+  withNews,
+  withWriter,
+  writtenDataOf
 } from "../wire/index.ts"
 import { eventsOf, taken } from "../link/index.ts"
 import {
   answersIn,
   clientOptions,
-  dataChanges,
   type UiChunk,
   type UiInput,
   type UiKnown,
@@ -58,10 +60,7 @@ import {
   UiRequest,
   UiStream,
   userMessage,
-  withMetadata,
-  writerKey,
-  writerOf,
-  writtenDataOf
+  withMetadata
 } from "../wire/aiSdk/index.ts"
 import { ReplyMetadata } from "./replyMetadata.ts"
 
@@ -247,10 +246,11 @@ const replyOf = (call: Call, chat: Chat): string => {
   return context === undefined ? replyName("m") : standingOf(context).name
 }
 
-/** The options of a turn, with the writer of its data. */
-const withWriter = (call: Call, chat: Chat, posted: TurnOptions | undefined): TurnOptions => {
-  const writer = writerOf(writtenDataOf(chat), () => replyOf(call, chat), call.limits.messageCharacters)
-  return { ...posted, context: { [writerKey]: writer } }
+/** The messages of the reply of this name, if it is the newest. */
+const messagesOf = (call: Call, chat: Chat, name: string): ReadonlyArray<Message.Message> => {
+  const context = contextOf(call, chat)
+  const standing = context === undefined ? undefined : standingOf(context)
+  return standing?.name === name ? standing.now : []
 }
 
 /** The tools whose calls the client answers: the server's manual ones, those of the running turn, and those that wait. */
@@ -283,7 +283,9 @@ const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed,
   return call.stream(
     (signal) => {
       const follower = watching(followerOf(call, chat, name, ui), watch)
-      return withChanges(withNews(followed(follower, signal), watch, notifying), () => dataChanges(written, name))
+      return withChanges(withNews(followed(follower, signal), watch, notifying), () =>
+        dataChanges(written, { name, messages: messagesOf(call, chat, name) }, dataFrames)
+      )
     },
     {
       headers,
@@ -308,8 +310,8 @@ const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Followe
   event: (event) =>
     event.type === "chat_completed"
       ? withMetadata(ui.push(event), replies.ended(call, chat, name, event.result))
-      : withDataAgain(ui.push(event), chat, name),
-  standing: (context, { now }) => withDataAgain(ui.standing(stands(context, now)), chat, name),
+      : withDataAgain(ui.push(event), call, chat, name),
+  standing: (context, { now }) => withDataAgain(ui.standing(stands(context, now)), call, chat, name),
   over: (context, { now }) => {
     const { result } = context
     const metadata = result === undefined ? replies.of(call, chat, name) : replies.ended(call, chat, name, result)
@@ -323,8 +325,10 @@ const followerOf = (call: Call, chat: Chat, name: string, ui: UiStream): Followe
 })
 
 /** A client forgets the data of a step that is reset: it gets the data of its reply again. */
-const withDataAgain = (chunks: ReadonlyArray<UiChunk>, chat: Chat, name: string): ReadonlyArray<UiChunk> =>
-  chunks.some(({ type }) => type === "reset-step") ? [...chunks, ...writtenDataOf(chat).of(name)] : chunks
+const withDataAgain = (chunks: ReadonlyArray<UiChunk>, call: Call, chat: Chat, name: string): ReadonlyArray<UiChunk> =>
+  chunks.some(({ type }) => type === "reset-step")
+    ? [...chunks, ...writtenDataOf(chat).of(name, messagesOf(call, chat, name))]
+    : chunks
 
 /** The halt reason of a chat at rest that has no result since it was loaded. */
 const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult["haltedReason"] =>
@@ -358,8 +362,10 @@ const load = async (call: Call): Promise<Response> => {
   const said = phase === "interrupted" ? partial.text : ""
   const calls = { manual: manualTools(call, chat), approvals: pendingApprovals }
   const metadataOf = (name: string) => replies.of(call, chat, name)
-  const dataOf = (name: string) => writtenDataOf(chat).of(name)
-  return Response.json({ messages: uiMessages(thread.messages, calls, said, metadataOf, dataOf) })
+  const written = writtenDataOf(chat)
+  return Response.json({
+    messages: uiMessages(thread.messages, calls, said, metadataOf, (...reply) => written.of(...reply))
+  })
 }
 
 /** An unknown conversation is no error here: clients request it before their first message. */

@@ -5,9 +5,9 @@ import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
-import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
+import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf, withData } from "./responses.ts"
 import type { Call, Route, Splice } from "../http/index.ts"
-import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart } from "../wire/index.ts"
+import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =
@@ -56,7 +56,7 @@ const send = async (call: Call): Promise<Response> => {
   const message = input(said, call)
   checkName(call.may, "models", options.model)
   const chat = await withAgent(call.may, agent, () => call.chats.chat(idOf(call), agent))
-  return turnReply(call, chat, () => chat.send(message, options))
+  return turnReply(call, chat, () => chat.send(message, { ...options, options: withWriter(call, chat) }))
 }
 
 const answer = async (call: Call): Promise<Response> => {
@@ -67,7 +67,7 @@ const answer = async (call: Call): Promise<Response> => {
   if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
     throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
   }
-  return turnReply(call, chat, () => chat.send(message, options))
+  return turnReply(call, chat, () => chat.send(message, { ...options, options: withWriter(call, chat) }))
 }
 
 const approve = async (call: Call): Promise<Response> => {
@@ -79,20 +79,20 @@ const approve = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
   const waits = chat.getSnapshot()?.context.pendingApprovals.find(({ toolCall }) => toolCall.id === id)
   if (isResult) checkDecision(call.may, decision, waits)
-  return turnReply(call, chat, () => chat.approve(id, decision))
+  return turnReply(call, chat, () => chat.approve(id, decision, { options: withWriter(call, chat) }))
 }
 
 const submit = async (call: Call): Promise<Response> => {
   const { results } = await call.body(Results)
   for (const result of Object.values(results)) checkedAnswer(result, call.limits.messageCharacters)
   const chat = await existing(call)
-  return turnReply(call, chat, () => chat.submitToolResults(results))
+  return turnReply(call, chat, () => chat.submitToolResults(results, { options: withWriter(call, chat) }))
 }
 
 const retry = async (call: Call): Promise<Response> => {
   await call.body(Nothing)
   const chat = await existing(call)
-  return turnReply(call, chat, () => chat.retry())
+  return turnReply(call, chat, () => chat.retry({ options: withWriter(call, chat) }))
 }
 
 /** A verb without a turn. */
@@ -110,12 +110,9 @@ const attach = async (call: Call): Promise<Response> => {
   const shown = call.shown.events(chat)
   const text = (item: Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
-  return call.stream(
-    (signal) => framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)),
-    {
-      last: lastFrame
-    }
-  )
+  const frames = (signal: AbortSignal) =>
+    framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor))
+  return call.stream(withData(frames, chat), { last: lastFrame })
 }
 
 const view = async (call: Call): Promise<Response> => {

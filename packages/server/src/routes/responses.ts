@@ -3,9 +3,19 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
-import { type Call, clientHasLeft, refusalOf, type TurnRead } from "../http/index.ts"
+import { type Call, clientHasLeft, type Frames, refusalOf, type TurnRead } from "../http/index.ts"
 import { FollowedEvents, taken } from "../link/index.ts"
-import { claim, eventText, type Follower, isRepeated, ofSaidAgain, resultText } from "../wire/index.ts"
+import {
+  claim,
+  dataChanges,
+  eventText,
+  type Follower,
+  isRepeated,
+  ofSaidAgain,
+  resultText,
+  withChanges,
+  writtenDataOf
+} from "../wire/index.ts"
 
 /** The media types of the own routes. */
 export const json = "application/json"
@@ -67,6 +77,15 @@ export const framesOf = <A>(
   }
 })
 
+/** Frames, and the data that handlers write between them. */
+export const withData = (frames: Frames, chat: LocalChatRef): Frames => {
+  const written = () =>
+    dataChanges(writtenDataOf(chat), undefined, (parts) =>
+      parts.map((part) => frame(JSON.stringify({ type: "data", part }))).join("")
+    )
+  return (signal) => withChanges(typeof frames === "function" ? frames(signal) : frames, written)
+}
+
 /**
  * Starts a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
  * Rejects with the reason of a refused input.
@@ -91,7 +110,11 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
           event === undefined ? snapshotFrame(call, chat) : frame(eventText(shown(event)))
         )
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal, true))
-    return call.stream(frames, { headers: turnHeaders(turn), last: lastFrame, reads: { chat, turn } })
+    return call.stream(withData(frames, chat), {
+      headers: turnHeaders(turn),
+      last: lastFrame,
+      reads: { chat, turn }
+    })
   }
   const result = await beforeClosing(call, { chat, turn }, turn.result())
   return jsonText(

@@ -6,7 +6,7 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
-import type { Decision } from "@troupe/chat/tools"
+import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import { taken } from "../link/index.ts"
 
 /** A decision about a call. */
@@ -33,3 +33,11 @@ export const answering = async (
   for (const turn of decided.length === 0 ? submitted : decisions) await taken(turn)
   return [...decisions.slice(-1), ...submitted]
 }
+
+/** Whether a person answers the wait of a sub-agent with a text: a question, or a call that waits for its result. */
+export const isAnswered = ({ kind }: Pick<PendingApproval, "kind">): boolean =>
+  kind === "question" || kind === "tool_result"
+
+/** Whether this is the address of a wait below a call. */
+export const isBelow = (id: string | undefined, toolCallId: string): boolean =>
+  id?.startsWith(`${toolCallId}/~/`) === true

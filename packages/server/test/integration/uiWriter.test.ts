@@ -1,4 +1,6 @@
+import { HttpAgent } from "@ag-ui/client"
 import { Fake, tool } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
 import { describe, expect, it } from "vitest"
 import { UiWriter } from "../../src/index.ts"
@@ -88,39 +90,156 @@ describe("a handler", () => {
     expect((await read(await send(url, "u1"))).parts).toEqual([ready])
   })
 
-  it("UIWRITE3. gets an error for a part that cannot be sent, and forgets the data of the oldest replies first", async () => {
+  it("UIWRITE3. gets an error for a part that is too long", async () => {
     const found: Array<string> = []
-    const attempt = (write: Write | undefined, part: unknown): void => {
-      try {
-        write?.(part as Parameters<Write>[0])
-        found.push("written")
-      } catch (error) {
-        found.push(Reflect.get(error as object, "_tag") as string)
-      }
-    }
-    const long = (id: string) => ({ type: "data-long", id, data: "x".repeat(500) })
+    const long = (id: string) => ({ type: "data-long", id, data: "x".repeat(500) }) as const
     const weather = writing((write) => {
-      attempt(write, { type: "weather", data: 1 })
-      attempt(write, { type: "data-weather", id: 1, data: 1 })
-      attempt(write, { type: "data-weather", data: 1n })
-      attempt(write, { type: "data-weather", data: "x".repeat(1_001) })
-      attempt(write, long("a"))
-      attempt(write, long("a"))
-      attempt(write, long("b"))
+      found.push(tried(write, { type: "data-weather", data: "x".repeat(1_001) }))
+      for (const id of ["a", "a", "b"]) found.push(tried(write, long(id)))
     })
     const { url } = await serving({ adapter: asking(), tools: [weather] }, { limits: { messageCharacters: 1_000 } })
     await read(await send(url, "u1"))
     await read(await send(url, "u1", "u2"))
-    const turn = [...Array<string>(4).fill("ValidationError"), "written", "written", "ValidationError"]
+    const turn = ["ValidationError", "written", "written", "ValidationError"]
     expect(found).toEqual([...turn, ...turn])
+    expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 1, 0, 1])
+  })
+
+  it("UIWRITE3. forgets the data of the oldest replies first, unless a result has it", async () => {
+    const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] })
+    const { url } = await serving(
+      {
+        adapter,
+        hooks: {
+          PreIteration: [
+            (_, { context }) => UiWriter.of(context)?.write({ type: "data-long", id: "a", data: "x".repeat(500) })
+          ]
+        }
+      },
+      { limits: { messageCharacters: 1_000 } }
+    )
+    await read(await send(url, "u1"))
+    expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 1])
+    await read(await send(url, "u1", "u2"))
     expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 0, 0, 1])
   })
 
-  it("has no writer in a turn of another protocol", async () => {
+  it("UIWRITE4. writes parts that a reader has after a restart of the program, on each wire", async () => {
+    const store = Store.memory()
+    const weather = writing((write) => {
+      write?.({ type: "data-weather", id: "w1", data: "loading" })
+      write?.(ready)
+      write?.({ type: "data-note", data: "gone", transient: true })
+    })
+    const first = await serving({ adapter: asking(), tools: [weather], store })
+    await read(await send(first.url, "u1"))
+    await first.troupe.stop()
+    const { url } = await serving({ adapter: asking(), tools: [weather], store })
+    expect(dataIn((await kept(url))[1])).toEqual([ready])
+    expect((await read(await send(url, "u1"))).parts).toEqual([ready])
+    const agUi = (await (await fetch(`${url}/ag-ui/c/messages`)).json()) as { messages: ReadonlyArray<object> }
+    expect(agUi.messages).toContainEqual({
+      id: "u1.reply.data-weather.w1",
+      role: "activity",
+      activityType: "data-weather",
+      content: { data: ready.data }
+    })
+    const own = await (await fetch(`${url}/chats/c`)).text()
+    expect(own).toContain(JSON.stringify({ written_data: [ready] }))
+  })
+
+  it.each<[why: string, part: unknown, says: string]>([
+    ["no object", "data", 'part: must be { type: "data-…", data }'],
+    ["null", null, 'part: must be { type: "data-…", data }'],
+    ["another type", { type: "weather", data: 1 }, 'for example "data-weather"'],
+    ["a type without a name", { type: "data-", data: 1 }, 'for example "data-weather"'],
+    ["a reserved type", { type: "data-troupe-error", data: 1 }, "must not begin with data-troupe-"],
+    ["an empty id", { ...ready, id: "" }, "leave it out for none"],
+    ["an id that is no text", { ...ready, id: 1 }, "must be text"],
+    ["a text for a boolean", { ...ready, transient: "yes" }, "transient: must be true or false"],
+    ["an unknown field", { ...ready, status: "done" }, "status: is unknown; a part has type, id, data, transient"],
+    ["no data", { type: "data-weather" }, "data: has no JSON form"],
+    ["data without a JSON form", { type: "data-weather", data: 1n }, "data: has no JSON form"]
+  ])("UIWRITE5. gets an error that says what to write, for %s", async (_, part, says) => {
+    let error: unknown
+    const weather = writing((write) => {
+      try {
+        write?.(part as Parameters<Write>[0])
+      } catch (thrown) {
+        error = thrown
+      }
+    })
+    const { url } = await serving({ adapter: asking(), tools: [weather] })
+    expect((await read(await send(url, "u1"))).data).toEqual([])
+    expect(error).toMatchObject({ _tag: "ValidationError", message: expect.stringContaining(says) as string })
+  })
+
+  it("UIWRITE5. gets an error for a part that comes after its turn, also in a later turn", async () => {
+    const writers: Array<Write> = []
+    const late: Array<string> = []
+    const weather = writing((write) => {
+      for (const earlier of writers) late.push(tried(earlier, ready))
+      if (write !== undefined) writers.push(write)
+    })
+    const { url } = await serving({ adapter: asking(), tools: [weather] })
+    await read(await send(url, "u1"))
+    expect(tried(writers[0], ready)).toBe("ToolError")
+    expect((await read(await send(url, "u1", "u2"))).data).toEqual([])
+    expect(late).toEqual(["ToolError"])
+  })
+})
+
+/** The outcome of a write. */
+const tried = (write: Write | undefined, part: Parameters<Write>[0]): string => {
+  try {
+    write?.(part)
+    return "written"
+  } catch (error) {
+    return Reflect.get(error as object, "_tag") as string
+  }
+}
+
+describe("UIWRITE1. a client of another protocol", () => {
+  const weather = writing((write) => {
+    write?.(ready)
+    write?.({ type: "data-note", data: "soon", transient: true })
+  })
+
+  it("of AG-UI gets custom events, also when it reads the reply again", async () => {
+    const { url } = await serving({ adapter: asking(), tools: [weather] })
+    const agent = new HttpAgent({ url: `${url}/ag-ui`, threadId: "c" })
+    const seen: Array<object> = []
+    agent.subscribe({
+      onCustomEvent: ({ event: { name, value } }) => void seen.push({ name, value: value as unknown })
+    })
+    agent.addMessage({ id: "u1", role: "user", content: "How warm?" })
+    await agent.runAgent()
+    const written = { name: "data-weather", value: { id: "w1", data: ready.data } }
+    const own = seen.filter((event) => !JSON.stringify(event).includes("troupe"))
+    expect(own).toEqual([written, { name: "data-note", value: { data: "soon", transient: true } }])
+    seen.length = 0
+    await agent.runAgent()
+    expect(seen).toEqual([written])
+  })
+
+  it("of the own routes gets events, and the parts with the result in a snapshot", async () => {
+    const { url, post } = await serving({ adapter: asking(), tools: [weather] })
+    const headers = { "content-type": "application/json", accept: "text/event-stream" }
+    const body = await (await post("/chats/c/messages", { input: "How warm?" }, { headers })).text()
+    const frames = body.split("\n\n").filter((frame) => frame.includes('"type":"data"'))
+    expect(frames.map((frame) => JSON.parse(frame.replace("data: ", "")) as unknown)).toEqual([
+      { type: "data", part: ready },
+      { type: "data", part: { type: "data-note", data: "soon", transient: true } }
+    ])
+    expect(await (await fetch(`${url}/chats/c`)).text()).toContain(JSON.stringify({ written_data: [ready] }))
+  })
+
+  it("of OpenAI has no writer", async () => {
     let has = true
-    const weather = writing((write) => void (has = write !== undefined))
-    const { post } = await serving({ adapter: asking(), tools: [weather] })
-    await (await post("/chats/c/messages?wait", { input: "How warm?" })).text()
+    const asks = writing((write) => void (has = write !== undefined))
+    const { post } = await serving({ adapter: asking(), tools: [asks] })
+    const messages = [{ role: "user", content: "How warm?" }]
+    await (await post("/v1/chat/completions", { model: "troupe", messages })).text()
     expect(has).toBe(false)
   })
 })

@@ -5,7 +5,7 @@
  *        result that a client gave to a call has the id that this client gave it.
  */
 import { type ContentPart, type Message, Message as Messages } from "@troupe/chat/messages"
-import { isQuestion, isSaid, isStep, messageName, replyName, stepsOf } from "../index.ts"
+import { isQuestion, isSaid, isStep, messageName, replyName, stepsOf, storedData } from "../index.ts"
 
 /** Ids that belong to a call contain the id of its step: models reuse ids of calls. */
 export const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
@@ -133,6 +133,12 @@ export const agUiMessages = (
       counts.set(toolCallId, count + 1)
       const id = resultIds.get(toolCallId)?.[count] ?? resultId(stepId(reply, step - 1), toolCallId)
       all.push({ id, role: "tool", toolCallId, content })
+      for (const { type: activityType, id: part, data } of storedData(message)) {
+        const activity = { id: `${reply}.${activityType}.${part}`, role: "activity", activityType, content: { data } }
+        const at = all.findIndex((one) => "id" in one && one.id === activity.id)
+        if (at === -1) all.push(activity)
+        else all[at] = activity
+      }
     } else if (isQuestion(message)) {
       const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
       all.push({ id, role: "assistant", content: Messages.text(message) })

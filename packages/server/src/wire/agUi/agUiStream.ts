@@ -56,6 +56,11 @@ export class AgUiStream {
   #thoughts = 0
   readonly #calls = new Map<string, { written: boolean }>()
 
+  /** The name of the reply. */
+  get reply(): string {
+    return this.#run.reply
+  }
+
   constructor(run: AgUiRun) {
     this.#run = run
     this.#steps = run.steps

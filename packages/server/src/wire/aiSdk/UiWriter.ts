@@ -1,14 +1,14 @@
 /**
- * Data parts of the AI SDK's user interfaces, written by tools and hooks.
+ * Data parts of user interfaces, written by tools and hooks.
  *
  * @module
  */
-import { isWriter, key, type Writer } from "./writtenData.ts"
+import { isWriter, type Writer, writerKey } from "../index.ts"
 
-export type { UiWritten, Writer } from "./writtenData.ts"
+export type { UiWritten, Writer } from "../index.ts"
 
 /**
- * The writer of data parts; `undefined` in a turn that no client of the AI SDK began.
+ * The writer of data parts; `undefined` in a turn that no client of the AI SDK, of AG-UI or of the server's own routes began.
  *
  * **When to use**: in a handler or a hook, with the `context` of its second argument.
  *
@@ -30,6 +30,6 @@ export type { UiWritten, Writer } from "./writtenData.ts"
  * ```
  */
 export const of = (context: Readonly<Record<string, unknown>>): Writer | undefined => {
-  const writer = context[key]
+  const writer = context[writerKey]
   return isWriter(writer) ? writer : undefined
 }

@@ -80,14 +80,14 @@ export const uiMessages = (
   calls: UiCalls,
   partial = "",
   metadataOf: (name: string) => UiMetadata | undefined = () => undefined,
-  dataOf: (name: string) => ReadonlyArray<UiDataPart> = () => []
+  dataOf: (name: string, reply: ReadonlyArray<Message.Message>) => ReadonlyArray<UiDataPart> = () => []
 ): ReadonlyArray<UiMessage> => {
   const all: Array<UiMessage> = []
   let name = replyName("m")
   let reply: Array<Message.Message> = []
   const replied = (last: string) => {
     const begun: ReadonlyArray<UiPart> = last === "" ? [] : [{ type: "step-start" }, ...textParts(last)]
-    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun, ...dataOf(name)]
+    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun, ...dataOf(name, reply)]
     if (parts.length > 0) all.push({ id: name, role: "assistant", ...withField(metadataOf(name)), parts })
     reply = []
   }
