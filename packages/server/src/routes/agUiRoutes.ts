@@ -151,6 +151,7 @@ const regenerate = async (run: Run, context: Context, at: number): Promise<Respo
   const isNewest = messages.findLastIndex(isSaid) === at
   const chat = isNewest ? run.chat : await rewound(call, body.threadId, context, behind(messages, at), true)
   const there = { ...run, chat }
+  writtenDataOf(chat).forget(standingOf(contextOf(call, chat)).name)
   const turn = chat.retry({ options: optionsOf(there) })
   claim(turn)
   await taken(turn)
@@ -293,8 +294,9 @@ const streamed = (
   const follower = watching(followerOf(call, stream), watch)
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
     const events = readAnswers.reading(chat, followed(follower, signal), signal)
-    const { name, now: messages } = standingOf(contextOf(call, chat))
-    const reply = { name: stream.reply, messages: name === stream.reply ? messages : [] }
+    const context = call.shown.snapshot(chat.getSnapshot())?.context
+    const standing = context === undefined ? undefined : standingOf(context)
+    const reply = { name: stream.reply, messages: standing?.name === stream.reply ? standing.now : [] }
     const written = () => dataChanges(writtenDataOf(chat), reply, (parts) => dataFrames(parts.map(writtenOf)))
     return withState(withChanges(withNews(events, watch, notifying), written), sharedStateOf(chat), body.state)
   }

@@ -209,12 +209,12 @@ const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<R
   if (context !== undefined && at !== newest) {
     if (at === -1 || (messageId ?? undefined) === undefined) throw notLast()
     chat = await rewound(call, id, context, behind(messages, at), mayCancel)
-    writtenDataOf(chat).forget(replyOf(call, chat))
   } else if (!mayCancel && isRunning(context)) {
     throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   }
   const running = contextOf(call, chat)?.turn?.delivery?.id
   if (running !== undefined) await chat.cancel({ turn: running })
+  writtenDataOf(chat).forget(replyOf(call, chat))
   const options = withWriter(call, chat, posted)
   const turn = chat.retry({ options })
   claim(turn)

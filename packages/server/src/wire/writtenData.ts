@@ -15,6 +15,7 @@
 import type { LocalChatRef } from "@troupe/chat"
 import { ToolError, ValidationError } from "@troupe/chat/errors"
 import type { Message } from "@troupe/chat/messages"
+import { System } from "@troupe/otp"
 import * as z from "zod"
 import type { Call, TurnOptions } from "../http/index.ts"
 import { isRunning, standingOf } from "./chatReply.ts"
@@ -235,7 +236,6 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
   const written = writtenDataOf(chat)
   const unsaved = new Map<string, Sized>()
   let saved = 0
-  let made = 0
   const write = (given: UiWritten): void => {
     const { part, characters } = checked(given)
     const context = chat.getSnapshot()?.context
@@ -243,7 +243,7 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
     if (characters > most) throw refused("data", `has more than ${most} characters; write less, or several parts`)
     const reply = standingOf(call.shown.snapshot(chat.getSnapshot())?.context ?? context).name
     if (part.transient === true) return written.notify(reply, part)
-    const kept = { part: { ...part, id: part.id ?? `troupe-${context.turn.id}-${++made}` }, characters }
+    const kept = { part: { ...part, id: part.id ?? System.uuid(call.troupe.system, "server") }, characters }
     const earlier = unsaved.get(nameOf(kept.part))?.characters ?? 0
     if (saved + characters - earlier > most) throw refused("data", full)
     written.keep(reply, kept, most)

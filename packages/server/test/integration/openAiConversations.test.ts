@@ -107,8 +107,8 @@ it("OPENAI4. a parameter that OpenAI does not have is refused, and one without a
   await expect(client.responses.create(asked)).rejects.toMatchObject(refused("temprature"))
   const begun = { item: [] } as OpenAI.Conversations.ConversationCreateParams
   await expect(client.conversations.create(begun)).rejects.toMatchObject(refused("item"))
-  const known = { user: "u", truncation: "auto", service_tier: "auto", include: [], prompt_cache_key: "k" } as const
-  const { output_text: text } = await client.responses.create({ model: "troupe", input: "Hi", ...known })
+  const known = { user: "u", truncation: "auto", service_tier: "auto", prompt_cache_key: "k" } as const
+  const { output_text: text } = await client.responses.create({ model: "troupe", input: "Hi", include: [], ...known })
   expect(text).toBe("Answer 1.")
 })
 

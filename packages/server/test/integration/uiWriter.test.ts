@@ -72,6 +72,25 @@ describe("a handler", () => {
     expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 2])
   })
 
+  it("UIWRITE1. has its data in another answer that keeps its call, and a hook has not", async () => {
+    let runs = 0
+    const weather = writing((write) => write?.(ready))
+    const { url, post } = await serving({
+      adapter: asking(),
+      tools: [weather],
+      hooks: {
+        PreIteration: [
+          (_, { context }) =>
+            void (runs++ === 1 && UiWriter.of(context)?.write({ type: "data-note", id: "n", data: 1 }))
+        ]
+      }
+    })
+    expect((await read(await send(url, "u1"))).parts).toHaveLength(2)
+    const body = { trigger: "regenerate-message", id: "c", messages: [said("u1")] }
+    expect(await (await post("/api/chat", body)).text()).not.toContain("data-note")
+    expect(dataIn((await kept(url))[1])).toEqual([ready])
+  })
+
   it("UIWRITE2. writes transient parts for the present readers alone", async () => {
     const weather = writing((write) => write?.({ ...ready, transient: true }))
     const { url } = await serving({ adapter: asking(), tools: [weather] })
