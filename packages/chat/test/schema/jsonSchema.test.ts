@@ -77,6 +77,12 @@ describe("SCHEMA1 a valid value is accepted, an invalid one is refused", () => {
       { children: [{}] },
       { children: [{ daat: 1 }] }
     ],
+    [
+      "another document is followed as a definition with its address",
+      { $ref: "https://example.com/age", $defs: { age: { $id: "https://example.com/age", type: "integer" } } },
+      1,
+      "x"
+    ],
     ["null is accepted if it is `nullable`", { type: "string", nullable: true }, null, 7],
     ["at least one item is contained", { contains: { type: "number" }, maxContains: 1 }, ["a", 1], [1, 2]]
   ])("%s", async (_, schema, valid, invalid) => {
