@@ -24,6 +24,6 @@ export const stackOf = (thrown: unknown): string | undefined => {
   }
 }
 
-/** A text of at most so many characters. */
+/** A text of at most so many characters. A surrogate pair at the end is left out whole (WELL1). */
 export const cut = (text: string, maxCharacters: number): string =>
-  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1)}…`
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/u, "")}…`

@@ -9,7 +9,7 @@ import { describe } from "../toolResult/index.ts"
 
 /** The outcome of a refused call. The model reads the reason of a `Denial` as it is; a plain reason gets a prefix. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {
-  const content = shortened(denial === undefined ? `permission denied: ${reason}` : reason)
+  const content = shortened(denial === undefined ? `permission denied: ${reason}` : reason).toWellFormed()
   const metadata = denial === undefined ? {} : { code: denial.code, ...denial.metadata }
   const error = HandlerResult.error(
     new ToolError("denied", { message: reason, toolName: toolCall.name, toolCallId: toolCall.id, metadata })
@@ -32,7 +32,8 @@ export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> =>
 }
 
 /** What the model reads of a call at which a person or a hook ended the turn. */
-export const haltedText = (reason: string): string => shortened(`not run, because the turn was ended: ${reason}`)
+export const haltedText = (reason: string): string =>
+  shortened(`not run, because the turn was ended: ${reason}`).toWellFormed()
 
 /**
  * The outcome of a call at which the gate ended the turn. The exception of a hook is in the halt and the cause; the model

@@ -15,7 +15,7 @@ import { type Finding, ToolError, type ToolErrorReason } from "../errors/index.t
 import type { ToolEvent } from "../events/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
-import { copied, deepestLevels } from "../json/index.ts"
+import { copied, deepestLevels, wellFormed } from "../json/index.ts"
 import { write } from "../values/index.ts"
 import { awaitingUser, describe } from "../toolResult/index.ts"
 import { ofError, type Outcome, type ToolCall, type ToolMessage, type Usage } from "../model/index.ts"
@@ -66,9 +66,9 @@ export const toolOutcome = (
     case "ok":
       return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content, "completed"))
     case "ask_user": {
-      const { question, options } = result
-      const { json, found } = write(options, false, deepestLevels)
-      if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
+      const { json, found } = write(result.options, false, deepestLevels)
+      if (found.length > 0) return failed(toolCall, optionsError(toolCall, result.options, found), rules)
+      const { question, options } = wellFormed(result)
       const excess = excessOf(`${question}${JSON.stringify(json)}`, rules, named(toolCall))
       if (excess !== undefined) return failed(toolCall, excess, rules)
       return outcome(
@@ -88,7 +88,7 @@ export const toolOutcome = (
           toolCall,
           result,
           content,
-          { type: "halt", toolCallId: toolCall.id, reason: result.reason, result: result.result },
+          { type: "halt", toolCallId: toolCall.id, reason: result.reason.toWellFormed(), result: result.result },
           "completed"
         )
       )

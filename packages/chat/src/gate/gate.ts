@@ -15,7 +15,7 @@
 import * as Hooks from "./Hooks.ts"
 import { check, type Denial, denial, type Permissions, type Question } from "./permissionRules.ts"
 import type { ToolCall } from "../model/index.ts"
-import { copied } from "../json/index.ts"
+import { copied, wellFormed } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
@@ -170,7 +170,7 @@ export const answered = (
     case "allow": {
       const args = answer.arguments
       if (args === undefined) return { type: "allow", toolCall, edited: false }
-      return isArguments(args) ? { ...edited(toolCall, args), given: args } : unanswered(toolCall, value)
+      return isArguments(args) ? { ...edited(toolCall, args), given: wellFormed(args) } : unanswered(toolCall, value)
     }
     case "deny": {
       const { reason } = answer
@@ -254,7 +254,7 @@ const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Ad
 /** The call with edited arguments, and so without `rawArguments`. */
 export const calledWith = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): ToolCall => {
   const { rawArguments: _, ...call } = toolCall
-  return { ...call, arguments: args }
+  return { ...call, arguments: wellFormed(args) }
 }
 
 /** Calls the hooks of a refusal and ignores their answers. */

@@ -1,8 +1,8 @@
 /** Halt reasons of hooks, answers and decisions. */
 import { reservedHaltReasons } from "../values/index.ts"
 
-/** The halt reason; default `"halt"`. */
-export const haltWord = (reason: unknown): string => (typeof reason === "string" ? reason : "halt")
+/** The halt reason, well-formed; default `"halt"`. */
+export const haltWord = (reason: unknown): string => (typeof reason === "string" ? reason.toWellFormed() : "halt")
 
 /** The problem of a halt reason; `undefined` for a valid reason or none. */
 export const haltProblem = (reason: unknown): string | undefined => {

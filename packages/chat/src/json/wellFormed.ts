@@ -2,8 +2,8 @@
  * Replaces each half of a surrogate pair in texts by the replacement character U+FFFD.
  *
  * WELL1. Half a surrogate pair is no Unicode text: strict readers of JSON refuse a whole request that has one, and with it each
- *        later request of the conversation. Inputs of users, results of tools and replies of models are well-formed when
- *        they enter a thread. Every message of a request is well-formed, wherever it came from. Every cut of a text
+ *        later request of the conversation. Inputs of users, decisions of persons and hooks, results and questions of tools,
+ *        and replies of models are well-formed when they enter a thread. Every message of a request is well-formed, wherever it came from. Every cut of a text
  *        keeps pairs (`beginningOf`).
  */
 import { deepestLevels } from "./jsonSize.ts"

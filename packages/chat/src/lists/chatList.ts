@@ -1,5 +1,5 @@
 /** The summaries in a list of conversations, and the options of a list. */
-import { type Finding, ValidationError } from "../errors/index.ts"
+import { beginningOf, type Finding, ValidationError } from "../errors/index.ts"
 import { buckets as allBuckets, type Conversation, isChildId, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 
@@ -67,8 +67,7 @@ const isSaid = (message: Messages.Message): boolean =>
 const titleOf = ({ thread }: Conversation): string => {
   const first = thread.messages.find(isSaid)
   if (first === undefined) return ""
-  const line = Messages.text(first)
-    .slice(0, 20 * longestTitle)
+  const line = beginningOf(Messages.text(first), 20 * longestTitle)
     .replaceAll(/\s+/g, " ")
     .trim()
   const characters = Array.from(line)

@@ -4,6 +4,7 @@
  * **Details**: a question of a live chat carries its form in its metadata, so that the form is stored, waits and is retried
  * with the question.
  */
+import { wellFormed } from "../json/index.ts"
 import { isInjected, isNudge } from "../record/index.ts"
 import { type Message, ResponseFormat, type Thread, type UserMessage } from "../model/index.ts"
 import { jsonSchemaOf, type Parameters } from "../tool/index.ts"
@@ -24,7 +25,7 @@ export const formatOf = (
 ): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
   type: "json_schema",
   name,
-  schema: { ...jsonSchemaOf(schema, "invalid_options", ["schema"], jsonSchema) },
+  schema: { ...wellFormed(jsonSchemaOf(schema, "invalid_options", ["schema"], jsonSchema)) },
   ...(strict !== undefined && { strict })
 })
 

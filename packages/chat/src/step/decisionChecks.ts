@@ -26,7 +26,7 @@ import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type Decided, noWait } from "./childAsks.ts"
 import { type Engine, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { deepestLevels } from "../json/index.ts"
+import { deepestLevels, wellFormed } from "../json/index.ts"
 
 /** The state of the chat that a decision is checked against. `given` are the tools of the turn that the decision begins. */
 interface DecisionState {
@@ -128,7 +128,7 @@ const readable = (given: unknown): Decision => {
     if (!success) throw invalid(misdecided(given) ?? findingsOf(error, []))
     const unknown = unknownNames(Object(given), members[data.type])
     if (unknown.length > 0) throw invalid(unknown)
-    return data
+    return wellFormed(data)
   } catch (thrown) {
     if (thrown instanceof ValidationError) throw thrown
     throw invalid([{ field: [], reason: `unreadable: ${describe(thrown)}` }])

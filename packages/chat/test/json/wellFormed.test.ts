@@ -5,7 +5,10 @@ import { wellFormed, wellFormedEach } from "../../src/json/index.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { user } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
+import type { TroupeOptions } from "../../src/live/index.ts"
+import type { Decision } from "../../src/record/index.ts"
 import { tool } from "../../src/tool/functionTool.ts"
+import { askUser, halt } from "../../src/values/HandlerResult.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { says } from "../double/scripts.ts"
@@ -44,22 +47,42 @@ describe("WELL1. a value", () => {
   })
 })
 
-/** A chat with one call of this tool, and what its thread, its store and its requests have. */
-const kept = async (input: string, first: Script, execute: () => unknown = () => "ok") => {
+/** A chat with one call of this tool; checks what its thread, its store and its requests have, also after a decision. */
+const ended = async (
+  input: string,
+  first: Script,
+  { execute = () => "ok", decision, schema, ...options }: Options = {}
+) => {
   const adapter = check.fake({ scripts: [first, says("done")] })
   const store = memory()
   const look = tool({ name: "look", description: `Looks ${half}`, execute })
-  const { troupe } = await check.troupe({ adapter, store, tools: [look], maxToolArgumentCharacters: 2_000 })
+  const { troupe } = await check.troupe({ adapter, store, tools: [look], maxToolArgumentCharacters: 2_000, ...options })
   const chat = await troupe.chat("c")
-  const { haltedReason } = await chat.send(input).result()
+  const halves = async () =>
+    halvesIn({ messages: chat.thread.messages, requests: adapter.requests, stored: await store.load("c") })
+  let { haltedReason } = await chat.send(input, schema === undefined ? {} : { schema }).result()
+  expect(await halves()).toEqual([])
+  if (decision !== undefined) {
+    haltedReason = (await chat.approve("c0", decision).result()).haltedReason
+    expect(await halves()).toEqual([])
+  }
+  return { haltedReason, messages: chat.thread.messages }
+}
+
+interface Options extends Pick<TroupeOptions, "hooks" | "permissions"> {
+  readonly execute?: (() => unknown) | undefined
+  readonly decision?: Decision | undefined
+  readonly schema?: Readonly<Record<string, unknown>> | undefined
+}
+
+const kept = async (input: string, first: Script, execute?: () => unknown) => {
+  const { haltedReason, messages } = await ended(input, first, { execute })
   expect(haltedReason).toBe("completed")
-  const { messages } = chat.thread
-  expect(halvesIn({ messages, requests: adapter.requests, stored: await store.load("c") })).toEqual([])
   return messages
 }
 
 const calling = (args: string): Script => [
-  { toolCall: { id: "c0", name: "look", arguments: args } } as never,
+  { toolCall: { id: "c0", name: "look", rawArguments: args } },
   { finish: "tool_calls" }
 ]
 
@@ -97,6 +120,24 @@ describe("WELL1. half a surrogate pair", () => {
     ]
   ])("of a tool is replaced in its %s", async (_, execute) => {
     expect(await kept("hi", calling("{}"), execute)).toHaveLength(4)
+  })
+
+  const suspend = { ask: () => "suspend" as const }
+  const edits = { type: "allow", arguments: { text: half, [half]: 1 } } as const
+
+  test.each<readonly [what: string, reason: string, options: Options]>([
+    ["question of a tool", "ask_user", { execute: () => askUser(half, { options: [half] }) }],
+    ["halt of a tool", mended, { execute: () => halt(half, { text: half }) }],
+    ["halt of a hook", mended, { hooks: { PreToolUse: [() => ({ type: "halt", reason: half })] } }],
+    ["denial of a hook", "completed", { hooks: { PreToolUse: [() => ({ type: "deny", reason: half })] } }],
+    ["arguments of a hook", "completed", { hooks: { PreToolUse: [() => edits] } }],
+    ["arguments of an answer", "completed", { permissions: { ask: () => edits } }],
+    ["denial of a person", "completed", { permissions: suspend, decision: { type: "deny", reason: half } }],
+    ["halt of a person", mended, { permissions: suspend, decision: { type: "halt", reason: half } }],
+    ["arguments of a person", "completed", { permissions: suspend, decision: edits }],
+    ["schema of an answer", "completed", { schema: { type: "object", description: half } }]
+  ])("is replaced in the %s", async (_, reason, options) => {
+    expect((await ended("hi", calling("{}"), options)).haltedReason).toBe(reason)
   })
 
   test("of a program is replaced in the request, and its thread is unchanged", async () => {

@@ -12,7 +12,9 @@ const longestString = 120
 const deepest = 4
 const widest = 8
 
-const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
+/** The text with at most so many characters. A surrogate pair at the end is left out whole. */
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, "")}…`
 
 const classOf = (value: object): string => {
   const prototype: unknown = Object.getPrototypeOf(value)

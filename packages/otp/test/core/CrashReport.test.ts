@@ -170,7 +170,8 @@ test("SUMM1 SUMM2 a state that is large, deep, circular, or throws when looked a
     hidden,
     { map: new Map([["a", new Set([1])]]), bytes: new Uint8Array(1000), when: 3n, run: hop },
     { a: { b: { c: { d: { e: 1 } } } } },
-    revoked.proxy
+    revoked.proxy,
+    `${"a".repeat(118)}😀 and more`
   ]
   for (const state of states) {
     const pid = await GenServer.start(system, shop, state)
@@ -184,7 +185,8 @@ test("SUMM1 SUMM2 a state that is large, deep, circular, or throws when looked a
     "{ secret: (cannot be shown) }",
     '{ map: Map(1) {"a" => Set(1) {1}}, bytes: Uint8Array of 1000 bytes, when: 3n, run: function hop }',
     "{ a: { b: { c: { d: {…} } } } }",
-    "(cannot be shown)"
+    "(cannot be shown)",
+    `"${"a".repeat(118)}…"`
   ])
   await System.stop(system)
 })

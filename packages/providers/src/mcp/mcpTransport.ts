@@ -37,7 +37,7 @@ const stdio = (server: Extract<McpServerParams, { readonly command: string }>): 
   })
   let said = ""
   transport.stderr?.on("data", (chunk: unknown) => {
-    said = (said + String(chunk)).slice(-keptCharacters)
+    said = (said + String(chunk)).slice(-keptCharacters).replace(/^[\uDC00-\uDFFF]/u, "")
   })
   return { transport, goodbye: nothing, complaints: () => said.trim() }
 }

@@ -7,7 +7,7 @@
  * ORIGIN3. A page of the host that the client requested is allowed, whatever host a proxy or a framework wrote into the URL
  *          of the request: by `sec-fetch-site: same-origin`, else by the `host` header.
  */
-import { HttpError } from "../errors/index.ts"
+import { HttpError, quoted } from "../errors/index.ts"
 
 /** The origins that may call the server, and how the requested host is found. */
 export interface Origins {
@@ -63,9 +63,6 @@ const refused = (from: string, host: string): HttpError =>
       "If it should, list its origin in `origins`, as https://app.example.com. " +
       "If it is a page of this server behind a proxy that replaces the host header, set `trustForwardedHost`"
   )
-
-/** Quotes a text of the client, truncated. */
-const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))
 
 /** Answers a CORS preflight request; `undefined` for any other request. */
 export const preflight = (request: Request, opened: string | undefined): Response | undefined => {

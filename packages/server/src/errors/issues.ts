@@ -1,6 +1,7 @@
 /** What is wrong with a value of a client, in plain English. */
 import type * as z from "zod"
 import type { Issue } from "./HttpError.ts"
+import { beginningOf } from "./quotedText.ts"
 
 /** The most problems that are named, and the most characters of a name and of a reason. */
 const mostIssues = 20
@@ -93,8 +94,8 @@ export const fitting = <A>(
   const { success, data, error } = schema.safeParse(value, { error: reasonOf })
   if (success) return { data }
   const issues = error.issues.slice(0, mostIssues).map(({ path, message }) => ({
-    field: path.map((step) => (typeof step === "number" ? step : String(step).slice(0, mostOfName))),
-    reason: message.slice(0, mostOfReason)
+    field: path.map((step) => (typeof step === "number" ? step : beginningOf(String(step), mostOfName))),
+    reason: beginningOf(message, mostOfReason)
   }))
   return { issues }
 }

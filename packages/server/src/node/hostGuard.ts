@@ -1,5 +1,5 @@
 /** The host names that a server on a loopback address answers to. */
-import { HttpError } from "../errors/index.ts"
+import { HttpError, quoted } from "../errors/index.ts"
 
 const own: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"])
 
@@ -14,7 +14,7 @@ export const hostGuard = (host: string, hosts: ReadonlyArray<string> | undefined
     if (own.has(hostname)) return
     throw new HttpError(
       "host_refused",
-      `This server listens on this computer alone and does not answer to the host ${JSON.stringify(hostname.slice(0, 200))}; list it in \`hosts\` if a proxy asks under that name`
+      `This server listens on this computer alone and does not answer to the host ${quoted(hostname)}; list it in \`hosts\` if a proxy asks under that name`
     )
   }
 }

@@ -1,7 +1,7 @@
 /** The tools that a client runs itself, for one turn. */
 import { ValidationError } from "@troupe/chat/errors"
 import { Tool } from "@troupe/chat/tools"
-import { HttpError } from "../errors/index.ts"
+import { beginningOf, HttpError, quoted } from "../errors/index.ts"
 
 /** A tool of the client. */
 export interface ClientTool {
@@ -21,7 +21,7 @@ export const manualTool = (
   { name, description, parameters, strict }: ClientTool,
   taken: ReadonlySet<string>
 ): Tool.Tool => {
-  const said = JSON.stringify(name.slice(0, 100))
+  const said = quoted(name)
   if (taken.has(name))
     throw new HttpError(
       "invalid_input",
@@ -31,7 +31,7 @@ export const manualTool = (
     throw new HttpError(
       "invalid_input",
       `The tool ${said} needs as its \`parameters\` a JSON schema of an object: { "type": "object", "properties": { … } }`,
-      { issues: [{ field: ["tools", name.slice(0, 100), "parameters", "type"], reason: 'must be "object"' }] }
+      { issues: [{ field: ["tools", beginningOf(name, 100), "parameters", "type"], reason: 'must be "object"' }] }
     )
   try {
     return Tool.make({

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import * as z from "zod"
-import { fitting } from "../../src/errors/issues.ts"
+import { fitting, quoted } from "../../src/errors/index.ts"
 
 const types = z.strictObject({
   text: z.string(),
@@ -70,4 +70,11 @@ it("at most twenty problems are named, and long names and reasons are cut", () =
   expect(issues).toHaveLength(20)
   const long = fitting(z.record(z.string(), z.string("r".repeat(400))), { ["n".repeat(200)]: 1 })
   expect(long.issues).toEqual([{ field: ["n".repeat(100)], reason: "r".repeat(300) }])
+})
+
+it("WELL1 a long text of a client that an error quotes keeps its surrogate pairs", () => {
+  const long = `${"a".repeat(99)}😀`
+  expect(quoted(long)).toBe(`"${"a".repeat(99)}"`)
+  const { issues = [] } = fitting(z.strictObject({}), { [long]: 1 })
+  expect(JSON.stringify(issues)).not.toContain("\\ud83d")
 })

@@ -159,6 +159,7 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("the title", await titleOf(recordWith("a", [assistant("Hi.")])), "")
       same("the title", await titleOf(recordWith("a", [hooked, user("this")])), "this")
       same("the title", await titleOf(said("b", "\u{1F600}".repeat(80))), "\u{1F600}".repeat(80))
+      same("the title", await titleOf(said("d", `a${" ".repeat(1_598)}\u{1F600}`)), "a")
       same("the title", await titleOf(said("c", "\u{1F600}".repeat(81))), `${"\u{1F600}".repeat(79)}…`)
     }
   ),

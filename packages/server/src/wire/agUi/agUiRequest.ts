@@ -6,7 +6,7 @@
 import type { ContentPart } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../../errors/index.ts"
+import { HttpError, quoted } from "../../errors/index.ts"
 import { checkedContent, filePart } from "../index.ts"
 
 const Part = z.looseObject({
@@ -94,10 +94,7 @@ const partsOf = (content: AgUiInput["content"]): ReadonlyArray<ContentPart> =>
     if (type === "text" && text !== undefined) return text === "" ? [] : [{ type: "text", text }]
     const source = sourceOf(part)
     if (source === undefined || source.type === "file")
-      throw unreadable(
-        `A part of the type ${JSON.stringify(type.slice(0, 100))} has text, or the data or the URL of a file`,
-        "content"
-      )
+      throw unreadable(`A part of the type ${quoted(type)} has text, or the data or the URL of a file`, "content")
     const mediaType = source.mimeType ?? (type === "image" ? "image/*" : "application/octet-stream")
     const url = source.type === "data" ? `data:${mediaType};base64,${source.value}` : source.value
     return [filePart(url, mediaType, filenameOf(part))]

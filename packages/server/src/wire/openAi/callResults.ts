@@ -1,6 +1,6 @@
 /** Checks that each result of a request's thread belongs to a call of the message before it. */
 import type { Message } from "@troupe/chat/messages"
-import { HttpError } from "../../errors/index.ts"
+import { HttpError, quoted } from "../../errors/index.ts"
 
 /**
  * Throws an `HttpError` (422) for a result that follows no message with its call. `field` is the part of the body with the
@@ -19,5 +19,5 @@ const orphan = (id: string, field: string): HttpError =>
   new HttpError(
     "invalid_input",
     "A tool result follows no assistant message with its call; send that message before it, or leave the result out",
-    { issues: [{ field: [field], reason: `no call ${JSON.stringify(id.slice(0, 100))} before its result` }] }
+    { issues: [{ field: [field], reason: `no call ${quoted(id)} before its result` }] }
   )

@@ -3,7 +3,7 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../../errors/index.ts"
+import { HttpError, quoted } from "../../errors/index.ts"
 import { checkedAnswer, checkedContent, checkedLength, filePart, manualTool } from "../index.ts"
 import { answerOf } from "./replyParts.ts"
 
@@ -118,7 +118,7 @@ const partOf = ({ type, text, image_url, file }: Part): ContentPart => {
   if (type === "file" && file?.file_data !== undefined)
     return filePart(file.file_data, "application/octet-stream", file.filename)
   throw new HttpError("invalid_input", "A part of a message is text, an image_url, or a file with its file_data", {
-    issues: [{ field: ["messages", "content"], reason: `no parts of the type ${JSON.stringify(type.slice(0, 100))}` }]
+    issues: [{ field: ["messages", "content"], reason: `no parts of the type ${quoted(type)}` }]
   })
 }
 

@@ -5,7 +5,7 @@
  *          of them is new. Everything before is ignored.
  */
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
-import { HttpError } from "../../errors/index.ts"
+import { beginningOf, HttpError, quoted } from "../../errors/index.ts"
 import { checkedAnswer, checkedContent, checkedLength, filePart } from "../index.ts"
 import { placeIn, type ResponsePlace, toolCallIdIn } from "./responseIds.ts"
 import { answerOf } from "./replyParts.ts"
@@ -151,7 +151,7 @@ const messageOf = (item: ResponsesItem, mostCharacters: number): Message.Message
 
 const unknownItem = ({ type }: ResponsesItem): HttpError =>
   new HttpError("invalid_input", "An item of the input is a message, a function_call or a function_call_output", {
-    issues: [{ field: ["input"], reason: `no items of the type ${JSON.stringify(type ?? null).slice(0, 100)}` }]
+    issues: [{ field: ["input"], reason: `no items of the type ${beginningOf(JSON.stringify(type ?? null), 100)}` }]
   })
 
 /** Throws an `HttpError` (422) for an item that is neither a message, an answer nor the result of a call. */
@@ -198,6 +198,6 @@ const partOf = (part: ResponsesPart): ContentPart => {
   throw new HttpError(
     "invalid_input",
     "A part is input_text, an input_image with its image_url, or an input_file with its file_data or file_url",
-    { issues: [{ field: ["input", "content"], reason: `no parts of the type ${JSON.stringify(type.slice(0, 100))}` }] }
+    { issues: [{ field: ["input", "content"], reason: `no parts of the type ${quoted(type)}` }] }
   )
 }

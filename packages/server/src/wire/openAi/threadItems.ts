@@ -6,7 +6,7 @@
  */
 import type { ContentPart, Message } from "@troupe/chat/messages"
 import * as z from "zod"
-import { HttpError } from "../../errors/index.ts"
+import { HttpError, quoted } from "../../errors/index.ts"
 import { isSaid, isStep, stepsOf } from "../index.ts"
 import { ResponseItems } from "./responseItems.ts"
 import { idsOf, longestId } from "./responseIds.ts"
@@ -114,4 +114,4 @@ export const pageOf = (
 
 /** The refusal of an item that a list does not have. */
 export const noItem = (id: string): HttpError =>
-  new HttpError("not_found", `There is no item ${JSON.stringify(id.slice(0, 100))} in this list`)
+  new HttpError("not_found", `There is no item ${quoted(id)} in this list`)
