@@ -19,7 +19,7 @@ const folder = join(import.meta.dirname, "../fixtures/replies")
 export const recordings: ReadonlyArray<string> = readdirSync(folder).map((file) => file.replace(".chunks.txt", ""))
 
 /** The path of a recording. A recording of another folder has its path as its name. */
-export const pathOf = (name: string): string => (isAbsolute(name) ? name : join(folder, `${name}.chunks.txt`))
+const pathOf = (name: string): string => (isAbsolute(name) ? name : join(folder, `${name}.chunks.txt`))
 
 /** What came of a loop: the bodies of its requests, and the first reply. */
 interface Ran<Reply> {
