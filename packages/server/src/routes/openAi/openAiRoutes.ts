@@ -26,7 +26,7 @@ import {
   usageOf
 } from "../../wire/openAi/index.ts"
 import { modelNamed, modelNames, withoutInstructions } from "./models.ts"
-import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
 
 /** The common fields of all chunks, and of the whole answer. */
 interface Head {
@@ -70,7 +70,7 @@ const runOf = async (
   const messages = body.messages.map((said) => messageOf(said, limits.messageCharacters))
   checkResults(messages, "messages")
   const { thread, rest } = withoutInstructions(messages, options)
-  return { events: await troupe.stream(thread, { ...rest, signal }) }
+  return opened(await troupe.stream(thread, { ...rest, signal }))
 }
 
 /** The conversation a request names. */

@@ -24,6 +24,21 @@ export const begun = async (chat: LocalChatRef, turn: LiveTurn): Promise<Run> =>
   return { events: eventsOf(chat, turn), reads: { chat, turn } }
 }
 
+/** The run of a stream, once its first event came. Rejects with the reason of a refused request, before the answer begins. */
+export const opened = async (stream: Run["events"]): Promise<Run> => {
+  let first: IteratorResult<Event, undefined> | undefined = await stream.next()
+  const events: Run["events"] = {
+    [Symbol.asyncIterator]: () => events,
+    next: () => {
+      const next = first === undefined ? stream.next() : Promise.resolve(first)
+      first = undefined
+      return next
+    },
+    return: async () => (await stream.return?.()) ?? { done: true, value: undefined }
+  }
+  return { events }
+}
+
 /** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */
 export const answered = async (call: Call, answer: (gone: AbortSignal) => Promise<Response>): Promise<Response> => {
   const gone = new AbortController()

@@ -46,7 +46,7 @@ import {
   unexpected
 } from "../../wire/openAi/index.ts"
 import { modelNamed, withoutInstructions } from "./models.ts"
-import { answered, begun, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
 import { ofRun, ofRunning, ofStored, ResponseStream } from "./responseStream.ts"
 
 type Context = ChatSnapshot["context"]
@@ -119,7 +119,7 @@ const unstored = async (
   const { thread, rest } = withoutInstructions(instructed, options)
   const ids = idsUnder(System.uuid(call.troupe.system, "server"))
   return {
-    run: { events: await call.troupe.stream(thread, { ...rest, signal }) },
+    run: await opened(await call.troupe.stream(thread, { ...rest, signal })),
     head: headOf(ids.response, { created: createdAt(call), model: body.model }, body),
     newItems: () => new ResponseItems(ids, (name) => manual.has(name))
   }
