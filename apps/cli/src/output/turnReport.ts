@@ -51,6 +51,9 @@ export const reportTurn = async (
           streamed = true
           display.text(visible(event.delta))
           break
+        case "request_delayed":
+          display.line(paint.warn(`… waits ${duration(event.waitMs)} and asks again: ${event.reason}`))
+          break
         case "message_completed":
           if (streamed) display.text("\n")
           streamed = false

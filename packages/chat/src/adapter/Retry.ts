@@ -11,6 +11,7 @@
  * RETRY3. When the provider asks for a delay, that delay is used, even above `maxDelayMs`.
  * RETRY4. When the provider asks for a delay above `maxRetryAfterMs`, the request is not retried. The next fallback gets it;
  *         without one, it fails with that delay in its error.
+ * RETRY5. A wait of more than a second is a `request_delayed` event, and in the snapshot and the view of a chat with its end.
  *
  * @module
  * @source ALLM.Retry

@@ -1,6 +1,6 @@
 /**
- * The events of a step and of a chat: one closed union of eighteen tags, the third version of it. The first had sixteen, which
- * keep their meaning, and neither `reasoning_delta` nor `child_event`.
+ * The events of a step and of a chat: one closed union of nineteen tags, the fourth version of it. The first had sixteen, which
+ * keep their meaning, and neither `reasoning_delta` nor `child_event` nor `request_delayed`.
  *
  * **Order**: all adapter events of a step, then for each executed call its three tool events together, in completion
  * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`. The events of the child
@@ -192,6 +192,24 @@ const ChildEvent = z
   })
   .readonly()
 
+/**
+ * The request waits more than a second before it is sent again (RETRY5). Comes before the events of the adapter.
+ *
+ * **Units**: `waitMs` is the whole wait, and `retryAt` its end on the system's clock, both in milliseconds. `attempt` is the
+ * attempt that failed, counted from 1, and `reason` that of its `AdapterError`.
+ */
+const RequestDelayed = z
+  .object({
+    type: z.literal("request_delayed"),
+    waitMs: z.number(),
+    retryAt: z.number(),
+    attempt: z.number(),
+    adapter: z.string(),
+    reason: z.string()
+  })
+  .readonly()
+export type RequestDelayed = z.infer<typeof RequestDelayed>
+
 /** The events of an adapter. */
 export const AdapterEvent = z.discriminatedUnion("type", [
   MessageStarted,
@@ -221,23 +239,25 @@ export type ToolEvent = z.infer<typeof ToolEvent>
  * Every event of a chat.
  *
  * **Details**: `Event.version` is the version of this union. A new version only adds tags: a reader ignores an event whose tag
- * it does not handle, as `StreamCollector` does. `reasoning_delta` came with version 2, and `child_event` with version 3.
+ * it does not handle, as `StreamCollector` does. `reasoning_delta` came with version 2, `child_event` with version 3, and
+ * `request_delayed` with version 4.
  *
  * @example
  * ```ts import.meta.vitest
  * import { Event } from "@troupe/chat/events"
  *
- * Event.version // => 3
+ * Event.version // => 4
  * ```
  */
 export const Event = Object.assign(
-  z.discriminatedUnion("type", [AdapterEvent, ToolEvent, ChildEvent, StepCompleted, ChatCompleted]),
-  { version: 3 as const }
+  z.discriminatedUnion("type", [RequestDelayed, AdapterEvent, ToolEvent, ChildEvent, StepCompleted, ChatCompleted]),
+  { version: 4 as const }
 )
-export type Event = AdapterEvent | ToolEvent | ChildEvent | StepCompleted | ChatCompleted
+export type Event = RequestDelayed | AdapterEvent | ToolEvent | ChildEvent | StepCompleted | ChatCompleted
 
 /** All tags. */
 export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
+  "request_delayed",
   "message_started",
   "text_delta",
   "text_completed",

@@ -18,7 +18,7 @@
  * @source ALLM.StreamCollector
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
-import type { Event } from "./Event.ts"
+import type { Event, RequestDelayed } from "./Event.ts"
 import { RunCollector } from "./runCollector.ts"
 import { reportedUsage } from "./reportedUsage.ts"
 import {
@@ -60,6 +60,7 @@ export class StreamCollector {
   #usage: Usage = {}
   #message: AssistantMessage | undefined
   #metadata: Record<string, unknown> = {}
+  #delayed: RequestDelayed | undefined
   #failed = false
   #completed = false
   /** The cached response, until the next event. */
@@ -100,6 +101,11 @@ export class StreamCollector {
     return this.#completed
   }
 
+  /** The wait of the request before it is sent again, until its next event. */
+  get delayed(): RequestDelayed | undefined {
+    return this.#delayed
+  }
+
   /** Whether an error was seen. */
   get failed(): boolean {
     return this.#failed
@@ -134,7 +140,11 @@ export class StreamCollector {
   apply(event: Event): void {
     if (typeof event !== "object" || event === null) return
     this.#response = undefined
+    this.#delayed = undefined
     switch (event.type) {
+      case "request_delayed":
+        this.#delayed = event
+        return
       case "text_delta":
         if (typeof event.delta === "string") this.#text += event.delta
         return
@@ -187,6 +197,7 @@ export class StreamCollector {
   /** Records a failure that came without an event. */
   fail(error: unknown): void {
     this.#response = undefined
+    this.#delayed = undefined
     this.#failed = true
     this.#metadata["error"] ??= error
   }

@@ -6,6 +6,7 @@ export type {
   ErrorEvent,
   MessageCompleted,
   MessageStarted,
+  RequestDelayed,
   ToolCallCompleted,
   ToolEvent
 } from "./Event.ts"

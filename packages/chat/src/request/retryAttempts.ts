@@ -2,7 +2,7 @@
 import { System } from "@troupe/otp"
 import { type Adapter, type AdapterStream, type Answerer, isSeveral, type Yielded } from "../adapter/index.ts"
 import { AdapterError, isObject, isPreflightError, type PreflightError } from "../errors/index.ts"
-import type { AdapterEvent } from "../events/index.ts"
+import { type AdapterEvent, emit } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
 import * as Fallback from "../adapter/Fallback.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
@@ -63,13 +63,24 @@ const refusalOf = (error: unknown): PreflightError =>
 /** The refused attempt before a delay. */
 export interface RetriedAttempt extends AttemptPlace, Pick<RequestRefused, "error" | "delayMs"> {}
 
-/** Calls `onRetry` before a delay; its exceptions and rejections are rethrown to the reader. */
+/** A delay of more than this has an event (RETRY5), in milliseconds. */
+const longDelayMs = 1_000
+
+/** Reports a delay: a long one as an event, and each to `onRetry`, whose exceptions and rejections are rethrown to the reader. */
 export const notifyRetry = (sent: RunnableRequest, retried: RetriedAttempt): void => {
-  const { options, outlet } = sent
+  const { collector, options, outlet } = sent
   const { attempt, delayMs = 0 } = retried
   const error = original(retried.error)
-  if (options.onRetry === undefined || !(error instanceof AdapterError)) return
+  if (!(error instanceof AdapterError)) return
   const adapter = attemptOf(sent, retried).adapter.name
+  if (delayMs > longDelayMs) {
+    const { reason } = error
+    const retryAt = options.system.clock.now() + delayMs
+    const event = { type: "request_delayed", waitMs: delayMs, retryAt, attempt, adapter, reason } as const
+    collector.apply(event)
+    emit(outlet, [event], { send: () => {} })
+  }
+  if (options.onRetry === undefined) return
   try {
     const returned: unknown = options.onRetry({ attempt, delayMs, error, adapter, requestId: options.requestId })
     if (isPromiseLike(returned)) Promise.resolve(returned).catch((thrown: unknown) => outlet.fail(thrown))

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { RequestDelayed } from "../events/index.ts"
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
 import {
   asShown,
@@ -59,6 +60,8 @@ interface InputView {
  * - `messages`: the thread as committed
  * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some.
  *   A reply in JSON also has its `object` so far, which nothing has validated
+ * - `delayed`: the wait of the request before it is sent again, if it takes more than a second: its length `waitMs`, its end
+ *   `retryAt` on the system's clock, both in milliseconds, and the `reason`. It is there until the reply begins
  * - `toolCalls`: the calls of the running step, or of the last one until the next begins. The running call of a sub-agent with
  *   `events` has its `child`
  * - `tasks`: the background tasks whose end the thread does not have
@@ -74,6 +77,7 @@ export interface ChatView {
   readonly phase: ChatPhase
   readonly messages: ReadonlyArray<Message>
   readonly partial: PartialReply
+  readonly delayed: RequestDelayed | undefined
   readonly toolCalls: ReadonlyArray<CallView>
   readonly tasks: ReadonlyArray<ShownTask>
   readonly question: PendingQuestion | undefined
@@ -105,6 +109,7 @@ const rest: ReadonlyArray<Rest> = [
   "agent",
   "status",
   "phase",
+  "delayed",
   "toolCalls",
   "tasks",
   "question",
@@ -125,6 +130,7 @@ const nothing: ChatView = {
   phase: "idle",
   messages: [],
   partial: { text: "" },
+  delayed: undefined,
   toolCalls: [],
   tasks: [],
   question: undefined,
@@ -170,6 +176,7 @@ export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: Chat
     phase: context.phase,
     messages: messagesOf(context.thread.messages, before?.messages),
     partial: before !== undefined && isSamePartial(before.partial, partial) ? before.partial : partial,
+    delayed: sharing(before?.delayed, context.delayed),
     toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
     tasks: sharingEach(before?.tasks, context.tasks.map(taskOf)),
     question: sharing(before?.question, asCopy(context.pendingQuestion)),

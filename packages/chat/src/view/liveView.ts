@@ -31,7 +31,7 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
-import type { Event, StreamCollector } from "../events/index.ts"
+import type { Event, RequestDelayed, StreamCollector } from "../events/index.ts"
 import { SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type DraftKeeping, Drafts } from "../store/index.ts"
@@ -101,6 +101,8 @@ export interface LiveContext extends Omit<ChatContext, Shown | "inbox" | "partia
    * The running step's reply so far, with its object if it is JSON by its `responseFormat`; empty once it is in the thread.
    */
   readonly partial: PartialReply
+  /** The wait of the running request before it is sent again, if it takes more than a second; until the reply begins. */
+  readonly delayed: RequestDelayed | undefined
   /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The background tasks whose end the thread does not have. */
@@ -239,7 +241,7 @@ export class LiveView implements StepWatcher {
   published(event: Event): void {
     this.follower?.event(event)
     if (event.type === "tool_execution_completed") this.#children?.ended(event.id)
-    if (event.type !== "message_started") return this.changed()
+    if (event.type !== "message_started" && event.type !== "request_delayed") return this.changed()
     this.#snapshot = undefined
     this.#notify()
     this.#seen()
@@ -403,6 +405,7 @@ export class LiveView implements StepWatcher {
       failure: valueOf(context.failure),
       phase,
       partial: this.#partialOf(context, { turn, partial }),
+      delayed: collector?.delayed,
       toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
       tasks: this.tasks ?? noTasks,
       permissionMode:

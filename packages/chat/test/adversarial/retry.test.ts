@@ -5,6 +5,7 @@ import * as Chat from "../../src/loop/Chat.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { handAdapter } from "../double/handAdapter.ts"
+import * as ChatView from "../../src/view/ChatView.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
@@ -52,7 +53,65 @@ describe("a request that waits to be sent again", () => {
     const reading = readAll(events)
     await until(() => adapter.requests.length === 2)
     await events.return()
-    expect(tagsOf(await reading).at(-1)).toBe("step_completed")
+    expect(tagsOf(await reading).slice(-2)).toEqual(["step_completed", "request_delayed"])
+  })
+
+  test("RETRY5 of a living chat shows the end of a long wait until the reply begins, and a short one not at all", async () => {
+    const busy: Script = [{ preflightError: "rate_limited", retryAfterMs: 48_000 }]
+    const adapter = check.fake({ scripts: [refused, busy, says("yes")] })
+    const { troupe, clock } = await check.troupe({ adapter, retry: { baseDelayMs: 1_000, jitterMs: 0 } })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    const types: Array<string> = []
+    const reading = (async () => {
+      for await (const { type } of turn) types.push(type)
+    })()
+    await clock.advance(999)
+    expect(chat.getSnapshot()?.context.delayed).toBeUndefined()
+    await clock.advance(1)
+    const wait = { waitMs: 48_000, retryAt: clock.now() + 48_000, attempt: 2, adapter: "fake", reason: "rate_limited" }
+    const before = ChatView.of("c", chat.getSnapshot())
+    expect(before).toMatchObject({ phase: "requesting", delayed: wait })
+    expect(ChatView.apply(undefined, ChatView.patch(undefined, before) ?? {})).toEqual(before)
+    await clock.advance(47_999)
+    expect(chat.getSnapshot()?.context.delayed).toMatchObject(wait)
+    await clock.advance(1)
+    await reading
+    expect(types.filter((type) => type === "request_delayed" || type === "message_started")).toEqual([
+      "request_delayed",
+      "message_started"
+    ])
+    const after = ChatView.of("c", chat.getSnapshot(), before)
+    expect(after.delayed).toBeUndefined()
+    expect(ChatView.apply(before, ChatView.patch(before, after) ?? {})).toEqual(after)
+    await troupe.stop()
+  })
+
+  test("RETRY5 of a stream on plain values is its first event, whether or not the reader waits for it", async () => {
+    for (const isRead of [true, false]) {
+      const { system, clock } = check.system()
+      const adapter = check.fake({ scripts: [refused, says("yes")] })
+      const retry = { baseDelayMs: 2_000, jitterMs: 0 }
+      const events = await Chat.stream(Engine.make({ adapter, retry }), hi, { system })
+      const first = events.next()
+      expect((await first).value).toMatchObject({ type: "request_delayed", waitMs: 2_000, reason: "rate_limited" })
+      const rest = isRead ? readAll(events) : undefined
+      await clock.advance(2_000)
+      expect(tagsOf(await (rest ?? readAll(events)))[0]).toBe("message_started")
+    }
+  })
+
+  test("RETRY5 that is cancelled shows no wait any more", async () => {
+    const adapter = check.fake({ scripts: [refused, says("never")] })
+    const { troupe, clock } = await check.troupe({ adapter, retry: forLong })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    await clock.advance(0)
+    expect(chat.getSnapshot()?.context.delayed).toMatchObject({ reason: "rate_limited" })
+    await chat.cancel()
+    await turn.result()
+    expect(chat.getSnapshot()?.context.delayed).toBeUndefined()
+    await troupe.stop()
   })
 
   test("of a living chat ends with a cancel, and the next turn asks anew", async () => {

@@ -404,6 +404,14 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
     "error"
   ),
   chat_completed: fields({ type: oneOf("chat_completed"), result: chatResult }),
+  request_delayed: fields({
+    type: oneOf("request_delayed"),
+    waitMs: count,
+    retryAt: count,
+    attempt: count,
+    adapter: text,
+    reason: text
+  }),
   child_event: fields({
     type: oneOf("child_event"),
     toolCallId: text,

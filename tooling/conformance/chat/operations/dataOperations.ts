@@ -65,7 +65,9 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
     return failure === undefined ? { value: first, deterministic: first === encode() } : { failure }
   },
   // The cases have the first version of the events.
-  "event.tags": () => ({ value: Event.tags.filter((tag) => tag !== "reasoning_delta" && tag !== "child_event") }),
+  "event.tags": () => ({
+    value: Event.tags.filter((tag) => tag !== "request_delayed" && tag !== "reasoning_delta" && tag !== "child_event")
+  }),
   "event.is_event": ({ event, value }) => ({
     value: Event.isEvent(event === undefined ? construct(value) : forms.event.from(event))
   }),

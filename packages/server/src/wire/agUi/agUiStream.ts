@@ -102,6 +102,10 @@ export class AgUiStream {
         return this.ended(event.result)
       case "message_completed":
         return this.#filesOf(event.message)
+      case "request_delayed": {
+        const { type: _, ...value } = event
+        return [{ type: "CUSTOM", name: "troupe.delayed", value }]
+      }
       case "child_event": {
         const value = childData(event)
         return value === undefined ? [] : [{ type: "CUSTOM", name: "troupe.child", value }]

@@ -133,10 +133,9 @@ export class UiStream {
         return this.#stepCompleted(event)
       case "chat_completed":
         return this.ended(event.result)
-      case "child_event": {
-        const data = childData(event)
-        return data === undefined ? [] : [{ type: "data-troupe-child", transient: true, data }]
-      }
+      case "request_delayed":
+      case "child_event":
+        return transientData(event)
       case "tool_execution_started":
       case "message_completed":
       case "raw_chunk":
@@ -376,4 +375,16 @@ const finishReasons: Readonly<Record<string, string>> = {
   content_filter: "content-filter",
   error: "error",
   other: "other"
+}
+
+/** The data part of an event that no message keeps. */
+const transientData = (
+  event: Extract<Event, { readonly type: "request_delayed" | "child_event" }>
+): ReadonlyArray<UiChunk> => {
+  if (event.type === "child_event") {
+    const child = childData(event)
+    return child === undefined ? [] : [{ type: "data-troupe-child", transient: true, data: child }]
+  }
+  const { type: _, ...data } = event
+  return [{ type: "data-troupe-delayed", transient: true, data }]
 }
