@@ -36,7 +36,9 @@ export interface AdapterOptions {
  * `message_completed`. The sequence starts with one `message_started`. A text that starts with a `text_delta`, even an
  * empty one, is completed by one `text_completed` (TEXT1). When a reply is more than a text and its calls, the `message` of
  * `message_completed` has its `parts` in their order; its reasoning also streams as `reasoning_delta` events. Each call of a reply has an
- * id of its own: of two completed calls with one id, the last replaces the first. The finish reason of a reply is `tool_calls` only when the
+ * id of its own: of two completed calls with one id, the last replaces the first. A completed call
+ * with `metadata.approval` is the provider's question whether it may run the call itself; its result has the outcome `completed` only if a
+ * person or the permissions allow it. The finish reason of a reply is `tool_calls` only when the
  * provider waits for the results of its calls. Yield adapter events only, and after `message_completed` only
  * `raw_chunk` and `error`: any other event ends the request with an `AdapterError` (`malformed_response`). So does the
  * 1,001st value that is not an event. When the sequence's `return` is called or the signal is aborted, release the

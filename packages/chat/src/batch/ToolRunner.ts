@@ -9,7 +9,7 @@ import { EngineError, quoted, ValidationError } from "../errors/index.ts"
 import { resolveOptions, type StepOptions, toolsFindings } from "../options/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { EventStream, outletIn } from "../events/index.ts"
-import { newStepId, type Tool } from "../tool/index.ts"
+import { newStepId, type Tool, toolFor } from "../tool/index.ts"
 import { callsFindings } from "./callChecks.ts"
 import { BatchLife, type ToolBatchResult } from "./batchContract.ts"
 import { original } from "../values/index.ts"
@@ -98,7 +98,7 @@ const start = (
   checkBatch(toolCalls, tools)
   const resolved = resolveOptions({ ...(engine ?? Engine.make({})), tools }, options)
   if (toolCalls.length === 0) return undefined
-  const unknown = toolCalls.find((call) => !resolved.toolsByName.has(call.name))
+  const unknown = toolCalls.find((call) => toolFor(resolved.toolsByName, call) === undefined)
   if (unknown !== undefined) {
     return new EngineError("unknown_tool", {
       message: `There is no tool ${quoted(unknown.name)}; add it to the tools`,

@@ -19,7 +19,7 @@ import { text, type ToolCall } from "../model/index.ts"
 import { crashed, type Gate, gateBatch, type GateVerdict, isGated, type Permissions, refuse } from "../gate/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
-import type { Tool } from "../tool/index.ts"
+import { isProviderApproval, type Tool } from "../tool/index.ts"
 
 /** The options of a gate. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
@@ -28,8 +28,13 @@ export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "ho
 }
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
-export const batchGateOf = (given: GateOptions, system: System.System): BatchGate | undefined => {
-  const options = given.permitted === true ? { ...given, permissions: listsOf(given.permissions) } : given
+export const batchGateOf = (
+  given: GateOptions,
+  system: System.System,
+  calls: ReadonlyArray<ToolCall> = []
+): BatchGate | undefined => {
+  const { permissions = calls.some(isProviderApproval) ? {} : undefined } = given
+  const options = { ...given, permissions: given.permitted === true ? listsOf(given.permissions) : permissions }
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
     ? new BatchGate(options, system)
     : undefined

@@ -10,7 +10,7 @@ import { haltedOutcome, refusedOutcome, toolFailure, type ToolOutcome } from "..
 import type { GateVerdict } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallEnd } from "../schedule/index.ts"
-import type { Tool } from "../tool/index.ts"
+import { isProviderApproval, type Tool, toolFor } from "../tool/index.ts"
 import type { IntentJournal, ToolBatchInput } from "./batchContract.ts"
 import type { BatchGate } from "./batchGate.ts"
 import { type CallSlots, endOf, isOver, type Slot } from "./callTable.ts"
@@ -48,7 +48,7 @@ export class CallStarts {
     const calls = this.#judged.map(({ index, toolCall }) => ({
       index,
       toolCall,
-      tool: this.#input.toolsByName.get(toolCall.name)
+      tool: toolFor(this.#input.toolsByName, toolCall)
     }))
     let last: Slot | undefined
     return gate.judge(calls, (index) => {
@@ -89,7 +89,8 @@ export class CallStarts {
     const { toolsByName } = this.#input
     const fault = this.faults.get(slot.index)
     if (fault !== undefined) this.#calls.settle(slot, HandlerResult.error(fault))
-    else if (!toolsByName.has(slot.toolCall.name)) this.#calls.settle(slot, notFound(slot.toolCall, toolsByName))
+    else if (toolFor(toolsByName, slot.toolCall) === undefined)
+      this.#calls.settle(slot, notFound(slot.toolCall, toolsByName))
     else if (this.#error !== undefined && this.journalOf(slot) !== undefined) this.#notStarted(slot, "store_failed")
     return isOver(slot) ? endOf(slot) : undefined
   }
@@ -97,7 +98,7 @@ export class CallStarts {
   /** The journal, if it records this call. */
   journalOf({ toolCall }: Slot): IntentJournal | undefined {
     const { journal, toolsByName } = this.#input
-    return toolsByName.get(toolCall.name)?.effect === "read" ? undefined : journal
+    return isProviderApproval(toolCall) || toolsByName.get(toolCall.name)?.effect === "read" ? undefined : journal
   }
 
   /** Ends a call that writes and whose intent is not stored. The call may be over already. */

@@ -23,7 +23,7 @@ import { QueueSource } from "../events/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { ChildWait, Mode } from "../record/index.ts"
-import { type CallPlace, idempotencyKey, type Tool } from "../tool/index.ts"
+import { type CallPlace, idempotencyKey, type Tool, toolFor } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
@@ -171,7 +171,10 @@ export class CallSlots {
     const { toolsByName } = this.#input
     return this.all.filter(
       (slot) =>
-        slot.toolCall.arguments !== null && toolsByName.has(slot.toolCall.name) && !slot.hasStarted && !isOver(slot)
+        slot.toolCall.arguments !== null &&
+        toolFor(toolsByName, slot.toolCall) !== undefined &&
+        !slot.hasStarted &&
+        !isOver(slot)
     )
   }
 

@@ -51,7 +51,7 @@ import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
 import type { ChildWait, Mode } from "../record/index.ts"
-import { childWaitIn, type Tool } from "../tool/index.ts"
+import { childWaitIn, type Tool, toolFor } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
@@ -96,7 +96,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
   /** Starts the calls, or goes on with those that a stored batch has. */
   begin(state: BatchState): void {
     this.#input.outlet.attach(this.#calls.source)
-    this.#gate = batchGateOf(this.#input.options, this.#system)
+    this.#gate = batchGateOf(this.#input.options, this.#system, this.#input.toolCalls)
     for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
     if (state.cancelled || state.calls.some(({ begun }) => begun)) this.#restore(state)
     if (this.#gate?.judges === true && !state.cancelled && this.#calls.judged().length > 0) {
@@ -127,7 +127,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 
   #toolOf(slot: Slot | undefined): Tool | undefined {
-    return slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    return slot === undefined ? undefined : toolFor(this.#input.toolsByName, slot.toolCall)
   }
 
   /** Applies the verdicts of the gate (BATCH6). */
@@ -350,7 +350,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
 
   #start(slot: Slot): void {
     const { index, toolCall } = slot
-    const tool = this.#input.toolsByName.get(toolCall.name)
+    const tool = toolFor(this.#input.toolsByName, toolCall)
     if (tool === undefined) return
     slot.status = "running"
     slot.hasStarted = true

@@ -21,7 +21,7 @@ import { callUser, type UserAnswer } from "../async/index.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
 import { unknownNames } from "../errors/index.ts"
 import type { Mode } from "../record/index.ts"
-import type { Tool } from "../tool/index.ts"
+import { isProviderApproval, type Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The rules that judge calls. */
@@ -124,9 +124,9 @@ export const gateCall = async (toolCall: ToolCall, tool: Tool | undefined, gate:
 const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
   const { permissions = {}, hooks } = gate
   const mode = gate.mode ?? permissions.mode ?? "default"
-  const verdict = check(toolCall, tool, permissions, { mode })
+  const ask = permissions.ask ?? (isProviderApproval(toolCall) ? suspend : undefined)
+  const verdict = check(toolCall, tool, { ...permissions, ask }, { mode })
   if (verdict.type === "deny") return denied(toolCall, verdict.denial)
-  const { ask } = permissions
   if (verdict.type === "allow" || ask === undefined) return { type: "allow", toolCall, edited: false }
   if (hooks !== undefined) {
     await Hooks.notify(hooks, "PermissionRequest", { ...Hooks.toolUse(toolCall), mode }, gate)
@@ -142,6 +142,9 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   const userAnswer = await callUser((asking) => ask(question(asking)), { signal, system })
   return userAnswer.type === "aborted" ? userAnswer : answered(toolCall, userAnswer, permissions)
 }
+
+/** Where nobody is asked about a call that its provider asks for, the call waits (PAPPROVAL1). */
+const suspend = (): "suspend" => "suspend"
 
 /** The verdict that follows from an answer about a call that asks to run, or to do what `requested` names. */
 export const answered = (
@@ -170,6 +173,7 @@ export const answered = (
     case "allow": {
       const args = answer.arguments
       if (args === undefined) return { type: "allow", toolCall, edited: false }
+      if (isProviderApproval(toolCall)) return unanswered(toolCall, value)
       return isArguments(args) ? { ...edited(toolCall, args), given: wellFormed(args) } : unanswered(toolCall, value)
     }
     case "deny": {

@@ -24,7 +24,7 @@ import { type Json, write } from "../values/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type Decided, noWait } from "./childAsks.ts"
-import { type Engine, type ParsedArguments, submittedMessage } from "../tool/index.ts"
+import { type Engine, isProviderApproval, type ParsedArguments, submittedMessage } from "../tool/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { deepestLevels, wellFormed } from "../json/index.ts"
 
@@ -88,7 +88,7 @@ const toolsOf = ({ agent }: Pick<PendingApproval, "agent">, { engine, engineOf }
 
 /** DEC3 */
 const checkTools = ({ type }: Decision, waits: PendingApproval, state: DecisionState): void => {
-  if (type !== "allow" && type !== "result") return
+  if ((type !== "allow" && type !== "result") || isProviderApproval(waits.toolCall)) return
   const { id, name } = waits.toolCall
   const below = waits.agent === undefined ? undefined : belowOf(id, state)
   if (below !== undefined) {
@@ -207,12 +207,21 @@ const unsubmittable = (value: unknown, toolCallId: string, limits: DecisionState
   }
 }
 
+/** Why a decision cannot be about a call that its provider runs (PAPPROVAL2). */
+const unapprovable = ({ type, ...decision }: Decision): ReadonlyArray<Finding> => {
+  const advice = 'the provider runs this call as it is; write { type: "allow" }, or deny, or halt'
+  if (type === "result") return [{ field: ["type"], reason: `must_not_be_result: ${advice}` }]
+  const isEdited = "arguments" in decision && decision.arguments !== undefined
+  return isEdited ? [{ field: ["arguments"], reason: `cannot_be_replaced: ${advice}` }] : []
+}
+
 /** The issues of the replaced arguments, if the schema can check them synchronously. */
 const misfits = (
   decision: Decision,
   waits: PendingApproval | undefined,
   state: DecisionState
 ): ReadonlyArray<Finding> => {
+  if (waits !== undefined && isProviderApproval(waits.toolCall)) return unapprovable(decision)
   if (decision.type === "result" && waits?.kind === "question") {
     const isBlank = typeof decision.value === "string" && decision.value.trim() === ""
     return isBlank ? [{ field: ["value"], reason: "must_not_be_blank; deny says that nobody answers" }] : []

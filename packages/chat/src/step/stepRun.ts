@@ -13,7 +13,7 @@ import { PermissionMode } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { OpenCall, StepResult } from "../record/index.ts"
 import { adapterIn, requestOf, type RunnableRequest } from "../request/index.ts"
-import { newStepId } from "../tool/index.ts"
+import { newStepId, toolFor } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { type Held, held, original } from "../values/index.ts"
 import { goingOnWith } from "./decisions.ts"
@@ -125,7 +125,9 @@ const nothing: StepParts = { outcomes: [], left: noCalls, halt: undefined, error
 
 const unknownTool = (step: RunningStep): ToolCall | undefined => {
   const { onUnknownTool, toolsByName } = step.options
-  return onUnknownTool === "error" ? callsOf(step).automatic.find((call) => !toolsByName.has(call.name)) : undefined
+  return onUnknownTool === "error"
+    ? callsOf(step).automatic.find((call) => toolFor(toolsByName, call) === undefined)
+    : undefined
 }
 
 /** Answers every call of the batch, and runs none. */
@@ -140,7 +142,7 @@ const refuseUnknownTool = (step: RunningStep): Pick<StepParts, "outcomes" | "err
     }),
     // The error policy does not apply to an unknown tool, because no tool failed.
     outcomes: callsOf(step).automatic.map((call) =>
-      toolsByName.has(call.name)
+      toolFor(toolsByName, call) !== undefined
         ? endedEarly(call, "not_started", step.options, `not started, because ${quoted(name)} is not a tool`)
         : toolOutcome(call, notFound(call, toolsByName), { toolResultEncoder })
     )

@@ -4,7 +4,7 @@ export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { submittedMessage } from "./submittedResult.ts"
-export { isProviderTool, toolOf } from "./providerTool.ts"
+export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
 export { taskHandle, taskIn } from "./taskHandle.ts"
 export { make } from "./Tool.ts"
 export type {

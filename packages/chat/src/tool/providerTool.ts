@@ -1,6 +1,15 @@
-/** Tools of a provider: the provider declares them, and often runs them itself. */
+/**
+ * Tools of a provider: the provider declares them, and often runs them itself.
+ *
+ * PAPPROVAL1. A call with `metadata.approval` is a provider's question whether it may run a call of its own. It is judged as a call
+ *             that writes, by its name. Where a mode asks and there is no `ask`, it waits for a decision.
+ * PAPPROVAL2. The result of such a call is the decision: its outcome is `completed` only if the call was allowed. Nobody can edit its
+ *             arguments or give its result, since the provider runs it.
+ */
 import * as z from "zod"
 import { dictionary, findingsFor, isObject, unknownName, ValidationError } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolCall } from "../model/index.ts"
 import { make } from "./Tool.ts"
 import { foreignParts, providerToolId } from "./toolChecks.ts"
 import type { ProviderTool, Tool } from "./toolContract.ts"
@@ -37,3 +46,12 @@ export const toolOf = (value: Tool | ProviderTool): Tool => {
 
 const runsHere = ({ id }: ProviderTool): string =>
   `is for a tool that runs here: write tool({ name, provider: { id: "${id}", args }, execute })`
+
+/** Whether a call is a provider's question whether it may run the call (PAPPROVAL1). */
+export const isProviderApproval = ({ metadata }: ToolCall): boolean => metadata?.["approval"] !== undefined
+
+const providerApproval = make({ name: "provider_approval", handler: () => HandlerResult.ok("allowed") })
+
+/** The tool of a call: by its name, or the one that allows a provider to run the call. */
+export const toolFor = (tools: ReadonlyMap<string, Tool>, call: ToolCall): Tool | undefined =>
+  isProviderApproval(call) ? providerApproval : tools.get(call.name)

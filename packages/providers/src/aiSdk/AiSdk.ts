@@ -109,7 +109,8 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
           provider: name,
           providerName: own[0] ?? "",
           rawChunks: adapterOptions.includeRawChunks,
-          ownTools: request.providerTools === undefined ? undefined : new Set(request.tools.map((tool) => tool.name))
+          ownTools: request.providerTools === undefined ? undefined : new Set(request.tools.map((tool) => tool.name)),
+          mayAsk: request.providerTools?.some(({ id }) => id.endsWith(".mcp"))
         }
         return new PartSequence(stream, about, signal, abort)
       } catch (error) {

@@ -17,6 +17,8 @@
  * PART5. Only the arguments of a completed call are parsed.
  * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
  * PART7. The message of a reply that its provider paused has `metadata.paused`, so that the turn continues (PAUSE1).
+ * PART8. A call that the provider runs once a person allows it is a call of the reply with `metadata.approval`: the id and the provider of
+ *        the question (PAPPROVAL1).
  */
 import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
@@ -34,7 +36,11 @@ export interface About {
   readonly rawChunks: boolean
   /** The names of the program's tools, if the request has tools of the provider too. */
   readonly ownTools?: ReadonlySet<string> | undefined
+  /** Whether the provider may ask for the approval of a call that it runs. */
+  readonly mayAsk?: boolean | undefined
 }
+
+type CallPart = Extract<StreamPart, { readonly type: "tool-call" }>
 
 /** The reader of one reply. */
 export class PartReader {
@@ -64,10 +70,16 @@ export class PartReader {
   #about: Record<string, unknown> = {}
   #held: Array<Record<string, unknown>> = []
   #usage: ReturnType<typeof usageOf> = {}
+  readonly #providerName: string
+  readonly #mayAsk: boolean
+  /** A call of the provider, until the next part says whether it needs an approval (PART8). */
+  #undecided: CallPart | undefined
 
   /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
-  constructor({ provider, providerName, rawChunks, ownTools }: About, emit: (event: AdapterEvent) => void) {
+  constructor({ provider, providerName, rawChunks, ownTools, mayAsk }: About, emit: (event: AdapterEvent) => void) {
     this.#provider = provider
+    this.#providerName = providerName
+    this.#mayAsk = mayAsk === true
     this.#parts = new ReplyParts(providerName)
     this.#rawChunks = rawChunks
     this.#ownTools = ownTools
@@ -76,6 +88,7 @@ export class PartReader {
 
   /** Reads one part. */
   read(part: StreamPart): void {
+    if (this.#undecided !== undefined && this.#isAsked(this.#undecided, part)) return
     switch (part.type) {
       case "stream-start":
         if (part.warnings?.length > 0) this.#about["warnings"] = part.warnings
@@ -164,6 +177,7 @@ export class PartReader {
   /** Ends the stream. A reply without a finish, and without an error that explains it, was cut off. */
   end(): void {
     if (this.#completed) return
+    if (this.#undecided !== undefined) this.#isAsked(this.#undecided, undefined)
     const finish = this.#finished()
     if (finish === undefined && !this.#failed) {
       this.fail(this.#started ? (this.#noFinish ?? unfinished(this.#provider)) : unbegun(this.#provider))
@@ -233,12 +247,36 @@ export class PartReader {
     for (let number = 2; ; number++) if (!this.#calls.has(`${given}-${number}`)) return `${given}-${number}`
   }
 
-  #call(part: Extract<StreamPart, { readonly type: "tool-call" }>): void {
-    if (part.providerExecuted === true) {
-      this.#parts.providerCall(part)
-      this.#raw({ ...part, type: "tool_call" })
+  #call(part: CallPart): void {
+    if (part.providerExecuted === true && this.#mayAsk) {
+      this.#undecided = part
       return
     }
+    if (part.providerExecuted === true) {
+      this.#providerCall(part)
+      return
+    }
+    this.#ownCall(part, carried(part.providerMetadata))
+  }
+
+  #providerCall(part: CallPart): void {
+    this.#parts.providerCall(part)
+    this.#raw({ ...part, type: "tool_call" })
+  }
+
+  /** Whether a part asks for the approval of the call before it; any other part says that the provider runs the call (PART8). */
+  #isAsked(call: CallPart, part: StreamPart | undefined): boolean {
+    this.#undecided = undefined
+    const isAsked = part?.type === "tool-approval-request" && part.toolCallId === call.toolCallId
+    if (!isAsked) this.#providerCall(call)
+    else {
+      const approval = { id: part.approvalId, provider: this.#providerName }
+      this.#ownCall(call, { metadata: { ...carried(call.providerMetadata).metadata, approval } })
+    }
+    return isAsked
+  }
+
+  #ownCall(part: CallPart, data: { readonly metadata?: Record<string, unknown> }): void {
     const written: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
     const rawArguments = this.#ownTools?.has(part.toolName) === false ? argumentsOf(written) : written
     const call = JSON.stringify([part.toolName, rawArguments])
@@ -256,7 +294,7 @@ export class PartReader {
       name: part.toolName,
       arguments: args,
       rawArguments,
-      ...carried(part.providerMetadata)
+      ...data
     })
   }
 

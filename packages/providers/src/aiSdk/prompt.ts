@@ -6,6 +6,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ReasoningFilePart,
   LanguageModelV4TextPart,
+  LanguageModelV4ToolApprovalResponsePart,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
@@ -25,6 +26,7 @@ export const promptOf = (
   files: ToolFiles
 ): Array<LanguageModelV4Message> => {
   const calls = new Map<string, ToolCall.ToolCall>()
+  const answered = new Set<string>()
   const prompt: Array<LanguageModelV4Message> = []
   for (const message of messages) {
     switch (message.role) {
@@ -44,16 +46,21 @@ export const promptOf = (
       }
       case "tool": {
         const last = prompt.at(-1)
-        const result = toolResult(message, calls.get(message.toolCallId), (one, toolName) =>
-          toolOutput(one, toolName, declared, providerName, files)
-        )
+        const call = calls.get(message.toolCallId)
+        const approval = approvalOf(call)
+        if (approval !== undefined && approval.provider !== providerName) break
+        if (approval !== undefined) answered.add(message.toolCallId)
+        const result =
+          approval === undefined
+            ? toolResult(message, call, (one, toolName) => toolOutput(one, toolName, declared, providerName, files))
+            : approvalResponse(message, approval.id)
         if (last?.role === "tool") last.content.push(result)
         else prompt.push({ role: "tool", content: [result] })
         break
       }
     }
   }
-  return acceptedBy(sendable(prompt, goesOn(messages.at(-1))), providerName)
+  return acceptedBy(sendable(prompt, goesOn(messages.at(-1)), answered), providerName)
 }
 
 /** Whether the model is to continue after this message: a result, or a reply that its provider paused. */
@@ -101,7 +108,7 @@ const assistantParts = (
       case "text":
         return textPart(part, onlyText)
       case "tool_call":
-        return callPart(calls.get(part.toolCallId), declared)
+        return callPart(calls.get(part.toolCallId), providerName, declared)
       case "provider_tool_call":
         return [providerCallPart(part)]
       case "provider_tool_result":
@@ -136,11 +143,26 @@ const textPart = ({ text, metadata }: PartOf<"text">, onlyText: ReturnType<typeo
   return isBlank(text) && options.providerOptions === undefined ? [] : [{ type: "text", text, ...options }]
 }
 
-const callPart = (call: ToolCall.ToolCall | undefined, declared: Declared): Array<PromptPart> => {
+const callPart = (call: ToolCall.ToolCall | undefined, providerName: string, declared: Declared): Array<PromptPart> => {
   if (call === undefined) return []
   const { id, name, metadata } = call
+  const approval = approvalOf(call)
+  if (approval !== undefined && approval.provider !== providerName) return []
   const input = freeTextOf(call, declared) ?? ToolCall.writtenArguments(call) ?? {}
-  return [{ type: "tool-call", toolCallId: id, toolName: name, input, ...handedBack(metadata) }]
+  const byProvider = approval === undefined ? {} : { providerExecuted: true }
+  return [{ type: "tool-call", toolCallId: id, toolName: name, input, ...byProvider, ...handedBack(metadata) }]
+}
+
+/** The id and the provider of the question that a call is (PART8). */
+const approvalOf = (
+  call: ToolCall.ToolCall | undefined
+): { readonly id: string; readonly provider: string } | undefined =>
+  call?.metadata?.["approval"] as { readonly id: string; readonly provider: string } | undefined
+
+/** The decision about a call that the provider runs: only a completed call was allowed (PAPPROVAL2). */
+const approvalResponse = (message: ToolMessage, approvalId: string): LanguageModelV4ToolApprovalResponsePart => {
+  const approved = (message.outcome ?? "completed") === "completed"
+  return { type: "tool-approval-response", approvalId, approved, ...(!approved && { reason: Message.text(message) }) }
 }
 
 const providerCallPart = (part: PartOf<"provider_tool_call">): PromptPart => ({

@@ -17,13 +17,15 @@ export const isBlank = (text: string): boolean => text.trim() === ""
 
 /**
  * The prompt without its unpaired parts. `goesOn` is whether the model is to continue its reply: the prompt ends with
- * results of its calls, or with replies that its provider paused (PAUSE1).
+ * results of its calls, or with replies that its provider paused (PAUSE1). `answered` are the calls of the provider whose approval
+ * the prompt answers.
  */
 export const sendable = (
   prompt: ReadonlyArray<LanguageModelV4Message>,
-  goesOn: boolean
+  goesOn: boolean,
+  answered: Iterable<string> = []
 ): Array<LanguageModelV4Message> => {
-  const { calls, results } = providerIds(prompt)
+  const { calls, results } = providerIds(prompt, answered)
   const lastUser = prompt.findLastIndex(({ role }) => role === "user")
   const lastAsked = prompt.findLastIndex(({ role }) => role !== "assistant")
   const unpaired = new Set<string>()
@@ -53,9 +55,9 @@ export const sendable = (
 }
 
 /** The ids of the calls that providers ran, and of their results. */
-const providerIds = (prompt: ReadonlyArray<LanguageModelV4Message>) => {
+const providerIds = (prompt: ReadonlyArray<LanguageModelV4Message>, answered: Iterable<string>) => {
   const calls = new Set<string>()
-  const results = new Set<string>()
+  const results = new Set(answered)
   for (const message of prompt) {
     if (message.role !== "assistant") continue
     for (const part of message.content) {
