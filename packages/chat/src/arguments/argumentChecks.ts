@@ -1,4 +1,9 @@
-/** The checks of the arguments of a Troupe and of its chats, which need no chat. Each throws a `ValidationError`. */
+/**
+ * The checks of the arguments of a Troupe and of its chats, which need no chat. Each throws a `ValidationError`.
+ *
+ * OPT2. Each verb of a chat checks its arguments: an unknown option is refused with the option that it resembles (OPT1), and so is a
+ *       value of a wrong type.
+ */
 import { isRecord, unknownOption, ValidationError } from "../errors/index.ts"
 import { checkedMode } from "../gate/index.ts"
 import {
@@ -70,6 +75,17 @@ const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound
   }
 }
 
+/** The options of a verb that begins a turn without an input of its own. */
+const turnOptions = <Options extends { readonly renew?: unknown }>(
+  options: Options | undefined,
+  names: ReadonlyArray<string>
+): Options | undefined => {
+  checkNames(options, names)
+  const renew = options?.renew
+  if (renew !== undefined && typeof renew !== "boolean") throw refusedArgument(["renew"], "must_be_true_or_false")
+  return options
+}
+
 /** The id of a turn, which is that of its input. */
 const turnId = (field: string, given: unknown): string => {
   const id = isRecord(given) ? given["id"] : given
@@ -80,6 +96,7 @@ const turnId = (field: string, given: unknown): string => {
 export const argumentChecks = {
   ask,
   mode,
+  turn: turnOptions,
   attach: checkAttach,
   id: checkId,
   names: checkNames,
@@ -106,6 +123,8 @@ export const argumentChecks = {
     if (typeof tasks !== "boolean") throw refusedArgument(["tasks"], "must_be_true_or_false")
     return { turn: turn === undefined ? undefined : turnId("turn", turn), tasks }
   },
+  /** Whether the turn of `cancel` is one that its caller has, and that is over. */
+  isOver: (given: unknown): boolean => isRecord(given) && given["over"] === true,
   /** The id of the input of `withdraw`. */
   input: (input: unknown): string => turnId("input", input),
   /** The id of a call; a missing one would select all calls. */

@@ -331,8 +331,8 @@ const sessionReasons = [
  * - `inbox_full`: the maximum of inputs, or of bytes of inputs, waits in the chat. Nothing of this input was stored,
  *   and it may be sent again, also under the same id. `metadata` has `waiting`, `maxWaitingInputs` and
  *   `maxWaitingBytes` or `maxWaitingFileBytes`
- * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
- * - `unknown_input`: no input of that id waits in the chat; `metadata.input` is the id
+ * - `already_delivered`: an input of that id is in the chat's thread, and its turn runs or is over; `metadata.input` is the id
+ * - `unknown_input`: no input of that id waits in the chat, and it has no turn of that id; `metadata.input` is the id
  * - `withdrawn`: the input was withdrawn before its turn began
  * - `nothing_to_retry`: the thread has no input yet
  * - `store_failed`: the store failed or did not answer in time

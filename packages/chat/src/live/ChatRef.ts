@@ -243,7 +243,8 @@ export interface ChatRef {
    * end with `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and the text so far is
    * kept. A store that hangs adds at most the same time before the turn and at its end. A cancel of
    * a turn that is over does nothing, and a cancel never ends another turn than the one that it is for. A named turn whose input waits
-   * is withdrawn ({@link withdraw}).
+   * is withdrawn ({@link withdraw}). An id that the sender has chosen names its turn for ever; an id that the chat has chosen names it
+   * until the next turn begins.
    *
    * If no turn runs and the chat waits for decisions, tool results or an answer, this ends the wait. The calls and the question are
    * `cancelled`, none of the calls runs, and inputs that wait run next.
@@ -251,8 +252,10 @@ export interface ChatRef {
    * With `tasks` it ends everything that the last input has caused: the background tasks end `cancelled`, and no end of a task begins a
    * turn before the next input. It resolves then when their work has ended.
    *
-   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options and for a turn that is no id, with a
-   * `SessionError` (`store_failed`) when the end of a wait could not be stored; with `tasks` also as {@link setPermissionMode}.
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options, for a turn that is no id, and for the end of
+   * a background task that waits; with a `SessionError`: `unknown_input` for an id of which the chat has no turn, `store_failed` when the
+   * end of a wait could not be stored, `chat_stopped` after `stop`, `moved` after the chat has left; with `tasks` also as
+   * {@link setPermissionMode}.
    */
   cancel(options?: CancelOptions): Promise<void>
 
@@ -264,7 +267,8 @@ export interface ChatRef {
    *
    * **Errors**: rejects with a `SessionError`: `already_delivered` when the input is in the thread, or about to be ({@link cancel} its
    * turn then); `unknown_input` when no such input waits; `store_failed` when the withdrawal could not be stored. Then the input waits
-   * for its release. Rejects with a `ValidationError` (`invalid_options`) for a value that is neither a turn nor an id.
+   * for its release. Rejects with a `ValidationError` (`invalid_options`) for a value that is neither a turn nor an id, and for the end of
+   * a background task, which joins the next turn.
    *
    * @example
    * ```ts import.meta.vitest

@@ -116,7 +116,8 @@ export class LocalChatRef implements ChatRef {
     return turn
   }
 
-  retry({ options }: OwnOptions = {}): LiveTurn {
+  retry(given?: OwnOptions): LiveTurn {
+    const options = argumentChecks.turn(given, ["options"])?.options
     const full = this.#full({ messages: [] })
     if (full !== undefined) return full
     const inputs = this.#lastInputs()
@@ -146,9 +147,10 @@ export class LocalChatRef implements ChatRef {
   /** `input` is a message of the user that follows the results in the same turn. */
   submitToolResults(
     results: Readonly<Record<string, unknown>>,
-    { options, input }: OwnOptions & { readonly input?: UserInput | undefined } = {}
+    given?: OwnOptions & { readonly input?: UserInput | undefined }
   ): LiveTurn {
     argumentChecks.results(results)
+    const { options, input } = argumentChecks.turn(given, ["options", "input"]) ?? {}
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
@@ -176,11 +178,13 @@ export class LocalChatRef implements ChatRef {
   approve(
     toolCallId: string,
     decision: Decision,
-    { options, renew }: OwnOptions & { readonly renew?: boolean | undefined } = {}
+    given?: OwnOptions & { readonly renew?: boolean | undefined }
   ): LiveTurn {
+    argumentChecks.toolCallId(toolCallId)
+    const { options, renew } = argumentChecks.turn(given, ["options", "renew"]) ?? {}
     const context = this.#chat.view.snapshot()?.context
     const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.options() }
+    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.options(options) }
     const decisions = [boundDecision(decision, toolCallId, state)]
     const late = context && unlistedCall(context, toolCallId)
     if (late !== undefined) return this.#refused(late)
@@ -201,7 +205,8 @@ export class LocalChatRef implements ChatRef {
     const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
     if (tasks) await this.#chat.asked((process) => sendChainEnd(this.id, process))
-    await this.#chat.ends.cancel(id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id)
+    const turn = id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id
+    await this.#chat.ends.cancel(turn, argumentChecks.isOver(options?.turn))
     if (tasks) await this.#tasks.cancelAll(this.id)
   }
 

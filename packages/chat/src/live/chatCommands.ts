@@ -182,8 +182,10 @@ const notRunning = (id: string, toolCallId: string): SessionError =>
 export const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or pass { cancel: true }`)
 
-export const alreadyDelivered = (id: string, input: string): SessionError =>
-  new SessionError(
-    "already_delivered",
-    `The input ${input} is in the thread of the chat ${id} already, and its turn is over`
-  )
+/** The error of an input that is in the thread; with `runs` its turn is not over. */
+export const alreadyDelivered = (id: string, input: string, runs = false): SessionError => {
+  const why = runs
+    ? `runs now in the chat ${id}, and cannot be withdrawn; end its turn with cancel({ turn: ${JSON.stringify(input)} })`
+    : `is in the thread of the chat ${id} already, and its turn is over`
+  return new SessionError("already_delivered", `The input ${input} ${why}`, { metadata: { input } })
+}

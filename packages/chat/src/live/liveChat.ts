@@ -276,7 +276,7 @@ export class LiveChat implements TurnsHome {
   /** Starts a turn. */
   start(messages: ReadonlyArray<Message>, options: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, options)
-    if (this.#stopping !== undefined) return turn.fail(this.gone)
+    if (this.gone !== undefined) return turn.fail(this.gone)
     this.#notices.turnStarted()
     void turn.ended.then(() => this.#forget(turn))
     this.#turns.start(turn)
@@ -323,7 +323,7 @@ export class LiveChat implements TurnsHome {
 
   /** Sends a request to the chat's process, which is started if there is none. */
   async asked<A>(send: (process: AskedProcess) => Promise<A>): Promise<A> {
-    if (this.#stopping !== undefined) throw this.gone
+    if (this.gone !== undefined) throw this.gone
     this.#asking += 1
     try {
       return await send({ pid: this.#pid ?? (await this.#home.revive(this.id)), env: this.#env })
@@ -368,12 +368,12 @@ export class LiveChat implements TurnsHome {
   /** Leaves, because this program is no longer the home of the chat; resolves with the error for its callers (HOME2). */
   async away(): Promise<SessionError> {
     await this.leave()
-    return this.gone
+    return this.gone ?? chatStopped(this.id)
   }
 
-  /** The error of a chat that was stopped, or has left. */
-  get gone(): SessionError {
-    return this.#moved ?? chatStopped(this.id)
+  /** The error of a chat that was stopped, or has left; `undefined` for another chat. */
+  get gone(): SessionError | undefined {
+    return this.#stopping && (this.#moved ?? chatStopped(this.id))
   }
 
   async #stop(): Promise<void> {

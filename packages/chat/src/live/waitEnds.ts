@@ -6,14 +6,19 @@
  * REF10. When no turn runs or is next, a cancel ends the wait of the chat (CHAT17). It is over when the store has the end, and rejects
  *        when the store fails. It never ends a later wait.
  * REF11. A withdrawn input is rejected with `withdrawn`, and so is its turn, once the store has no row of it (CHAT18). An input that is
- *        in the thread, or about to be, is not withdrawn. When the store fails, the input is held until its release.
+ *        in the thread, or about to be, is not withdrawn, and neither is the end of a background task. When the store fails, the input
+ *        is held until its release.
+ * REF12. A cancel of a turn that is over does nothing. Before a stop of the chat, a cancel with an id of which the chat has no turn is
+ *        refused; after a stop, each cancel.
  *
  * The process dies before it answers:
  *   1. the end of the process is the end of the request, without an answer.
  *   2. the request is made again, to the next process. Its state says what still waits.
  */
 import { Process } from "@troupe/otp"
+import { refusedArgument } from "../arguments/index.ts"
 import { type ChatContext, isAtWait } from "../loop/index.ts"
+import { isEndInput } from "../record/index.ts"
 import { SessionError, storeFailure } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { unknownOutcome } from "../inbox/index.ts"
@@ -27,6 +32,8 @@ import { countedOf, type TurnTable } from "./turnTable.ts"
 interface WaitingChat {
   readonly id: string
   readonly context: ChatContext | undefined
+  /** The error of a chat that was stopped, or has left. */
+  readonly gone: SessionError | undefined
   readonly view: LiveView
   /** The present process. */
   readonly process: Pick<AskedProcess, "pid"> | undefined
@@ -51,9 +58,13 @@ export class WaitEnds {
     this.#turns = turns
   }
 
-  /** Cancels the turn of this input, else the turn that runs or is next; without one, ends the wait of the chat. */
-  async cancel(turn?: string): Promise<void> {
-    const { context } = this.#chat
+  /**
+   * Cancels the turn of this input, else the turn that runs or is next; without one, ends the wait of the chat. `isOver`: the caller knows
+   * that the turn is over.
+   */
+  async cancel(turn: string | undefined, isOver: boolean): Promise<void> {
+    const { context, gone } = this.#chat
+    if (gone !== undefined) throw gone
     const next = this.#turns.next(context)
     if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel()
     if (context !== undefined && Inbox.isWaiting(context.inbox, turn) && next?.id !== turn) {
@@ -62,7 +73,15 @@ export class WaitEnds {
       if (!isDelivered(late)) throw late
     }
     if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
+    if (!isOver && !this.#has(turn)) throw unknownTurn(this.#chat.id, turn)
     return this.#turns.cancel(turn)
+  }
+
+  /** Whether a turn of this id runs, waits or was the last, or the thread has an input of this id from its sender (REF9). */
+  #has(turn: string): boolean {
+    const { inputs = [], known = [], inbox = [] } = this.#chat.context ?? {}
+    const isKnown = inputs.includes(turn) || known.includes(turn) || inbox.some(({ id }) => id === turn)
+    return isKnown || this.#turns.get(turn) !== undefined
   }
 
   /** Why the inbox refuses a turn with this content while a turn runs; `undefined` when it accepts it (INBOX2). */
@@ -72,7 +91,8 @@ export class WaitEnds {
   }
 
   /** Removes an input that waits (REF11). */
-  withdraw(id: string): Promise<void> {
+  async withdraw(id: string): Promise<void> {
+    if (isEndInput(id)) throw refusedArgument(["input"], noWithdrawal)
     const underWay = this.#withdrawing?.get(id)
     if (underWay !== undefined) return underWay
     const withdrawing = this.#withdraw(id).finally(() => {
@@ -122,7 +142,8 @@ export class WaitEnds {
           )
         Process.send(pid, { type: "input.withdraw", input: id, ask: env?.ask({ counts }) })
       } else if (entry !== undefined || context.inputs.includes(id) || context.known.includes(id)) {
-        over({ error: alreadyDelivered(chat, id) })
+        const runs = entry?.status === "taken" || (context.turn !== undefined && context.inputs.includes(id))
+        over({ error: alreadyDelivered(chat, id, runs) })
       } else if (asked !== pid && (turn === undefined || turn.over)) over({ error: unknownInput(chat, id) })
     })
     this.#turns.withdrawn(id, new SessionError("withdrawn", `The input ${id} was withdrawn from the chat ${chat}`))
@@ -177,6 +198,16 @@ const isSameWait = (one: ChatContext, other: ChatContext): boolean =>
   one.pendingToolCalls[0]?.id === other.pendingToolCalls[0]?.id
 
 const failureOf = ({ failure }: ChatContext): unknown => (failure === undefined ? undefined : original(failure))
+
+const noWithdrawal =
+  "must_not_begin with task/: the end of a background task is no input of a sender, and joins the next turn; cancelTask ends a task that runs"
+
+const unknownTurn = (chat: string, turn: string): SessionError =>
+  new SessionError(
+    "unknown_input",
+    `No turn of an input ${turn} runs, waits or is over in the chat ${chat}; pass the turn, or the id that it was sent with`,
+    { metadata: { input: turn } }
+  )
 
 const unknownInput = (chat: string, input: string): SessionError =>
   new SessionError(

@@ -1,5 +1,6 @@
 /** The options of one turn of a live chat, over those of its Troupe. */
 import type { ChatOptions, TurnOptions } from "./ChatOptions.ts"
+import { findingsOf } from "./optionChecks.ts"
 import type { Engine } from "../tool/index.ts"
 import { isRecord, unknownOption, ValidationError } from "../errors/index.ts"
 
@@ -29,11 +30,15 @@ export const withTurnOptions = (engine: Pick<Engine, "context">, chat: ChatOptio
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: ["options"], reason: "must_be_an_object of options" }])
   }
-  const found = Object.keys(turn).filter((name) => !names.includes(name))
+  const unknown = Object.keys(turn).filter((name) => !names.includes(name))
+  const found =
+    unknown.length > 0
+      ? unknown.map((name) => ({ field: [name], reason: unknownOption(name, names) }))
+      : findingsOf(turn)
   if (found.length > 0) {
     throw new ValidationError(
       "invalid_options",
-      found.map((name) => ({ field: ["options", name], reason: unknownOption(name, names) }))
+      found.map(({ field, reason }) => ({ field: ["options", ...field], reason }))
     )
   }
   const instructions = [chat.instructions, turn.instructions].filter((text) => text !== undefined && text !== "")

@@ -180,6 +180,30 @@ test("BG5 the end of a task does not answer a question, and joins the turn of th
   expect(endsOf(chat)).toHaveLength(1)
 })
 
+test("BG1, REF11 the end of a task cannot be withdrawn, and is in the thread after a restart", async () => {
+  const work = working()
+  const store = memory()
+  const ask = tool({ name: "ask", execute: () => askUser("Which one?") })
+  const first = await starts([work.tool, ask], { store })
+  const before = await first.troupe.chat("c")
+  await before.send("!crawl").result()
+  await before.send("!ask").result()
+  work.done.resolve("found")
+  await until(() => (before.getSnapshot()?.context.inbox.length ?? 0) === 1)
+  const end = before.getSnapshot()?.context.inbox[0]?.id ?? ""
+  const refusal = { reason: "invalid_options", message: expect.stringContaining("cancelTask") as string }
+  for (const verb of [() => before.withdraw(end), () => before.cancel({ turn: end })]) {
+    await expect(verb()).rejects.toMatchObject(refusal)
+  }
+  await first.troupe.stop()
+  const { troupe } = await starts([work.tool, ask], { store })
+  const chat = await troupe.chat("c")
+  await expect(chat.withdraw(end)).rejects.toMatchObject(refusal)
+  await chat.send("this one").result()
+  await until(() => endsOf(chat).length === 1 && chat.getSnapshot()?.value === "idle")
+  expect(await chat.tasks()).toEqual([])
+})
+
 test("BG6 a cancelled task ends cancelled, and a cancelled turn leaves its tasks", async () => {
   const work = working()
   const { troupe, clock } = await starts([work.tool])

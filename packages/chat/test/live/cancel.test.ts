@@ -2,6 +2,7 @@ import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -134,6 +135,52 @@ describe("REF9 `cancel` names its turn", () => {
     await until(() => adapter.streams.length === 3)
     await chat.cancel({ turn: "joined" })
     expect((await again.result()).haltedReason).toBe("cancelled")
+  })
+
+  test("does nothing to a turn that is over, also to one whose id the chat has no longer", async () => {
+    const pay = handling("pay", () => Promise.resolve(ok("paid")))
+    const adapter = check.fake({ scripts: [calls("pay"), says("a"), says("b"), says("c")] })
+    const permissions = { ask: () => "suspend" as const }
+    const { troupe } = await check.troupe({ adapter, store: memory(), tools: [pay], permissions })
+    const chat = await troupe.chat("c")
+    const asked = chat.send("one", { id: "named" })
+    await asked.result()
+    const decided = chat.approve("c0", { type: "allow" })
+    await decided.result()
+    const again = chat.retry()
+    await again.result()
+    await chat.cancel({ turn: again.id })
+    await chat.send("two").result()
+    for (const turn of [asked, decided, again, "named"]) await chat.cancel({ turn })
+    const refused = chat.submitToolResults({})
+    await refused.ended
+    await chat.cancel({ turn: refused })
+    expect(chat.getSnapshot()?.value).toBe("idle")
+  })
+
+  test.each([false, true])("rejects for an id of which the chat has no turn (a turn runs: %s)", async (runs) => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store: memory() })
+    const chat = await troupe.chat("c")
+    const running = runs ? chat.send("one") : undefined
+    if (runs) await until(() => adapter.streams.length === 1)
+    for (const turn of ["zzz", { id: "zzz" }]) {
+      await expect(chat.cancel({ turn })).rejects.toMatchObject({ reason: "unknown_input", metadata: { input: "zzz" } })
+    }
+    expect(running?.over).not.toBe(true)
+    if (runs) await chat.cancel()
+  })
+
+  test("rejects after a stop, whatever it names", async () => {
+    const adapter = check.fake({ scripts: [calls("manual")] })
+    const { troupe } = await check.troupe({ adapter, store: memory(), tools: [manual] })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("one")
+    await turn.result()
+    await chat.stop()
+    for (const options of [undefined, { turn }, { turn: turn.id }, { turn: "zzz" }, { tasks: true }]) {
+      await expect(chat.cancel(options)).rejects.toMatchObject({ reason: "chat_stopped" })
+    }
   })
 
   test("does nothing to a turn that is over, and refuses what names no turn", async () => {

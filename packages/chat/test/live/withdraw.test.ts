@@ -120,6 +120,25 @@ describe("CHAT18, REF11 `withdraw`", () => {
     expect(await reasonOf(chat.withdraw(""))).toBe("invalid_options")
   })
 
+  test("is refused for an input whose turn runs, and the error names the cancel of that turn", async () => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store: memory() })
+    const chat = await troupe.chat("c")
+    const first = chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    const joined = chat.send("more", { whenBusy: "steer", id: "joined" })
+    adapter.streams[0]?.finish("stop")
+    await until(() => adapter.streams.length === 2)
+    for (const turn of [first, joined]) {
+      const message = expect.stringContaining(`cancel({ turn: "${turn.id}" })`) as string
+      await expect(chat.withdraw(turn)).rejects.toMatchObject({ reason: "already_delivered", message })
+    }
+    await chat.cancel({ turn: joined })
+    expect((await first.result()).haltedReason).toBe("cancelled")
+    const message = expect.stringContaining("its turn is over") as string
+    await expect(chat.withdraw(joined)).rejects.toMatchObject({ reason: "already_delivered", message })
+  })
+
   test("holds the input when the store fails, and `withdraw` works again", async () => {
     const { store, fail } = failing()
     const adapter = check.fake({ scripts: [calls("manual"), says("a")] })

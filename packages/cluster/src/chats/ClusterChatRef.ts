@@ -126,7 +126,13 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async cancel(options?: Parameters<ChatRef["cancel"]>[0]): Promise<void> {
-    await this.#verb(`${this.#chat}/cancel`, this.#parts.checks.cancel(options))
+    const { checks } = this.#parts
+    try {
+      await this.#verb(`${this.#chat}/cancel`, checks.cancel(options))
+    } catch (error) {
+      const isUnknown = error instanceof SessionError && error.reason === "unknown_input"
+      if (!isUnknown || !checks.isOver(options?.turn)) throw error
+    }
   }
 
   async withdraw(input: Parameters<ChatRef["withdraw"]>[0]): Promise<void> {

@@ -7,8 +7,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   busy: "A turn runs or waits in this conversation; wait for it, or send with another whenBusy",
   inbox_full:
     "Too many messages wait in this conversation, or too long ones; send this again when one has been answered",
-  already_delivered: "This input is in the conversation already, and its turn is over",
-  unknown_input: "No such message waits in this conversation; inbox of its view lists those that do",
+  already_delivered: "This message is in the conversation already; while its turn runs, cancel that turn",
+  unknown_input: "No such message waits or runs in this conversation; inbox of its view lists those that wait",
   withdrawn: "This message was withdrawn before its turn began",
   awaiting_tool_results: "The conversation waits for tool results; give them first",
   awaiting_approval: "The conversation waits for decisions about tool calls; give them first",

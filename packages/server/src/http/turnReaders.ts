@@ -72,6 +72,8 @@ export class TurnReaders {
   async #cancel(chat: LocalChatRef, turn: LiveTurn | undefined, id: string | undefined): Promise<void> {
     if (turn !== undefined) await Promise.race([turn.delivery, turn.ended])
     const isLeft = this.#counts.get(chat) === 0 && turn?.over !== true
-    if (isLeft && id !== undefined) await chat.cancel({ turn: id })
+    if (!isLeft || id === undefined) return
+    // No caller is left. A turn that could not be cancelled has its own end.
+    await chat.cancel({ turn: id }).catch(() => {})
   }
 }

@@ -88,7 +88,7 @@ test("REF9 `POST /cancel` with `turn` ends that turn, and never the next one", a
   const first = chat.send("Tell", { id: "first" })
   const second = chat.send("And?", { id: "second" })
   await until(() => chat.getSnapshot()?.context.partial.text === "Once upon")
-  expect((await ask("POST", "/chats/c1/cancel", { turn: "other" })).status).toBe(200)
+  expect(await codeOf(await ask("POST", "/chats/c1/cancel", { turn: "other" }))).toBe("404 unknown_input")
   expect(first.over).toBe(false)
   expect((await ask("POST", "/chats/c1/cancel", { turn: "first" })).status).toBe(200)
   expect((await first.result()).haltedReason).toBe("cancelled")
