@@ -76,12 +76,12 @@ const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound
 }
 
 /** The options of a verb that begins a turn without an input of its own. */
-const turnOptions = <Options extends { readonly renew?: unknown }>(
+const turnOptions = <Options extends object>(
   options: Options | undefined,
   names: ReadonlyArray<string>
 ): Options | undefined => {
   checkNames(options, names)
-  const renew = options?.renew
+  const renew = isRecord(options) ? options["renew"] : undefined
   if (renew !== undefined && typeof renew !== "boolean") throw refusedArgument(["renew"], "must_be_true_or_false")
   return options
 }

@@ -106,6 +106,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
   return {
     ...nothingDone,
     ...taken,
+    ...(context.pendingQuestion !== undefined && leavesQuestion(next) && { inputs: [...context.inputs, next.id] }),
     turn: next,
     thread,
     chain: chainOf(context, next),
@@ -229,6 +230,10 @@ export const renewsTime = (context: SteerState & Pick<ChatContext, "timed" | "ch
   context.chain !== undefined &&
   canSteer(context) &&
   Inbox.steering(context.inbox).some((turn) => !isRuntimeInput(turn))
+
+/** Whether a turn brings results and no answer: a question that the chat asks stays, under its name (MAIL7). */
+export const leavesQuestion = ({ messages }: TurnData): boolean =>
+  messages.length > 0 && messages.every(({ role }) => role === "tool")
 
 /** Whether calls of the turn that begins still wait for a decision: then it ends after storing its own decision. */
 export const stillWaits = ({ open }: Pick<ChatContext, "open">): boolean => open !== undefined && isWaiting(open)

@@ -33,7 +33,7 @@ import {
   unfinalized
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
-import { canSteer, silent, stillWaits } from "./beginTurn.ts"
+import { canSteer, leavesQuestion, silent, stillWaits } from "./beginTurn.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The output of a step, as the chart holds it. */
@@ -50,14 +50,21 @@ export const atMoment = (
   stopped: event.aborted === true ? "cancelled" : stopped
 })
 
-/** The turn has begun. It ends after its input is stored if other calls still wait, or if its chain has nothing left (CHAIN1). */
+/**
+ * The turn has begun. It ends after its input is stored if other calls or a question still wait (MAIL7), or if its chain has nothing left
+ * (CHAIN1).
+ */
 export const recordBegun = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "turn.begun" }>
 ): Partial<ChatContext> => {
   const facts = { ...event.facts, beganAt: event.now }
   const at = { ...atMoment(context, event), facts, stores: facts.stores ?? context.stores }
+  const { turn, pendingQuestion } = context
   if (!stillWaits(context)) {
+    if (pendingQuestion !== undefined && turn !== undefined && leavesQuestion(turn)) {
+      return { ...at, ...ended({ ...context, ...at }, { reason: "ask_user", metadata: {}, pendingQuestion }) }
+    }
     const spent = context.open === undefined && event.spent !== undefined ? original(event.spent) : undefined
     return spent === undefined ? at : { ...at, ...ended({ ...context, ...at }, spent) }
   }

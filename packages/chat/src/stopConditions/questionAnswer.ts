@@ -44,5 +44,5 @@ const standsIn = (message: Message, toolCallId: string): boolean =>
   message.role === "tool" && message.toolCallId === toolCallId && message.content === awaitingUser
 
 /** Whether a message is the question of a tool. */
-const isQuestion = ({ role, metadata }: Message, { toolCallId }: PendingQuestion): boolean =>
+export const isQuestion = ({ role, metadata }: Message, { toolCallId }: PendingQuestion): boolean =>
   role === "assistant" && metadata?.["ask_user"] === true && metadata["tool_call_id"] === toolCallId

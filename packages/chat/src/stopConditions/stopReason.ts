@@ -28,6 +28,7 @@ import { hasCost } from "../events/index.ts"
 import { carried, chainRequests, usageOf } from "./chainLimits.ts"
 import { mistaken, stuck } from "./loopGuards.ts"
 import type { RunOptions } from "../options/index.ts"
+import { isQuestion } from "./questionAnswer.ts"
 import type { Terminal } from "./terminal.ts"
 
 /** The state of a turn after a step: whether it is to stop, all its steps, and what its chain used before. */
@@ -152,9 +153,11 @@ export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResul
   }
 }
 
-/** The thread with a tool's question as its last message. */
-export const withQuestion = (thread: Thread.Thread, question: PendingQuestion): Thread.Thread =>
-  Thread.append(thread, questionMessage(question))
+/** The thread with a tool's question as its last message; the same thread if it has that. */
+export const withQuestion = (thread: Thread.Thread, question: PendingQuestion): Thread.Thread => {
+  const last = thread.messages.at(-1)
+  return last !== undefined && isQuestion(last, question) ? thread : Thread.append(thread, questionMessage(question))
+}
 
 const questionMessage = ({ question, toolCallId }: PendingQuestion): Message => ({
   role: "assistant",

@@ -196,8 +196,8 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
     const { pendingToolCalls = [], pendingQuestion } = contextOf() ?? {}
     if (pendingToolCalls.length === 0) return
     const results = Object.fromEntries(pendingToolCalls.map(({ id }) => [id, "given"]))
-    // Results without an answer pass over the question that their chat asks too.
-    const input = pendingQuestion === undefined ? undefined : `the answer to ${pendingQuestion.toolCallId}`
+    const answers = pendingQuestion !== undefined && chance() < 0.5
+    const input = answers ? `the answer to ${pendingQuestion.toolCallId}` : undefined
     settles("submit", chat.submitToolResults(results, { input }).result())
   }
   const restart = async (): Promise<void> => {

@@ -170,3 +170,61 @@ test("INT1 a question whose answer a crash cut short is asked no more, and the n
   await chat.send("And the weather?").result()
   expect(chat.thread.messages.map(said)).toEqual(["Pay", "", "No", "So", "And the weather?", "two"])
 })
+
+describe("MAIL7 results without an answer", () => {
+  const manual = make({ name: "manual", manual: true })
+  const ask = make({ name: "ask", handler: () => askUser("Which one?") })
+
+  const waiting = async (answer: "user_message" | "tool_result") => {
+    const store = memory()
+    const adapter = check.fake({ scripts: [calls("ask", "manual"), says("one"), says("two")] })
+    const options = { adapter, store, tools: [manual, ask], answer }
+    const { troupe } = await check.troupe(options)
+    const chat = await troupe.chat("c")
+    await chat.send("go").result()
+    return { chat, adapter, troupe, options }
+  }
+
+  test.each(["user_message", "tool_result"] as const)(
+    "leave the question open, and the next message answers it (%s)",
+    async (answer) => {
+      const { chat, adapter } = await waiting(answer)
+      const submitted = await chat.submitToolResults({ c1: "given" }).result()
+      expect([submitted.haltedReason, submitted.pendingQuestion?.toolCallId]).toEqual(["ask_user", "c0"])
+      expect(chat.getSnapshot()?.value).toBe("awaitingUser")
+      expect(adapter.requests).toHaveLength(1)
+      await chat.send("this one").result()
+      const shown =
+        answer === "user_message"
+          ? ["<awaiting user response>", "given", "Which one?", "this one"]
+          : ["this one", "given"]
+      expect(chat.thread.messages.map(said)).toEqual(["go", "", ...shown, "one"])
+    }
+  )
+
+  test("keep the name of the question, so that a message that was sent beside them is its answer", async () => {
+    const { chat } = await waiting("user_message")
+    const submitted = chat.submitToolResults({ c1: "given" })
+    const beside = chat.send("this one")
+    expect((await submitted.result()).haltedReason).toBe("ask_user")
+    expect((await beside.result()).finalResponse?.outputText).toBe("one")
+    expect(chat.getSnapshot()?.value).toBe("idle")
+  })
+
+  test("leave it open after a restart", async () => {
+    const { chat, troupe, options } = await waiting("user_message")
+    await chat.submitToolResults({ c1: "given" }).result()
+    await troupe.stop()
+    const again = await check.troupe(options)
+    const next = await again.troupe.chat("c")
+    expect(next.getSnapshot()?.value).toBe("awaitingUser")
+    expect((await next.send("this one").result()).finalResponse?.outputText).toBe("one")
+    expect(next.thread.messages.map(said).slice(2)).toEqual([
+      "<awaiting user response>",
+      "given",
+      "Which one?",
+      "this one",
+      "one"
+    ])
+  })
+})
