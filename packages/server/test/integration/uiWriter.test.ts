@@ -167,6 +167,18 @@ describe("a handler", () => {
     expect(own).toContain(JSON.stringify({ written_data: [ready] }))
   })
 
+  it("UIWRITE4. stores the part that a hook writes behind the call, once and in its last form", async () => {
+    const weather = writing((write) => write?.({ type: "data-weather", id: "w1", data: "loading" }))
+    const { url, troupe } = await serving({
+      adapter: asking(),
+      tools: [weather],
+      hooks: { PostToolUse: [(_, { context }) => UiWriter.of(context)?.write(ready)] }
+    })
+    await read(await send(url, "u1"))
+    const { messages } = (await troupe.chat("anna/c")).thread
+    expect(messages.flatMap(({ metadata }) => metadata?.["written_data"] ?? [])).toEqual([ready])
+  })
+
   it.each<[why: string, part: unknown, says: string]>([
     ["no object", "data", 'part: must be { type: "data-…", data }'],
     ["null", null, 'part: must be { type: "data-…", data }'],
