@@ -1,8 +1,8 @@
 /** The schemas of permissions and hooks. A finding names the path of an invalid value and the expected value. */
 import * as z from "zod"
-import { functionType, isRecord, milliseconds, partsOf, passing, wordOf } from "../errors/index.ts"
+import { functionOf, isRecord, milliseconds, partsOf, passing, wordOf } from "../errors/index.ts"
 import { modes } from "../record/index.ts"
-import { groupFindings } from "./hookGroup.ts"
+import { groupFindings, isHook } from "./hookGroup.ts"
 import type { HookEvent, ToolHookEvent } from "./Hooks.ts"
 import type { Permissions } from "./permissionRules.ts"
 
@@ -17,23 +17,23 @@ export const permissions: z.ZodType = partsOf({
   allow: toolNames,
   deny: toolNames,
   readOnly: passing(
-    (value) => typeof value === "function" || areNames(value),
+    (value) => (typeof value === "function" && value.length <= 1) || areNames(value),
     "must_be_a_list of tool names, or a function of a call"
   ).optional(),
   edits: toolNames,
-  ask: functionType.optional(),
+  ask: functionOf(1, "the question").optional(),
   expiresMs: milliseconds.optional()
 } satisfies { readonly [Part in keyof Required<Permissions>]: z.ZodType })
 
 const lifecycleHook = passing(
-  (value) => typeof value === "function",
-  "must_be_a_function; only the events of tools take groups"
+  isHook,
+  "must_be_a_function of the payload and the context; only the events of tools take groups"
 )
 
 /** A function, or a group of functions for the tools whose names match. */
 const toolHook = passing(
-  (value) => typeof value === "function" || isRecord(value),
-  "must_be_a_function, or a group { match, hooks }"
+  (value) => isHook(value) || isRecord(value),
+  "must_be_a_function of the payload and the context, or a group { match, hooks }"
 ).superRefine((value, context) => {
   if (!isRecord(value)) return
   const unknown = Object.keys(value).filter((name) => name !== "match" && name !== "hooks")

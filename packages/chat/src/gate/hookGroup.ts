@@ -5,6 +5,9 @@ import type { Finding } from "../errors/index.ts"
 export const matches = (match: string | RegExp | undefined, name: string): boolean =>
   match === undefined || name.search(typeof match === "string" ? new RegExp(match) : match) >= 0
 
+/** Whether a value can be a hook: a function that requires at most the payload and the context. */
+export const isHook = (value: unknown): boolean => typeof value === "function" && value.length <= 2
+
 /** The first problem of a group, in words, or `undefined`. */
 export const groupProblem = (group: unknown): string | undefined => {
   const [first] = groupFindings(group)
@@ -15,10 +18,10 @@ export const groupProblem = (group: unknown): string | undefined => {
 export const groupFindings = (group: unknown): ReadonlyArray<Finding> => {
   const { match, hooks } = (group ?? {}) as { readonly match?: unknown; readonly hooks?: unknown }
   const pattern = patternProblem(match)
-  const listed = Array.isArray(hooks) && hooks.every((hook) => typeof hook === "function")
+  const listed = Array.isArray(hooks) && hooks.every(isHook)
   return [
     ...(pattern === undefined ? [] : [{ field: ["match"], reason: pattern }]),
-    ...(listed ? [] : [{ field: ["hooks"], reason: "must_be_a_list of functions" }])
+    ...(listed ? [] : [{ field: ["hooks"], reason: "must_be_a_list of functions of the payload and the context" }])
   ]
 }
 

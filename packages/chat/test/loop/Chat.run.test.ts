@@ -63,11 +63,16 @@ describe("a chat", () => {
     expect((await run({ scripts: [says("x")] }, { maxTurns: 1 })).haltedReason).toBe("completed")
   })
 
-  test("a haltWhen or a policy that requires more than it gets is refused at the call, and one of less is not", async () => {
+  test("a haltWhen, a policy or a hook that requires more than it gets is refused at the call, and one of less is not", async () => {
     const refusing = [
       { haltWhen: (_a: unknown, _b: unknown) => true },
       { onToolError: (_a: unknown, _b: unknown, _c: unknown) => "halt" },
-      { onToolTimeout: (_a: unknown, _b: unknown, _c: unknown) => "halt" }
+      { onToolTimeout: (_a: unknown, _b: unknown, _c: unknown) => "halt" },
+      { permissions: { ask: (_a: unknown, _b: unknown) => "allow" } },
+      { permissions: { readOnly: (_a: unknown, _b: unknown) => true } },
+      { hooks: { Stop: [(_a: unknown, _b: unknown, _c: unknown) => undefined] } },
+      { hooks: { PreToolUse: [(_a: unknown, _b: unknown, _c: unknown) => undefined] } },
+      { hooks: { PreToolUse: [{ hooks: [(_a: unknown, _b: unknown, _c: unknown) => undefined] }] } }
     ]
     for (const options of refusing) {
       await expect(run({}, options as never)).rejects.toMatchObject({ reason: "invalid_options" })
