@@ -7,7 +7,7 @@
  *           is the id of another call.
  * FOREIGN2. For a provider that accepts system messages only at the beginning, a later one is sent as a message of the user.
  *
- * @source The APIs of Mistral (ids), Anthropic, OpenAI (ids and names) and Google (system messages)
+ * @source The APIs of Mistral (ids), Anthropic, OpenAI (ids and names) and Google (names, system messages)
  */
 import type { LanguageModelV4Message } from "@ai-sdk/provider"
 
@@ -21,6 +21,7 @@ interface Accepted {
 }
 
 const name = /^[a-zA-Z0-9_-]{1,64}$/
+const googleName = /^[\w.:-]{1,64}$/
 const plain: Accepted = { id: name, characters: 64, name }
 
 const accepted: Readonly<Record<string, Accepted>> = {
@@ -29,8 +30,8 @@ const accepted: Readonly<Record<string, Accepted>> = {
   bedrock: plain,
   openai: { id: /^.{1,64}$/s, characters: 64, name },
   azure: { id: /^.{1,64}$/s, characters: 64, name },
-  google: { characters: 64, systemFirst: true },
-  vertex: { characters: 64, systemFirst: true }
+  google: { characters: 64, name: googleName, systemFirst: true },
+  vertex: { characters: 64, name: googleName, systemFirst: true }
 }
 
 /** The prompt in the form that the provider accepts. */

@@ -62,6 +62,11 @@ describe("FOREIGN1. ids and names", () => {
     expect(namesIn(await promptFor("local.chat", odd), "tool")[0]).toEqual(["functions.get:0", "get"])
   })
 
+  test.each(["google.generative-ai", "vertex.chat"])("have names that %s accepts, one to one", async (provider) => {
+    const calls = namesIn(await promptFor(provider, odd), "assistant")
+    expect(calls.map(([, name]) => name)).toEqual(["get", "get.it", "get_it", "a"])
+  })
+
   test("of more than 64 characters are shorter for OpenAI", async () => {
     const [[id] = []] = namesIn(await promptFor("openai.responses", turn(["x".repeat(65), "get"])), "tool")
     expect(String(id).length).toBeLessThanOrEqual(64)
