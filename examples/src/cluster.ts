@@ -29,7 +29,7 @@ const troupe = await Cluster.start({
   }
 })
 const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }) })
-const { port, close } = await listen(withProbes(server), { host: "0.0.0.0", port: Number(PORT), graceMs: 5_000 })
+const { port, close } = await listen(withProbes(server), { host: "0.0.0.0", port: Number(PORT), graceMs: 10_000 })
 console.log(`http://127.0.0.1:${port}`)
 
 process.once("SIGTERM", async () => {

@@ -18,7 +18,6 @@ import type { ChatView } from "@troupe/chat/view"
 import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
 import { ClusterReader } from "./ClusterReader.ts"
 import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
-import type { ReadEntries } from "./missedEnd.ts"
 import { type NodeClient, passingFor, pathPart, pause } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
@@ -28,7 +27,7 @@ type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
 export interface ClusterChatParts {
   readonly client: NodeClient
   /** Reads entries of a conversation from the store. */
-  readonly history: (id: string, options: Parameters<ReadEntries>[0]) => ReturnType<ReadEntries>
+  readonly history: (id: string, options: Parameters<TurnParts["entries"]>[0]) => ReturnType<TurnParts["entries"]>
   /** How long a verb waits for a home, and how long an interrupted turn may take to be resumed, in milliseconds. */
   readonly deadlineMs: number
   readonly isResumed: boolean

@@ -5,8 +5,9 @@
  *
  * CLUSTER7. A turn that an input began is followed over moves: the input is sent again under the same id, and the answer is the
  *           turn that runs, not another one. Its events come again from the beginning.
- * CLTURN1. A turn without an input of its own (a retry, decisions, results) fails with `moved` when its home ends, or when the
- *          home gave no answer: it may have begun, and a second request would begin another turn.
+ * CLTURN1. A turn without an input of its own (a retry, decisions, results) goes on at the next home, as its server follows it
+ *          (FORWARD9). It fails with `moved` when the home gave no answer: it may have begun, and a second request would begin
+ *          another turn.
  * CLTURN2. Leaving the loop detaches: no more events are kept, and `result` still settles.
  */
 import type { ChatResult, ChatTurn } from "@troupe/chat/chats"
@@ -15,9 +16,9 @@ import type { Event } from "@troupe/chat/events"
 import { StructuredOutput } from "@troupe/chat/models"
 import type { ChatView } from "@troupe/chat/view"
 import { Channel } from "@troupe/otp"
+import { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 import { eventOf } from "./ClusterReader.ts"
-import { placeOf, type ReadEntries, resultOf } from "./missedEnd.ts"
 import { chatErrorOf, type NodeClient, passingFor, pause } from "./nodeClient.ts"
 
 type Receipt = Awaited<ChatTurn["receipt"]>
@@ -33,7 +34,7 @@ export interface TurnParts {
   readonly schema: Schema | undefined
   /** The present view of the chat. */
   readonly view: () => Promise<ChatView.ChatView>
-  readonly entries: ReadEntries
+  readonly entries: Parameters<typeof Server.placeOfTurn>[1]
   /** How long an interrupted turn may take to be resumed after a move, in milliseconds; 0 if it is not resumed. */
   readonly resumedMs: number
   /** Resolves when the request may be sent (CLREF2). */
@@ -165,11 +166,11 @@ export class ClusterTurn<A = unknown> extends Channel.Reader<Event> implements C
     const { view, client, resumedMs, id, entries } = this.#parts
     this.#received("delivered")
     const now = await view()
-    const place = id === undefined ? undefined : await placeOf(id, entries)
+    const place = id === undefined ? undefined : await Server.placeOfTurn(id, entries)
     // A turn that was never resumed ended when the next one began.
     if (place?.last?.state.running === true) throw moved(undefined)
     const isOver = place?.to !== undefined || (now.status !== "running" && now.status !== "interrupted")
-    if (isOver) return this.#finish({ result: resultOf(now, place) })
+    if (isOver) return this.#finish({ result: Server.resultOfTurn(now, place) })
     if (now.status === "running") return
     this.#until ??= client.clock.now() + resumedMs
     if (client.clock.now() >= this.#until) throw moved(undefined)

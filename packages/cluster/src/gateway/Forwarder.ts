@@ -86,9 +86,9 @@ export class Forwarder {
    * `node_silent` (HOP2).
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
-    const { server, method, url, headers, body, signal, closing, owner, may, via, node, streams, follows, again } =
-      request
-    const note: Note = { type: "forward", server, url, headers, owner, may, via, node, streams, follows, again }
+    const { method, body, signal, closing, ...by } = request
+    const { url, via, node } = by
+    const note: Note = { type: "forward", ...by }
     const { pathname, search } = new URL(url)
     const name = via.at(-1) ?? ""
     // HOP4
@@ -159,20 +159,10 @@ export class Forwarder {
   }
 
   #here(
-    {
-      server,
-      url,
-      headers,
-      owner,
-      may,
-      via,
-      node,
-      streams,
-      follows,
-      again
-    }: Extract<Note, { readonly type: "forward" }>,
+    note: Extract<Note, { readonly type: "forward" }>,
     { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
   ): Promise<Response> {
+    const { server, url, headers } = note
     const mounted = this.#servers.get(server)
     // One server is that between nodes.
     if (mounted === undefined) throw this.#servers.size > 1 ? noServer() : noServerYet()
@@ -183,7 +173,7 @@ export class Forwarder {
     }
     const hasBody = method !== "GET" && method !== "HEAD" && body !== undefined && body.byteLength > 0
     const request = new Request(url, hasBody ? { ...init, body } : init)
-    return mounted.handle(request, { owner, may, via, node, streams, follows, again })
+    return mounted.handle(request, note)
   }
 }
 

@@ -38,6 +38,7 @@ export class ClusterTroupe implements Server.Clustered {
   readonly mount: Server.Clustered["mount"]
   readonly admit: Server.Clustered["admit"]
   readonly admitChat: Server.Clustered["admitChat"]
+  readonly leaseMs: number
   readonly nodes: Server.Clustered["nodes"]
   readonly nodeList: Server.Clustered["nodeList"]
 
@@ -51,6 +52,7 @@ export class ClusterTroupe implements Server.Clustered {
     this.mount = clustered.mount
     this.admit = clustered.admit
     this.admitChat = clustered.admitChat
+    this.leaseMs = clustered.leaseMs
     this.nodes = clustered.nodes
     this.nodeList = clustered.nodeList
   }

@@ -107,6 +107,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       mount: forwarder.mount,
       admit: grants.admit,
       admitChat: grants.admitChat,
+      leaseMs,
       nodes: nodeCount(placement, clock),
       nodeList: nodes.read
     }

@@ -98,29 +98,52 @@ describe("a frozen home", () => {
 describe("a stop", () => {
   const endless = { graceMs: 600_000 }
 
-  it("FORWARD7: cuts the stream of another node at once, whatever the grace is", async () => {
+  it.each(["other", "home"] as const)("FORWARD7: waits for the end of a turn whose home is the %s node", async (of) => {
+    const calling = [{ toolCall: { id: "t1", name: "look", arguments: {} } }, { finish: "tool_calls" as const }]
+    const adapter = Fake.make({ scripts: [calling, [{ text: "Rain." }, { finish: "stop" }]] })
+    const [runs, going] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
+    const execute = (): Promise<string> => {
+      runs.resolve()
+      return going.promise
+    }
+    const { node } = nodes(adapter)
+    const more = { cluster: { leaseMs: 600_000 }, troupe: { tools: [tool({ name: "look", execute })] } }
+    const [home, other] = [await node(more), await node(more)]
+    const { url, close } = await listen((of === "home" ? home : other).server, endless)
+    const events = { accept: "text/event-stream" }
+    const page = await fetch(`${url}/chats/c/view`)
+    const whole = post(`${url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
+    await runs.promise
+    const answer = await post(`${url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
+    const closed = close()
+    await page.text().catch(() => "")
+    going.resolve("rain")
+    expect(await answer.text()).toContain('"chat_completed"')
+    expect((await whole).status).toBe(200)
+    await closed
+  })
+
+  it("FORWARD7: ends the stream of a turn with an error after the lease, whatever the grace is", async () => {
     const { node } = nodes(Fake.make({ script: [{ text: "Once " }, { hang: true }] }))
-    await node()
-    const other = await node()
+    const cluster = { leaseMs: 100 }
+    await node({ cluster })
+    const other = await node({ cluster })
     const { url, close } = await listen(other.server, endless)
     const events = { accept: "text/event-stream" }
     const answer = await post(`${url}/chats/c/messages`, { input: "Hello", id: "m1" }, events)
-    const end = answer.text().then(
-      () => "ended",
-      () => "cut"
-    )
+    const text = answer.text()
     await close()
-    expect(await end).toBe("cut")
+    expect(await text).toContain('"code":"moved"')
   })
 
   it.each([
     ["a message", "/chats/c/messages?wait", { input: "Hello", id: "m1" }],
     ["a completion", "/v1/chat/completions", { model: "troupe", messages: [{ role: "user", content: "Hello" }] }]
-  ])("FORWARD7: refuses %s that waits for a turn of another node, and the turn goes on", async (_, path, body) => {
+  ])("FORWARD7: refuses %s without an answer after the lease, and the turn goes on", async (_, path, body) => {
     const adapter = Fake.make({ script: [{ text: "Once " }, { hang: true }] })
     const { node } = nodes(adapter)
-    const server = { onDisconnect: "cancel" as const }
-    const [home, other] = [await node({ server }), await node({ server })]
+    const more = { server: { onDisconnect: "cancel" as const }, cluster: { leaseMs: 100 } }
+    const [home, other] = [await node(more), await node(more)]
     const { url, close } = await listen(other.server, endless)
     const answer = post(`${url}${path}`, body, { "x-troupe-chat": "c" })
     await until(() => adapter.open === 1)
@@ -142,14 +165,16 @@ describe("a stop", () => {
     await closed
   })
 
-  it("FORWARD7: refuses a request whose home is looked for", async () => {
+  it("FORWARD7: looks for a home for as long as the lease", async () => {
     const { node, placements } = nodes()
-    const gateway = await node({ cluster: { role: "gateway", leaseMs: 600_000 } })
+    const gateway = await node({ cluster: { role: "gateway", leaseMs: 1_000 } })
     const { url, close } = await listen(gateway.server, endless)
-    const answer = post(`${url}/chats/c/messages`, { input: "Hello" })
+    const answer = post(`${url}/chats/c/messages?wait`, { input: "Hello" })
     await until(() => placements.inVain > 1)
-    await close()
-    expect(await codeOf(await answer)).toBe("503 moved")
+    const closed = close()
+    await node()
+    expect((await answer).status).toBe(200)
+    await closed
   })
 })
 

@@ -146,6 +146,7 @@ describe("an observer's request", () => {
         forward,
         nodes: count,
         nodeList,
+        leaseMs: 1_000,
         admit: undefined,
         admitChat: undefined,
         mount: (_, mounted) => void mounts.push(mounted)

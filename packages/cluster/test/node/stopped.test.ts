@@ -1,6 +1,6 @@
 import { Fake } from "@troupe/chat"
 import { describe, expect, it } from "vitest"
-import { nodes } from "../double/clusterNodes.ts"
+import { nodes, until } from "../double/clusterNodes.ts"
 
 const hanging = () => Fake.make({ script: [{ text: "Once " }, { hang: true }] })
 const stopped = { _tag: "SessionError", reason: "troupe_stopped" }
@@ -31,15 +31,18 @@ describe("a chat of a node that has stopped", () => {
     }
   })
 
-  it("CLTURN1: a retry fails with `moved` when its home leaves, and begins no other turn", async () => {
-    const adapter = hanging()
+  it("CLTURN1: a retry goes on when its home leaves, and begins no other turn", async () => {
+    const ending = [{ text: "Once upon a time" }, { finish: "stop" as const }]
+    const adapter = Fake.make({ scripts: [[{ text: "Once " }, { hang: true }], ending, ending] })
     const { node, placements } = nodes(adapter)
     const [a, b] = [await node(), await node()]
     const chat = await a.troupe.begin([{ role: "user", content: "Hi" }], { id: "c" })
     const turn = chat.retry()
     await turn.receipt
+    await until(() => adapter.open === 1)
     await placements.move("c", b.troupe.address)
-    await expect(turn.result()).rejects.toMatchObject({ reason: "moved" })
+    expect((await turn.result()).finalResponse?.outputText).toBe("Once upon a time")
+    expect(adapter.requests).toHaveLength(2)
   })
 
   it("CLUSTER15: a turn of another home rejects with its own node, and goes on", async () => {

@@ -35,6 +35,7 @@ export class AtNode {
  * - `follows`: whether the first node sends the request again when the chat moves: then a stream is cut instead of ended with an error,
  *   and a refusal has the header `movedHeader`
  * - `again`: whether the request was sent before
+ * - `begun`: the name of the turn that the request has begun at a former home, as that home gave it by `begunHeader`
  * - `may`: the permissions, with their defaults
  */
 export interface ForwardedBy {
@@ -45,6 +46,7 @@ export interface ForwardedBy {
   readonly streams: boolean
   readonly follows?: boolean | undefined
   readonly again?: boolean | undefined
+  readonly begun?: string | undefined
 }
 
 /** Joins the frames of several answers to one stream. */
@@ -59,6 +61,9 @@ export interface Splice {
 
 /** The header of a refusal after which the first node sends the request again. */
 export const movedHeader = "x-troupe-moved"
+
+/** The header of an answer whose request has begun a turn: the name of the turn for the next home. */
+export const begunHeader = "x-troupe-begun"
 
 /** A request for another node, with all of its body. `server` is the name under which the server is mounted. */
 export interface ForwardedRequest extends ForwardedBy {
@@ -108,6 +113,7 @@ export interface SharedLimits {
  *   (`invalid_options`) while an open server has the name
  * - `admit`: counts a request of an owner, once in the cluster; `closing` is that of the request. `admitChat` counts a chat that is asked for,
  *   once while it is alive here. Both reject with an `HttpError` (429) when a limit is exceeded. `undefined`: this server counts alone
+ * - `leaseMs`: for how long the answers of turns go on when the server of a client closes
  * - `nodes`: how many nodes there are
  * - `nodeList`: the nodes, for the observer. With the id of a chat, its home is marked. Resolves within a second, also when
  *   nodes are silent. Never rejects
@@ -120,6 +126,7 @@ export interface Clustered {
   readonly mount: (name: string, mounted: Mounted) => void
   readonly admit: ((owner: string, limits: SharedLimits, closing: AbortSignal) => Promise<Seat>) | undefined
   readonly admitChat: ((owner: string, id: string, limits: SharedLimits) => Promise<void>) | undefined
+  readonly leaseMs: number
   readonly nodes: () => number
   readonly nodeList: (id?: string) => Promise<ReadonlyArray<NodeStatus>>
 }

@@ -23,6 +23,8 @@ export interface FrameStreamOptions {
   readonly last: ((why: HttpError) => string) | undefined
   /** Whether the stream is cut when the server closes: its reader follows the turn to another node. */
   readonly isCut?: boolean | undefined
+  /** Whether the stream has no end of its own. */
+  readonly isEndless?: boolean | undefined
   /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` when the limit is exceeded. */
   readonly hold?: ((characters: number) => void) | undefined
   /** Called when so many characters are no longer held. */
@@ -77,6 +79,11 @@ export class FrameStream implements Pieces {
       iterable = frames(this.#abort.signal)
     } else iterable = frames
     this.#iterator = iterable[Symbol.asyncIterator]()
+  }
+
+  /** Whether the stream has no end of its own. */
+  get isEndless(): boolean {
+    return this.#options.isEndless === true
   }
 
   ask(question: Question): void {

@@ -1,10 +1,10 @@
 /** Requests and responses: routes, bodies, streams and chunks. */
 export { accepts } from "./acceptHeader.ts"
-export { AtNode, Elsewhere, movedHeader } from "./Clustered.ts"
+export { AtNode, begunHeader, Elsewhere, movedHeader } from "./Clustered.ts"
 export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits, Splice } from "./Clustered.ts"
 export { pieceBytes } from "./chunks.ts"
-export { isMoved, nodeBodyOf, refusalOf, responseOfRefusal, retryAfter } from "./failure.ts"
-export { responseOf, streamOf } from "./frameStream.ts"
+export { isMoved, nodeBodyOf, refusalOf, refused, responseOfRefusal, retryAfter } from "./failure.ts"
+export { Cut, responseOf, streamOf } from "./frameStream.ts"
 export type { Pieces, Question } from "./frameStream.ts"
 export { PassedStream } from "./passedStream.ts"
 export type { PassedOptions } from "./passedStream.ts"

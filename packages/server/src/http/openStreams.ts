@@ -39,8 +39,9 @@ export class OpenStreams {
     this.#timer = undefined
   }
 
-  close(): void {
-    for (const stream of Array.from(this.#open)) stream.close()
+  /** Ends the streams, or only those that have no end of their own. */
+  close(which: "all" | "endless" = "all"): void {
+    for (const stream of Array.from(this.#open)) if (which === "all" || stream.isEndless) stream.close()
   }
 
   readonly #beat = (): void => {

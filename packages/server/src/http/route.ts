@@ -82,10 +82,20 @@ export interface Call {
   readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */
   readonly shown: Shown
-  /** Breaks the stream when the error is that of a move and the client's node follows the turn (FORWARD8). */
+  /** Whether the error is that of a move, and the client's node follows the turn (FORWARD8). */
+  readonly isFollowed: (error: unknown) => boolean
+  /** Breaks the stream when {@link isFollowed} holds for the error. */
   readonly cutIfMoved: (error: unknown) => void
   /** Whether the request was sent before, to a former home of its chat. */
   readonly isAgain: boolean
+  /** The name of the turn that the request has begun at a former home of its chat: it begins no other one (FORWARD9). */
+  readonly begun: string | undefined
+  /** Names the turn that the request has begun, once the chat has stored its input. */
+  readonly begins: (turn: string) => void
+  /** The id of an input: the sender's, or one by which the input is found after a move (FORWARD9). */
+  readonly inputId: (named: string | undefined) => string | undefined
+  /** The frame in front of each step, by which the client's node joins streams whose protocol has no steps. */
+  readonly stepMark: string
   /** The part of an error that is sent. */
   readonly bodyOf: (refusal: HttpError) => ErrorBody
 }
@@ -93,15 +103,16 @@ export interface Call {
 /**
  * `path` has parameters like `/chats/:id/cancel`. A route that `observes` is answered without its count in the cluster when
  * the node that counts is silent, so that an observer sees which node that is. `produces` are the media types it can answer with; without it, the
- * `accept` header is ignored. A request for which `follows` returns a {@link Splice} is sent again when its chat moves, and the answers are
- * joined (FORWARD8): such a request changes nothing when it is processed twice. `refused` makes the response of a refusal; without it, this is the server's own JSON.
+ * `accept` header is ignored. The stream of an `isEndless` route has no end of its own: a server that closes ends it at once. A request of a route with `follows` is sent again when its chat moves, and a {@link Splice} joins the streams
+ * (FORWARD8): such a route begins no second turn for a request that has begun one (FORWARD9). `refused` makes the response of a refusal; without it, this is the server's own JSON.
  */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE"
   readonly path: string
   readonly produces?: ReadonlyArray<string>
   readonly observes?: boolean
-  readonly follows?: (body: unknown) => Splice | undefined
+  readonly isEndless?: boolean
+  readonly follows?: () => Splice
   readonly refused?: (error: HttpError) => Response
   readonly handle: (call: Call) => Promise<Response>
 }

@@ -8,7 +8,7 @@ import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
 import { type Permitted, type Shown, type Usage, withOwnChildren } from "../access/index.ts"
-import { Elsewhere } from "./Clustered.ts"
+import { begunHeader, Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
@@ -33,6 +33,8 @@ export interface CallHome {
   readonly readers: TurnReaders
   /** Whether this program is the home of the chat. Default: it is the home of all. */
   readonly isHome?: ((id: string) => boolean) | undefined
+  /** Whether the route's stream has no end of its own. */
+  readonly isEndless?: boolean | undefined
 }
 
 /** The caller, and its permissions. */
@@ -45,17 +47,21 @@ interface Asking {
   readonly kept?: KeptBody | undefined
   readonly follows?: boolean | undefined
   readonly again?: boolean | undefined
+  readonly begun?: string | undefined
 }
 
 /**
  * A call with its callbacks: `counted` makes the sent answer of a route's, `settle` notifies it that the route has
- * answered. `isWaiting` is whether the answer waits for a turn, as far as the route has shown.
+ * answered. `isWaiting` is whether the answer waits for a turn, as far as the route has shown. `begun` is the name of the turn that
+ * the request has begun, and `opened` the Troupe's id of the chat that it has opened last.
  */
 export interface MadeCall {
   readonly call: Call
   readonly counted: (response: Response) => Promise<Response>
   readonly settle: () => void
   readonly isWaiting: () => boolean
+  readonly begun: () => string | undefined
+  readonly opened: () => string | undefined
 }
 
 /** `usage` is what the request uses of its owner's limits. */
@@ -64,12 +70,14 @@ export const makeCall = (
   request: Request,
   url: URL,
   params: Readonly<Record<string, string>>,
-  { owner: name, may, via = [], kept, follows = false, again = false }: Asking,
+  { owner: name, may, via = [], kept, follows = false, again = false, begun: before }: Asking,
   usage: Usage,
   failed: (error: unknown) => void
 ): MadeCall => {
-  const { troupe, limits, closing } = home
+  const { troupe, limits, closing, isEndless } = home
   let claimed = false
+  let begun = before
+  let opened: string | undefined
 
   const claimStream = (): void => {
     if (claimed) return
@@ -93,6 +101,7 @@ export const makeCall = (
     const streaming: FrameStream = new FrameStream(frames, {
       last,
       isCut: follows && via.length > 0,
+      isEndless,
       failed,
       hold: usage.hold,
       release: usage.release,
@@ -110,10 +119,15 @@ export const makeCall = (
     request.signal.addEventListener("abort", gone, { once: true })
     if (request.signal.aborted) gone()
     if (closing.aborted) streaming.close()
-    return responseOf(streaming, { headers: { ...streamHeaders, ...headers } })
+    const named = follows && via.length > 0 && begun !== undefined && { [begunHeader]: encodeURIComponent(begun) }
+    return responseOf(streaming, { headers: { ...streamHeaders, ...headers, ...named } })
   }
 
-  const chats = ownedChats(home, usage, name, via, kept)
+  const chats = ownedChats(home, usage, name, via, kept, (inner) => {
+    opened = inner
+    if (!follows || via.length > 0) kept?.forget()
+  })
+  const isFollowed = (error: unknown): boolean => follows && isMoved(error)
   const call: Call = {
     request,
     url,
@@ -140,10 +154,15 @@ export const makeCall = (
     limits,
     shown: withOwnChildren(home.shown, chats.outerId),
     bodyOf: home.bodyOf,
+    isFollowed,
     cutIfMoved: (error) => {
-      if (follows && isMoved(error)) throw new Cut("the chat has moved")
+      if (isFollowed(error)) throw new Cut("the chat has moved")
     },
     isAgain: again,
+    begun: before,
+    begins: (turn) => void (begun = turn),
+    inputId: (named) => named ?? before ?? (follows ? System.uuid(troupe.system, "server") : undefined),
+    stepMark: follows ? stepFrame : "",
     clientTools: home.clientTools,
     models: home.models,
     readers: home.readers
@@ -165,8 +184,18 @@ export const makeCall = (
   }
 
   // A request for a whole completion has a stream. One with `?wait` gets its stream when its chat is known.
-  return { call, counted, settle: giveBack, isWaiting: () => claimed || url.searchParams.has("wait") }
+  return {
+    call,
+    counted,
+    settle: giveBack,
+    isWaiting: () => claimed || url.searchParams.has("wait"),
+    begun: () => begun,
+    opened: () => opened
+  }
 }
+
+/** A comment, which no client reads. */
+const stepFrame = ": step\n\n"
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -179,10 +208,12 @@ const ownedChats = (
   usage: Usage,
   name: string,
   via: ReadonlyArray<string>,
-  kept: KeptBody | undefined
+  kept: KeptBody | undefined,
+  answersHere: (inner: string) => void
 ): OwnedChats => {
   const named = (id: string): string => chatId(name, checkId(id))
   const prefix = chatId(name, "")
+  let isOpened = false
   const here = (inner: string): string => {
     if (!isHome(inner)) throw new Elsewhere(inner)
     return inner
@@ -192,7 +223,8 @@ const ownedChats = (
   const opened = (inner: string, open: () => Promise<LocalChatRef>): Promise<LocalChatRef> =>
     usage.chat(inner, async () => {
       const chat = await open()
-      kept?.forget()
+      isOpened = true
+      answersHere(inner)
       return chat
     })
 
@@ -211,7 +243,7 @@ const ownedChats = (
    * one of this program.
    */
   const fresh = (): string => {
-    const most = via.length > 0 || kept?.isForgotten === true ? mostTries : fewTries
+    const most = via.length > 0 || isOpened ? mostTries : fewTries
     for (let tries = 1; ; tries++) {
       const inner = named(System.uuid(troupe.system, "server"))
       if (tries >= most || isHome(inner)) return inner

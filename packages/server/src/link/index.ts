@@ -5,5 +5,6 @@ export type { ChatLink, LinkState, LinkStatus, NodeStatus, ObserverLink, TroupeL
 export { pathPart } from "./pathPart.ts"
 export { eventsOf, FollowedEvents, whenHeldUp } from "./heldUp.ts"
 export { taken } from "./inputAccepted.ts"
+export { placeOfTurn, resultOfTurn } from "./missedEnd.ts"
 export { Listeners } from "./listeners.ts"
 export { WeakCache } from "./weakCache.ts"

@@ -12,7 +12,7 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route, Splice, TurnOptions, TurnRead } from "../http/index.ts"
+import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
@@ -95,6 +95,11 @@ const start = async (call: Call): Promise<Response> => {
   const run: Run = { call, chat, body }
   const context = contextOf(call, chat)
   const at = said === undefined ? -1 : placeOf(context, said)
+  if (call.begun !== undefined) {
+    // FORWARD9. A message that waits is sent again under its id.
+    const waits = said !== undefined && context.inbox.some(({ id }) => id === said.id)
+    return waits ? say(run, said) : connect(run)
+  }
   const fresh = at === -1 ? said : undefined
   const answers = answersOf(call, body, context, fresh !== undefined)
   if (answers !== undefined) return answer(run, context, answers, fresh)
@@ -155,6 +160,7 @@ const regenerate = async (run: Run, context: Context, at: number): Promise<Respo
   const turn = chat.retry({ options: optionsOf(there) })
   claim(turn)
   await taken(turn)
+  call.begins(turn.id)
   const stream = streamFor(body, standingOf(contextOf(call, chat)).name)
   return streamed(there, turn, stream, (follower, signal) => ofTurn(turn, follower, signal))
 }
@@ -175,6 +181,7 @@ const answer = async (
   if (turn === undefined) throw new Error("an answer began no turn")
   if (fresh !== undefined && !isOneTurn) return sayBehind(run, turns, fresh, options)
   if (turns.length === 1) await taken(turn)
+  call.begins(turn.id)
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
   const own = asked ? [] : now
@@ -193,6 +200,7 @@ const sayBehind = async (
   const turn = run.chat.send(message, { id, options })
   claim(turn)
   await taken(turn)
+  run.call.begins(turn.id)
   return streamed(run, turn, streamFor(run.body, replyName(id)), (follower, signal) =>
     ofSaidAgain(run.chat, turn, follower, signal)
   )
@@ -204,6 +212,7 @@ const say = async (run: Run, { id, message }: Fresh): Promise<Response> => {
   const turn = chat.send(message, { id, options, ...(call.readers.hasLeft(chat) ? { whenBusy: "interrupt" } : {}) })
   const isOwn = claim(turn)
   await taken(turn)
+  call.begins(turn.id)
   if (isRepeated(turn)) return connect(run)
   return streamed(run, turn, streamFor(body, replyName(id)), (follower, signal) =>
     isOwn ? ofTurn(eventsOf(chat, turn), follower, signal) : ofSaidAgain(chat, turn, follower, signal)
@@ -324,14 +333,7 @@ const load = async (call: Call): Promise<Response> => {
   return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages, isCurrent) })
 }
 
-/** A user's message is answered by its turn; a message that was sent again gets no other answer. */
-const follows = (body: unknown): Splice | undefined => {
-  const { data } = AgUiRequest.safeParse(body)
-  const last = data?.messages.findLast(({ role }) => role !== "activity")
-  return last?.role === "user" && (data?.resume ?? []).length === 0 ? agUiSplice() : undefined
-}
-
 export const agUiRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/ag-ui", handle: start, follows },
-  { method: "GET", path: "/ag-ui/:id/messages", handle: load }
+  { method: "POST", path: "/ag-ui", handle: start, follows: agUiSplice },
+  { method: "GET", path: "/ag-ui/:id/messages", handle: load, follows: agUiSplice }
 ]

@@ -13,7 +13,7 @@ import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import type { Message } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
-import type { Call, Route, Splice, TurnOptions, TurnRead } from "../http/index.ts"
+import type { Call, Route, TurnOptions, TurnRead } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
 import {
   isAnswered,
@@ -23,6 +23,7 @@ import {
   type CallNews,
   callsOf,
   claim,
+  contextAt,
   dataChanges,
   dataFrame,
   dataFrames,
@@ -32,6 +33,7 @@ import {
   isRepeated,
   isRunning,
   isSaid,
+  isStep,
   messageName,
   ofChat,
   ofSaidAgain,
@@ -93,9 +95,15 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   let chat = await call.chats.chat(id)
   const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
+  const inputId = call.inputId(said.id)
   const at = placeOf(messages, said.id)
   if (context !== undefined && at !== -1) {
     const isSame = JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)
+    if (call.begun !== undefined) {
+      const end = messages.findIndex((one, index) => index > at && isSaid(one))
+      const there = end === -1 ? undefined : await contextAt(call, chat, call.begun)
+      return following(call, chat, there ?? context)
+    }
     if (isSame && at === messages.findLastIndex(isSaid)) return following(call, chat, context)
     if (isSame || body.messageId !== said.id) throw stays()
     chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
@@ -112,9 +120,10 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   const options = withWriter(call, chat, posted)
   if (said.id !== undefined) writtenDataOf(chat).forget(replyName(said.id))
   const busy = whenBusy ?? (call.readers.hasLeft(chat) ? "interrupt" : undefined)
-  const turn = chat.send(message, { whenBusy: busy, options, ...(said.id === undefined ? {} : { id: said.id }) })
+  const turn = chat.send(message, { whenBusy: busy, options, ...(inputId !== undefined && { id: inputId }) })
   const isOwn = claim(turn)
   await taken(turn)
+  call.begins(turn.id)
   const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
   const name = replyName(said.id ?? turn.id)
@@ -156,6 +165,12 @@ const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): P
   const options = withWriter(call, chat, optionsOf(call, body))
   const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
+  if (context !== undefined && call.begun !== undefined) {
+    const given = [...decisions.keys(), ...results.keys()]
+    const sent = standingOf(context).now.filter(isStep)
+    const last = sent.findLastIndex(({ toolCalls = [] }) => toolCalls.some(({ id }) => given.includes(id)))
+    return following(call, chat, context, { asked: given, steps: sent.slice(0, last + 1) })
+  }
   const approvals = (context?.pendingApprovals ?? []).filter(
     (waits) => decisions.has(waits.toolCall.id) || (isAnswered(waits) && results.has(waits.toolCall.id))
   )
@@ -176,6 +191,7 @@ const answer = async (call: Call, body: UiRequest, chat: Chat, said: UiInput): P
   const outputs = Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))
   const turns = await answering(chat, decided, outputs, { options })
   const turn = turns.at(-1)
+  call.begins(said.id ?? "")
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
   const known = { asked, sent: callsOf(context.thread.messages), options }
@@ -206,6 +222,7 @@ const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<R
   const newest = messages.findLastIndex(isSaid)
   const at = last.role === "user" && last.id !== undefined && newest !== -1 ? placeOf(messages, last.id) : newest
   const mayCancel = whenBusy !== "reject"
+  if (context !== undefined && call.begun !== undefined) return following(call, chat, context)
   if (context !== undefined && at !== newest) {
     if (at === -1 || (messageId ?? undefined) === undefined) throw notLast()
     chat = await rewound(call, id, context, behind(messages, at), mayCancel)
@@ -219,6 +236,7 @@ const regenerate = async (call: Call, body: UiRequest, last: UiInput): Promise<R
   const turn = chat.retry({ options })
   claim(turn)
   await taken(turn)
+  call.begins(turn.id)
   const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
   const name = standing?.name ?? replyName("m")
@@ -232,9 +250,9 @@ const notLast = () =>
     "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
   )
 
-/** The running turn, or the reply of the last one. */
-const following = (call: Call, chat: Chat, context: Context): Response =>
-  streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+/** The running turn, or the reply of the last one, behind the part that the client has. */
+const following = (call: Call, chat: Chat, context: Context, known?: Known): Response =>
+  streamed(call, { chat }, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal), known)
 
 /** The options that the client posts. Throws an `HttpError` (413, 422). */
 const optionsOf = ({ clientTools, troupe, limits }: Call, body: UiRequest): TurnOptions | undefined =>
@@ -266,9 +284,13 @@ const manualTools = ({ troupe }: Call, chat: Chat, options: TurnOptions = {}): R
 /** A followed turn, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
-/** What the client has of a continued reply; `thread` is that reply's state. `options` are those of the client's turn. */
+/**
+ * What the client has of a continued reply; `thread` is that reply's state, and `steps` the model's messages that the client has, without
+ * their results. `options` are those of the client's turn.
+ */
 interface Known extends UiKnown {
   readonly thread?: ReadonlyArray<Message.Message>
+  readonly steps?: ReadonlyArray<Message.Message>
   readonly options?: TurnOptions | undefined
 }
 
@@ -276,6 +298,7 @@ const streamed = (call: Call, reads: TurnRead, name: string, followed: Followed,
   const { chat } = reads
   const ui = new UiStream(manualTools(call, chat, known.options), known)
   const watch = watchOf(call, chat)
+  if (known.steps !== undefined) ui.said(known.steps)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
   const begins = ui.start(name, replies.of(call, chat, name))
   const notifying = { first: dataFrames(begins), frames: dataFrames, notify: chunkOf, last: doneFrame }
@@ -378,17 +401,9 @@ const existing = async ({ chats, params }: Call): Promise<Chat | undefined> => {
   }
 }
 
-/** A user's message with an id is answered by its turn, however often it is sent (AISDK2). */
-const follows = (body: unknown): Splice | undefined => {
-  const { success, data } = UiRequest.safeParse(body)
-  const said = data?.message ?? data?.messages?.at(-1)
-  const isSaidOnce = success && data.trigger === "submit-message" && (data.messageId ?? undefined) === undefined
-  return isSaidOnce && said?.role === "user" && said.id !== undefined ? uiSplice() : undefined
-}
-
 export const aiSdkRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/api/chat", handle: post, follows },
-  { method: "GET", path: "/api/chat/:id/stream", handle: resume, follows: () => uiSplice() },
-  { method: "POST", path: "/api/chat/:id/stop", handle: stop },
-  { method: "GET", path: "/api/chat/:id/messages", handle: load }
+  { method: "POST", path: "/api/chat", handle: post, follows: uiSplice },
+  { method: "GET", path: "/api/chat/:id/stream", handle: resume, follows: uiSplice },
+  { method: "POST", path: "/api/chat/:id/stop", handle: stop, follows: uiSplice },
+  { method: "GET", path: "/api/chat/:id/messages", handle: load, follows: uiSplice }
 ]

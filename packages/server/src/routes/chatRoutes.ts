@@ -5,8 +5,19 @@ import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
-import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf, withData } from "./responses.ts"
-import type { Call, Route, Splice } from "../http/index.ts"
+import {
+  begunReply,
+  events,
+  frame,
+  framesOf,
+  json,
+  lastFrame,
+  snapshotText,
+  turnReply,
+  viewOf,
+  withData
+} from "./responses.ts"
+import type { Call, Route } from "../http/index.ts"
 import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
@@ -49,10 +60,22 @@ const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
 const input = (said: z.infer<typeof Said>, { limits }: Call): Parameters<ChatRef["send"]>[0] =>
   checkedLength(said, limits.messageCharacters)
 
+/** The options of an input that begins one turn, however often its request is sent. */
+const repeatable = <Options extends { readonly id?: string | undefined; readonly whenBusy?: string | undefined }>(
+  call: Call,
+  options: Options
+): Options => ({
+  ...options,
+  id: call.inputId(options.id),
+  // The input has its place already.
+  ...(call.begun !== undefined && options.whenBusy === "reject" && { whenBusy: "queue" })
+})
+
 const done = (): Response => Response.json({ ok: true })
 
 const send = async (call: Call): Promise<Response> => {
-  const { input: said, agent, ...options } = await call.body(Message)
+  const { input: said, agent, ...sent } = await call.body(Message)
+  const options = repeatable(call, sent)
   const message = input(said, call)
   checkName(call.may, "models", options.model)
   const chat = await withAgent(call.may, agent, () => call.chats.chat(idOf(call), agent))
@@ -60,9 +83,11 @@ const send = async (call: Call): Promise<Response> => {
 }
 
 const answer = async (call: Call): Promise<Response> => {
-  const { input: said, toolCallId, ...options } = await call.body(Answer)
+  const { input: said, toolCallId, ...sent } = await call.body(Answer)
+  const options = repeatable(call, sent)
   const message = input(said, call)
   const chat = await existing(call)
+  if (call.begun !== undefined) return turnReply(call, chat, () => chat.send(message, options))
   const { question: asked } = await chat.view()
   if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
     throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
@@ -77,6 +102,7 @@ const approve = async (call: Call): Promise<Response> => {
   const isResult = decision.type === "result"
   if (!isResult) checkDecision(call.may, decision, undefined)
   const chat = await existing(call)
+  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
   const waits = chat.getSnapshot()?.context.pendingApprovals.find(({ toolCall }) => toolCall.id === id)
   if (isResult) checkDecision(call.may, decision, waits)
   return turnReply(call, chat, () => chat.approve(id, decision, { options: withWriter(call, chat) }))
@@ -86,12 +112,14 @@ const submit = async (call: Call): Promise<Response> => {
   const { results } = await call.body(Results)
   for (const result of Object.values(results)) checkedAnswer(result, call.limits.messageCharacters)
   const chat = await existing(call)
+  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
   return turnReply(call, chat, () => chat.submitToolResults(results, { options: withWriter(call, chat) }))
 }
 
 const retry = async (call: Call): Promise<Response> => {
   await call.body(Nothing)
   const chat = await existing(call)
+  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
   return turnReply(call, chat, () => chat.retry({ options: withWriter(call, chat) }))
 }
 
@@ -144,45 +172,42 @@ const own = (
   produces: [json, ...more]
 })
 
-/** A message with an id begins one turn, however often it is sent. */
-const follows = (body: unknown): Splice | undefined => {
-  const { data } = Message.safeParse(body)
-  return data?.id === undefined || data.whenBusy === "reject" ? undefined : ownSplice()
-}
+/** A route whose request is sent again when its conversation moves. */
+const followed = (...route: Parameters<typeof own>): Route => ({ ...own(...route), follows: ownSplice })
 
 export const chatRoutes: ReadonlyArray<Route> = [
-  { ...own("GET", "/chats/:id", view), follows: () => ownSplice() },
-  { ...own("POST", "/chats/:id/messages", send, events), follows },
-  own("POST", "/chats/:id/answer", answer, events),
-  own("POST", "/chats/:id/approvals/:toolCallId", approve, events),
-  own("POST", "/chats/:id/results", submit, events),
-  own("POST", "/chats/:id/retry", retry, events),
-  own(
+  followed("GET", "/chats/:id", view),
+  followed("POST", "/chats/:id/messages", send, events),
+  followed("POST", "/chats/:id/answer", answer, events),
+  followed("POST", "/chats/:id/approvals/:toolCallId", approve, events),
+  followed("POST", "/chats/:id/results", submit, events),
+  followed("POST", "/chats/:id/retry", retry, events),
+  followed(
     "POST",
     "/chats/:id/resume",
     verb(Nothing, (chat) => void chat.resume())
   ),
-  own(
+  followed(
     "POST",
     "/chats/:id/cancel",
     verb(Cancel, (chat, options) => chat.cancel(options))
   ),
-  own(
+  followed(
     "POST",
     "/chats/:id/withdraw",
     verb(Withdraw, (chat, { input: id }) => chat.withdraw(id))
   ),
-  own(
+  followed(
     "POST",
     "/chats/:id/mode",
     verb(Mode, (chat, { mode }, { may }) => chat.setPermissionMode(mode, { within: may.mode ?? "host" }))
   ),
-  own(
+  followed(
     "POST",
     "/chats/:id/handoff",
     verb(Handoff, (chat, { agent }, { may }) => withAgent(may, agent, () => chat.handoff(agent)))
   ),
-  own(
+  followed(
     "POST",
     "/chats/:id/tools/:toolCallId/cancel",
     verb(Nothing, (chat, _, call) => chat.cancelToolCall(toolCallIdOf(call)))
@@ -195,12 +220,12 @@ export const chatRoutes: ReadonlyArray<Route> = [
       return chat.restartToolCall(toolCallIdOf(call))
     })
   ),
-  own("GET", "/chats/:id/tasks", tasks),
-  own("GET", "/chats/:id/tasks/:task", task),
-  own(
+  followed("GET", "/chats/:id/tasks", tasks),
+  followed("GET", "/chats/:id/tasks/:task", task),
+  followed(
     "POST",
     "/chats/:id/tasks/:task/cancel",
     verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
   ),
-  { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events], follows: () => ownSplice() }
+  { ...followed("GET", "/chats/:id/events", attach), produces: [events], isEndless: true }
 ]

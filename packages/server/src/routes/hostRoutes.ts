@@ -131,5 +131,5 @@ export const hostRoutes: ReadonlyArray<Route> = [
     "stop",
     verb(Nothing, (chat) => chat.stop())
   ),
-  { method: "GET", path: "/host/:id/monitor", handle: monitor, produces: [events] }
+  { method: "GET", path: "/host/:id/monitor", handle: monitor, produces: [events], isEndless: true }
 ]

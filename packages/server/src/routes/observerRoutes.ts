@@ -106,7 +106,8 @@ const route = (method: Route["method"], path: string, handle: Route["handle"], t
   path: `/observer/${path}`,
   handle,
   produces: [type],
-  observes: true
+  observes: true,
+  isEndless: type === events
 })
 
 export const observerRoutes: ReadonlyArray<Route> = [

@@ -1,16 +1,18 @@
 /** Responses of this server's own routes. */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
-import { type Call, clientHasLeft, type Frames, refusalOf, type TurnRead } from "../http/index.ts"
+import { type Call, clientHasLeft, type Frames, refusalOf, refused, type TurnRead } from "../http/index.ts"
 import { FollowedEvents, taken } from "../link/index.ts"
 import {
   claim,
+  contextAt,
   dataChanges,
   eventText,
   type Follower,
   isRepeated,
+  ofChat,
   ofSaidAgain,
   resultText,
   withChanges,
@@ -62,13 +64,13 @@ export const framesOf = <A>(
     let failed = false
     const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
       done === true ? { done, value } : { done: false, value: frameOf(value) }
-    const refused = (error: unknown): IteratorResult<string, undefined> => {
+    const refusal = (error: unknown): IteratorResult<string, undefined> => {
       const value = failedFrame(call, error)
       failed = true
       return { done: false, value }
     }
     return {
-      next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refused)),
+      next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refusal)),
       return: async () => {
         await source.return?.()
         return { done: true, value: undefined }
@@ -100,6 +102,7 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })
   await taken(turn)
+  call.begins(turn.id)
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error
@@ -130,26 +133,45 @@ const repeatedReply = async (
   { streams, waits }: { readonly streams: boolean; readonly waits: boolean }
 ): Promise<Response> => {
   if (!streams && !waits) return Response.json({ id: turn.id, status: "delivered" }, { status: 202 })
-  const { result } = chat.getSnapshot()?.context ?? {}
-  if (result === undefined || !(await isNewest(call, chat, turn.id))) throw turn.failure?.error
-  const shown = call.shown.result(result)
-  if (!streams) return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"delivered","result":${resultText(shown)}}`)
+  const { result } = (await contextAt(call, chat, turn.id)) ?? {}
+  if (result === undefined) throw turn.failure?.error
+  if (!streams) return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"delivered","result":${resultText(result)}}`)
   const end = call.shown.events()({ type: "chat_completed", result })
   const frames = [snapshotFrame(call, chat), frame(eventText(end))]
   return call.stream(alone(frames.join("")), { headers: turnHeaders(turn), last: lastFrame })
 }
 
-const page = 500
-
-/** Whether no other input has been taken since the one of this id. */
-const isNewest = async ({ troupe }: Call, chat: LocalChatRef, id: string): Promise<boolean> => {
-  let inputs: ReadonlyArray<string> = []
-  for (let after = 0; ; after += page) {
-    const entries = await troupe.history(chat.id, { after, limit: page })
-    const newest = entries.findLast(({ messages }) => messages.some(({ role }) => role === "user"))
-    inputs = newest === undefined ? inputs : (newest.state.inputs ?? [])
-    if (entries.length < page) return inputs.includes(id)
+/** The answer to a request whose turn has begun at a former home, and has no input of its own (FORWARD9). */
+export const begunReply = async (call: Call, chat: LocalChatRef, id: string): Promise<Response> => {
+  const context = chat.getSnapshot()?.context
+  if (context === undefined) throw refused("chat_stopped")
+  if (asksForEvents(call)) {
+    const frames = (signal: AbortSignal) => joined(ofChat(chat, context, followerOf(call, chat), signal))
+    const headers = turnHeaders({ id, status: "delivered" })
+    return call.stream(withData(frames, chat), { headers, last: lastFrame, reads: { chat } })
   }
+  if (!call.url.searchParams.has("wait")) return Response.json({ id, status: "delivered" }, { status: 202 })
+  call.claimStream()
+  const result = await beforeClosing(call, { chat }, resultOf(call, chat, context))
+  return jsonText(`{"id":${JSON.stringify(id)},"status":"delivered","result":${resultText(result)}}`)
+}
+
+/** The result of the running turn, or of the last one. */
+const resultOf = async (call: Call, chat: LocalChatRef, context: ChatSnapshot["context"]): Promise<ChatResult> => {
+  const none = (): ReadonlyArray<ChatResult> => []
+  const follower: Follower<ChatResult> = {
+    shown: call.shown,
+    before: none,
+    event: (event) => (event.type === "chat_completed" ? [event.result] : []),
+    standing: none,
+    over: ({ result }) => (result === undefined ? [] : [result]),
+    failed: (error) => {
+      throw error
+    }
+  }
+  for await (const [result] of ofChat(chat, context, follower, call.request.signal))
+    if (result !== undefined) return result
+  throw refused("moved", { retryAfterMs: 1_000 })
 }
 
 async function* alone(frames: string): AsyncGenerator<string, void> {
@@ -157,13 +179,13 @@ async function* alone(frames: string): AsyncGenerator<string, void> {
 }
 
 /** The id of a turn, and the status of its input, beside the events. */
-const turnHeaders = ({ id, status }: LiveTurn): Readonly<Record<string, string>> => ({
+const turnHeaders = ({ id, status }: Pick<LiveTurn, "id" | "status">): Readonly<Record<string, string>> => ({
   "x-troupe-turn": encodeURIComponent(id),
   "x-troupe-status": status
 })
 
-/** Sends a turn whose events have another reader. */
-const followerOf = (call: Call, chat: LocalChatRef, turn: LiveTurn): Follower<string> => {
+/** Sends a turn whose events have another reader, or the running one. */
+const followerOf = (call: Call, chat: LocalChatRef, turn?: LiveTurn): Follower<string> => {
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(call, error)]
   return {
@@ -172,7 +194,7 @@ const followerOf = (call: Call, chat: LocalChatRef, turn: LiveTurn): Follower<st
     event: (event) => [frame(eventText(event))],
     standing,
     over: ({ result }) => {
-      if (turn.failure !== undefined) return failed(turn.failure.error)
+      if (turn?.failure !== undefined) return failed(turn.failure.error)
       return [...standing(), ...(result === undefined ? [] : [frame(eventText({ type: "chat_completed", result }))])]
     },
     failed

@@ -15,5 +15,5 @@ const view = async (call: Call): Promise<Response> => {
 }
 
 export const viewRoutes: ReadonlyArray<Route> = [
-  { method: "GET", path: "/chats/:id/view", handle: view, produces: [events] }
+  { method: "GET", path: "/chats/:id/view", handle: view, produces: [events], isEndless: true }
 ]

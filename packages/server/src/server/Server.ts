@@ -9,7 +9,8 @@
  *         client does nothing that its owner may not (MAY1).
  * SERVE3. Every refusal is a typed error in JSON. Of an unexpected error the client gets only an id, and `onError` gets the
  *         rest.
- * SERVE4. After `close` it refuses requests, ends each stream with its last frame, and ends runs without a conversation.
+ * SERVE4. After `close` it refuses requests, ends each stream with its last frame, and ends runs without a conversation. On a node
+ *         of a cluster, answers of turns may end before (FORWARD7).
  *
  * @module
  */
@@ -22,8 +23,6 @@ import {
   makeCall,
   makeRouter,
   nodeBodyOf,
-  isMoved,
-  movedHeader,
   OpenStreams,
   refusalOf,
   responseOfRefusal,
@@ -52,7 +51,7 @@ import {
 } from "./serverOptions.ts"
 import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
 
-export { pathPart } from "../link/index.ts"
+export { pathPart, placeOfTurn, resultOfTurn } from "../link/index.ts"
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
@@ -144,6 +143,7 @@ const build = (
     trustForwardedHost: options.trustForwardedHost === true
   }
   const closing = new AbortController()
+  let isClosed = false
   const ends = new Set<() => Promise<unknown>>()
   const shown = options.exposeToolErrors === true ? allShown : withoutToolErrors
   const home = {
@@ -171,14 +171,24 @@ const build = (
   const failed = (error: unknown, request: Request, url: URL): void => void unexpected(error, request, url)
 
   const many =
-    clustered === undefined ? undefined : new ClusteredServer({ clustered, name, home, owners, limits, failed })
+    clustered === undefined
+      ? undefined
+      : new ClusteredServer({
+          clustered,
+          name,
+          home,
+          owners,
+          limits,
+          failed,
+          refuse: (error, { request, url, route }) => refusing(error, request, url, route)
+        })
 
   const answered = async (asked: Asked): Promise<Response> => {
     const { request, url, route, params } = asked
     if (route.produces !== undefined && !accepts(request.headers.get("accept"), route.produces)) {
       throw new HttpError("not_acceptable", `This path answers with ${route.produces.join(" or ")}`)
     }
-    if (closing.signal.aborted) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
+    if (isClosed) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
     const who = await authorize(request)
     if ("deny" in who) throw denied(who)
     const caller = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
@@ -234,12 +244,10 @@ const build = (
         } catch (error) {
           // FORWARD2: the sender finds the next home, so this is no answer for the client.
           if (error instanceof HttpError && error.code === "misdirected") throw error
-          const response = refusing(error, request, url, route)
-          if (by.follows === true && isMoved(error)) response.headers.set(movedHeader, "1")
-          return response
+          return refusing(error, request, url, route)
         }
       },
-      isClosed: () => closing.signal.aborted,
+      isClosed: () => isClosed,
       close: () => many.close()
     })
   }
@@ -248,6 +256,8 @@ const build = (
     fetch,
     hosts,
     close: async () => {
+      isClosed = true
+      await many?.drain()
       closing.abort()
       const ending = Array.from(ends, (end) => end())
       streams.close()

@@ -15,18 +15,23 @@
  * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
  *           has left the cluster.
  * FORWARD8. When the chat of a request leaves its home, the node that the client has reached sends the request to the next home, and
- *           joins the answers to one. It does so for requests that change nothing when they are processed twice (`Route.follows`), at
+ *           joins the answers to one, also when that node was the home itself. It does so for the routes with `Route.follows`, at
  *           most `mostMoves` times for one request. When no home comes in time, the client gets the error of the move.
- * FORWARD7. When a server closes, it cuts the streams of other nodes to its own clients at once. A request whose home is still
- *           being looked for is refused, and so is one that waits for the turn of another node, which goes on. The clients ask
- *           another node.
+ * FORWARD9. A request begins at most one turn over moves. The home names the turn when its input is stored. The next home gets that
+ *           name with the request, and answers with that turn. Without a name the request has begun nothing.
+ * FORWARD7. When a server closes, it refuses new requests, and ends the streams that have no end of their own. The answers of
+ *           turns go on until they end, for at most `leaseMs`. Then their streams end with an error, and requests without an
+ *           answer are refused. The turns go on at their homes.
  */
 import {
   AtNode,
+  begunHeader,
   type CallHome,
   type Clustered,
   Elsewhere,
   type ForwardedBy,
+  type ForwardedRequest,
+  isMoved,
   KeptBody,
   makeCall,
   movedHeader,
@@ -39,12 +44,11 @@ import {
   type Route,
   type Seat,
   type SharedLimits,
-  type Splice,
   streamOf
 } from "../http/index.ts"
 import { type Owners, type Permitted, type Usage, usageElsewhere, usageHere } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
-import { FollowedStream } from "./followedStream.ts"
+import { FollowedRequest, isStream, moved } from "./followedRequest.ts"
 
 /** The parts of a server that answer a request of an authenticated caller. */
 export interface ClusteredHome {
@@ -55,6 +59,8 @@ export interface ClusteredHome {
   readonly owners: Owners
   readonly limits: SharedLimits
   readonly failed: (error: unknown, request: Request, url: URL) => void
+  /** The response of an error. */
+  readonly refuse: (error: unknown, asked: Asked) => Response
 }
 
 /** A request, and its route. */
@@ -74,10 +80,6 @@ export interface Caller {
 /** FORWARD2 */
 const misdirected = (): HttpError => new HttpError("misdirected", "Another node is to answer this request")
 
-/** The refusal of a request that is not passed on: its route has begun to process it, or its conversations move too often. */
-const moved = (cause: unknown): HttpError =>
-  new HttpError("moved", "The conversation moves; ask again", { cause, retryAfterMs: 1_000 })
-
 /** The refusal of a request that waits for a turn of another node. FORWARD7 */
 const closes = (): HttpError =>
   new HttpError("closing", "The server is closing; the turn goes on", { retryAfterMs: 1_000 })
@@ -85,15 +87,18 @@ const closes = (): HttpError =>
 /** How often a request may be passed on: to the home of the conversation it copies, and to that of the copy. */
 const mostHops = 3
 
-/** How often the turn of one request is followed to a next home. */
-const mostMoves = 16
-
 /** How long an observer's request waits until it is counted, in milliseconds. */
 const patienceMs = 500
 
 export class ClusteredServer {
   readonly #parts: ClusteredHome
   readonly #closing = new AbortController()
+  /** Aborted when the server closes to its clients. */
+  readonly #leaving = new AbortController()
+  /** The answers to clients that have an end, and the function that is called when none is left. */
+  readonly #answers = new Set<object>()
+  #drained: (() => void) | undefined
+  #draining: Promise<void> | undefined
   readonly #ends = new Set<() => Promise<unknown>>()
   readonly #streams: OpenStreams
   readonly #forwarded: CallHome
@@ -108,15 +113,22 @@ export class ClusteredServer {
   /** Answers a request of a client of this node. */
   async answer(asked: Asked, caller: Caller): Promise<Response> {
     const { home } = this.#parts
-    const seat = await this.#admitted(asked, caller)
+    const answer = {}
+    let admitted: Seat | undefined
+    const end = (): void => {
+      admitted?.end()
+      if (this.#answers.delete(answer) && this.#answers.size === 0) this.#drained?.()
+    }
+    if (asked.route.isEndless !== true) this.#answers.add(answer)
     try {
-      const by = { ...caller, via: [], streams: seat?.streams ?? true }
-      const response = await this.#run(asked, by, home, seat)
+      admitted = await this.#admitted(asked, caller)
+      const streams = admitted?.streams ?? true
+      const response = await this.#run(asked, { ...caller, via: [], streams }, home, { streams, end })
       // A stream ends the seat when it is over.
-      if (streamOf(response) === undefined) seat?.end()
+      if (streamOf(response) === undefined) end()
       return response
     } catch (error) {
-      seat?.end()
+      end()
       throw error
     }
   }
@@ -132,6 +144,26 @@ export class ClusteredServer {
     const id = via.at(-1)
     if (node === undefined ? id === undefined || isHome(id) : node === address) return
     throw misdirected()
+  }
+
+  /** Ends the streams to clients that have no end of their own, and waits for the other answers. FORWARD7 */
+  drain(): Promise<void> {
+    return (this.#draining ??= this.#drain())
+  }
+
+  async #drain(): Promise<void> {
+    const { clustered, home } = this.#parts
+    this.#leaving.abort()
+    home.streams.close("endless")
+    if (this.#answers.size === 0) return
+    const { clock } = home.troupe.system
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, clustered.leaseMs)
+      this.#drained = () => {
+        clock.clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** Ends the streams and runs of forwarded requests. */
@@ -164,77 +196,100 @@ export class ClusteredServer {
     }
   }
 
-  async #run({ request, url, route, params }: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
+  async #run(asked: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
+    const { request, url, route, params } = asked
     const { clustered, owners, limits, failed, name } = this.#parts
-    const { owner, may, via, streams, follows, again } = by
+    const { owner, via, streams } = by
     const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
     const { admit, admitChat, isHome } = clustered
+    const splice = seat === undefined ? undefined : route.follows?.()
+    const closing = route.isEndless === true ? this.#leaving.signal : home.closing
     let isHere = true
     const usage =
       admit === undefined || admitChat === undefined
         ? usageHere(owners, owner)
         : usageElsewhere(owners, owner, {
             streams,
-            // The stream of another node ends the seat itself.
+            // The stream of another node, or one that is followed, ends the seat itself.
             closed: () => {
               if (isHere) seat?.end()
             },
             chat: (id) => admitChat(owner, id, limits)
           })
-    const { call, counted, settle, isWaiting } = makeCall(
-      { ...home, isHome },
+    const { call, counted, settle, isWaiting, begun, opened } = makeCall(
+      { ...home, isHome, isEndless: route.isEndless },
       request,
       url,
       params,
-      { owner, may, via, kept, follows, again },
+      { ...by, kept, follows: splice !== undefined || by.follows === true },
       usage,
       (error) => failed(error, request, url)
     )
-    try {
-      return await counted(await route.handle(call))
-    } catch (error) {
-      const isElsewhere = error instanceof Elsewhere
-      if (!isElsewhere && !(error instanceof AtNode)) throw error
-      if (kept.isForgotten || via.length >= mostHops) throw moved(error)
-      if (isElsewhere && error.id === via.at(-1)) throw misdirected()
-      isHere = false
-      const body = await kept.all()
-      const splice = isElsewhere && via.length === 0 ? route.follows?.(jsonOf(body)) : undefined
-      const sent = {
+    const follow = (to: Pick<ForwardedBy, "via" | "node">, body: ForwardedRequest["body"]): FollowedRequest =>
+      new FollowedRequest(clustered, splice, {
         ...by,
-        ...(isElsewhere ? { via: [...via, error.id] } : { node: error.address }),
+        ...to,
         server: name,
         method: request.method,
         url: url.href,
         headers: forwardedHeaders(request.headers),
         body,
-        closing: home.closing,
-        ...(splice === undefined ? {} : { follows: true })
-      }
-      let moves = 0
-      const forward = async (signal: AbortSignal, headers = sent.headers): Promise<Response> => {
-        for (;;) {
-          const response = await clustered.forward({ ...sent, headers, again: moves > 0, signal })
-          if (splice === undefined || !response.headers.has(movedHeader)) return response
-          if (++moves > mostMoves) throw moved(undefined)
-          await response.body?.cancel()
-        }
-      }
-      const response = await (isWaiting() ? untilClosing(home.closing, request, forward) : forward(request.signal))
-      if (isStream(response)) {
-        const next = async (): Promise<Response> => {
-          if (++moves > mostMoves) throw moved(undefined)
-          return forward(request.signal, splice?.again(sent.headers))
-        }
-        const whole = splice === undefined ? response : followed(response, splice, next)
-        return passedOn(whole, { left: request.signal, closing: home.closing, ended: () => seat?.end() })
-      }
-      return wholeOf(response, usage, request)
+        closing,
+        again: by.again === true || opened() !== undefined,
+        begun: begun(),
+        ...(splice !== undefined && { follows: true })
+      })
+    const passed = (response: Response, isCut?: AbortSignal): Response => {
+      isHere = false
+      return passedOn(response, { left: request.signal, closing: isCut, ended: () => seat?.end() })
+    }
+    try {
+      const answer = await counted(await route.handle(call))
+      if (seat === undefined || !isStream(answer)) return answer
+      const chat = opened()
+      if (splice === undefined || chat === undefined) return route.isEndless === true ? answer : passed(answer)
+      return passed(follow({ via: [chat] }, await kept.all()).streamed(answer, request.signal, true))
+    } catch (cause) {
+      const isPassed = cause instanceof Elsewhere || cause instanceof AtNode
+      const error = isPassed && (kept.isForgotten || via.length >= mostHops) ? moved(cause) : cause
+      if (seat === undefined && by.follows === true && isMoved(error)) return this.#refused(error, asked, begun())
+      const chat = splice === undefined || closing.aborted ? undefined : opened()
+      const to = nextOf(error, by, chat)
+      if (to === undefined) throw error
+      isHere = false
+      const turn = follow(to, await kept.all())
+      const response = await (isWaiting()
+        ? untilClosing(closing, request, (signal) => turn.answer(signal))
+        : turn.answer(request.signal))
+      if (!isStream(response)) return wholeOf(response, usage, request)
+      return splice === undefined ? passed(response, closing) : passed(turn.streamed(response, request.signal))
     } finally {
       settle()
       kept.release()
     }
   }
+
+  /** A refusal after which the first node sends the request again. FORWARD8, FORWARD9 */
+  #refused(error: unknown, asked: Asked, begun: string | undefined): Response {
+    const response = this.#parts.refuse(error, asked)
+    response.headers.set(movedHeader, "1")
+    if (begun !== undefined) response.headers.set(begunHeader, encodeURIComponent(begun))
+    return response
+  }
+}
+
+/** Where a request is to be sent; `chat` is the one that it has opened here, if it may be sent again. Throws FORWARD2. */
+const nextOf = (
+  error: unknown,
+  { via }: ForwardedBy,
+  chat: string | undefined
+): Pick<ForwardedBy, "via" | "node"> | undefined => {
+  if (error instanceof AtNode) return { via, node: error.address }
+  if (error instanceof Elsewhere) {
+    if (error.id === via.at(-1)) throw misdirected()
+    return { via: [...via, error.id] }
+  }
+  return chat !== undefined && isMoved(error) ? { via: [chat] } : undefined
 }
 
 /** The headers that belong to one connection, or are for the first node only. */
@@ -256,9 +311,6 @@ const notForwarded: ReadonlySet<string> = new Set([
 const forwardedHeaders = (headers: Headers): ReadonlyArray<readonly [string, string]> =>
   [...headers].filter(([name]) => !notForwarded.has(name))
 
-const isStream = ({ headers }: Response): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") === true
-
 /** Forwards a request. When the server closes before the answer begins, the request is refused (FORWARD7). */
 const untilClosing = async (
   closing: AbortSignal,
@@ -276,33 +328,6 @@ const untilClosing = async (
   } finally {
     closing.removeEventListener("abort", close)
   }
-}
-
-/** The value of a body; `undefined` if it is no JSON. */
-const jsonOf = (body: Uint8Array | undefined): unknown => {
-  try {
-    return body === undefined ? undefined : JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    return undefined
-  }
-}
-
-/** A stream of another node that goes on with those of the next homes (FORWARD8). */
-const followed = (response: Response, splice: Splice, next: () => Promise<Response>): Response => {
-  const { status, headers } = response
-  const stream = streamOf(response)
-  if (stream === undefined) return response
-  const following = {
-    splice,
-    next: async () => {
-      const answer = await next()
-      const after = streamOf(answer)
-      if (after !== undefined && isStream(answer)) return after
-      await answer.body?.cancel()
-      throw moved(undefined)
-    }
-  }
-  return responseOf(new FollowedStream(stream, following), { status, headers })
 }
 
 /** A stream of another node, which ends when it is over, and fails when the server closes. */

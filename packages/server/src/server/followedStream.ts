@@ -6,13 +6,20 @@
  * FOLLOWED1. When the stream is cut, the next one is requested, and its frames are joined to those that the client has. When there is
  *            no next one, the client gets the last frame of the failure, and the stream ends.
  * FOLLOWED2. A client gets whole frames only: a frame whose end does not come is dropped.
+ * FOLLOWED3. When the server closes, the stream of another node is left, and the client gets the last frame of the failure. A stream of
+ *            this node ends itself.
  */
-import type { Pieces, Question, Splice } from "../http/index.ts"
+import { Cut, type Pieces, type Question, type Splice } from "../http/index.ts"
 
-/** The streams of a turn. `next` rejects when there is no next one. */
+/**
+ * The streams of a turn. `next` rejects when there is no next one. `closing` is aborted when the server closes. `isOwn` is whether the
+ * first stream is one of this node.
+ */
 interface Following {
   readonly splice: Splice
   readonly next: () => Promise<Pieces>
+  readonly closing: AbortSignal
+  readonly isOwn: boolean
 }
 
 export class FollowedStream implements Pieces {
@@ -24,16 +31,24 @@ export class FollowedStream implements Pieces {
   #question: Question | undefined
   #last: string | undefined
   #isOver = false
+  #isOwn: boolean
 
   constructor(stream: Pieces, following: Following) {
     this.#stream = stream
     this.#following = following
+    this.#isOwn = following.isOwn
+    following.closing.addEventListener("abort", this.#close, { once: true })
+    if (following.closing.aborted) this.#close()
     this.#own = {
       resolve: (piece) => {
         if (piece === undefined) this.#end()
         else this.#came(piece)
       },
-      reject: () => void this.#follow()
+      reject: (error) => {
+        // Only a move cuts a stream of this node; any other failure is the client's.
+        if (this.#isOwn && !(error instanceof Cut)) this.#take()?.reject(error)
+        else void this.#follow()
+      }
     }
   }
 
@@ -46,6 +61,16 @@ export class FollowedStream implements Pieces {
   cancel(isClosing?: boolean): void {
     this.#isOver = true
     this.#stream.cancel(isClosing)
+    this.#following.closing.removeEventListener("abort", this.#close)
+  }
+
+  /** FOLLOWED3 */
+  readonly #close = (): void => {
+    if (this.#isOwn || this.#isOver) return
+    this.#last = this.#following.splice.failed()
+    this.#isOver = true
+    this.#stream.cancel(true)
+    this.#end()
   }
 
   #came(piece: string | Uint8Array): void {
@@ -61,16 +86,17 @@ export class FollowedStream implements Pieces {
   /** FOLLOWED1 */
   async #follow(): Promise<void> {
     if (this.#isOver) return
+    this.#isOwn = false
     this.#begun = ""
     this.#decoder = new TextDecoder()
     try {
       this.#stream = await this.#following.next()
     } catch {
+      if (this.#isOver) return
       this.#last = this.#following.splice.failed()
-      this.#isOver = true
+      return this.#end()
     }
-    if (this.#last !== undefined) this.#end()
-    else if (this.#isOver) this.#stream.cancel()
+    if (this.#isOver) this.#stream.cancel(this.#following.closing.aborted)
     else this.#stream.ask(this.#own)
   }
 
@@ -81,9 +107,12 @@ export class FollowedStream implements Pieces {
   }
 
   #end(): void {
+    this.#isOver = true
+    this.#following.closing.removeEventListener("abort", this.#close)
+    const question = this.#take()
+    if (question === undefined) return
     const last = this.#last
     this.#last = undefined
-    this.#isOver = true
-    this.#take()?.resolve(last)
+    question.resolve(last)
   }
 }

@@ -34,5 +34,5 @@ export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.
 export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
 export { dataChanges, isWriter, storedData, withWriter, writerKey, writtenDataOf } from "./writtenData.ts"
 export type { UiWritten, Writer, WrittenPart } from "./writtenData.ts"
-export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn, ofTurns } from "./turnReader.ts"
+export { claim, contextAt, isRepeated, ofChat, ofSaidAgain, ofTurn, ofTurns } from "./turnReader.ts"
 export type { Follower } from "./turnReader.ts"

@@ -11,10 +11,12 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot, ChatTurn, LiveTurn } from "@troupe/chat/chats"
+import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Shown } from "../access/index.ts"
-import { whenHeldUp } from "../link/index.ts"
+import type { Call } from "../http/index.ts"
+import { placeOfTurn, resultOfTurn, whenHeldUp } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 /** Converts events for a client: each function returns items for the wire. */
@@ -175,6 +177,30 @@ const begun = async (
   unwatch?.()
   signal.removeEventListener("abort", leave)
   return why
+}
+
+/**
+ * The state of a chat at the end of the turn that took this input, when other turns have begun since; else the present state, as the
+ * client sees it.
+ */
+export const contextAt = async (
+  { troupe, shown }: Pick<Call, "troupe" | "shown">,
+  chat: LocalChatRef,
+  input: string
+): Promise<ChatSnapshot["context"] | undefined> => {
+  const place = await placeOfTurn(input, (options) => troupe.history(chat.id, options))
+  const snapshot = shown.snapshot(chat.getSnapshot())
+  if (snapshot === undefined || place?.to === undefined) return snapshot?.context
+  const { context } = snapshot
+  const result = shown.result(resultOfTurn(ChatView.of(chat.id, snapshot), place))
+  const { thread } = context
+  return {
+    ...context,
+    turn: undefined,
+    steps: [],
+    result,
+    thread: { ...thread, messages: thread.messages.slice(0, place.to) }
+  }
 }
 
 /** A turn that continues the calls of a step does not send their message. */

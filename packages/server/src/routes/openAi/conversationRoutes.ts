@@ -28,6 +28,7 @@ import {
   type ThreadItem,
   threadItems
 } from "../../wire/openAi/index.ts"
+import { responseSplice } from "./responseSplice.ts"
 
 const Create = z.looseObject({
   items: InputItems.max(20).nullish(),
@@ -125,10 +126,10 @@ const refused = (error: HttpError): Response => responseOf(ofRefusal(error))
 
 export const conversationRoutes: ReadonlyArray<Route> = [
   { method: "POST", path: "/v1/conversations", handle: create, refused },
-  { method: "GET", path: "/v1/conversations/:id", handle: read, refused },
+  { method: "GET", path: "/v1/conversations/:id", handle: read, refused, follows: responseSplice },
   { method: "DELETE", path: "/v1/conversations/:id", handle: remove, refused },
-  { method: "GET", path: "/v1/conversations/:id/items", handle: items, refused },
-  { method: "GET", path: "/v1/conversations/:id/items/:item", handle: item, refused },
-  { method: "GET", path: "/v1/responses/:id/input_items", handle: inputItems, refused },
+  { method: "GET", path: "/v1/conversations/:id/items", handle: items, refused, follows: responseSplice },
+  { method: "GET", path: "/v1/conversations/:id/items/:item", handle: item, refused, follows: responseSplice },
+  { method: "GET", path: "/v1/responses/:id/input_items", handle: inputItems, refused, follows: responseSplice },
   { method: "DELETE", path: "/v1/responses/:id", handle: removeResponse, refused }
 ]

@@ -25,6 +25,8 @@ import {
   unexpected,
   usageOf
 } from "../../wire/openAi/index.ts"
+import { begunRun } from "./begunRun.ts"
+import { completionSplice } from "./completionSplice.ts"
 import { modelNamed, modelNames, withoutInstructions } from "./models.ts"
 import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
 
@@ -49,13 +51,13 @@ const complete = async (call: Call): Promise<Response> => {
     const reply = new OpenAiReply(manual)
     const { system } = call.troupe
     const head = {
-      id: `chatcmpl-${System.uuid(system, "server")}`,
+      id: `chatcmpl-${call.begun ?? System.uuid(system, "server")}`,
       created: Math.floor(system.clock.now() / 1_000),
       model: body.model
     }
     if (body.stream === true) {
       const withUsage = body.stream_options?.include_usage === true
-      return streamedRun(call, run, () => framesOf(head, run, reply, withUsage), lastFrame)
+      return streamedRun(call, run, () => framesOf(call, head, run, reply, withUsage), lastFrame)
     }
     return whole(call, head, run, reply, gone)
   })
@@ -93,12 +95,22 @@ const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string, optio
   const message = last === undefined ? undefined : read(last)
   if (results.length > 0) {
     const chat = await call.chats.existing(id)
-    return begun(chat, chat.submitToolResults(Object.fromEntries(results), { options }))
+    if (call.begun === undefined)
+      return begun(call, chat, chat.submitToolResults(Object.fromEntries(results), { options }))
+    return begunRun(
+      call,
+      chat,
+      undefined,
+      results.map(([toolCallId]) => toolCallId)
+    )
   }
   if (message?.role === "user") {
     const chat = await call.chats.chat(id)
-    const whenBusy = call.readers.hasLeft(chat) ? "interrupt" : "queue"
-    return begun(chat, chat.send(message, { options, whenBusy }))
+    const isAgain = call.begun !== undefined
+    const whenBusy = !isAgain && call.readers.hasLeft(chat) ? "interrupt" : "queue"
+    const inputId = call.inputId(undefined)
+    const turn = chat.send(message, { options, whenBusy, ...(inputId !== undefined && { id: inputId }) })
+    return isAgain ? begunRun(call, chat, turn) : begun(call, chat, turn)
   }
   throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
 }
@@ -127,7 +139,13 @@ const endOf = ({
   return ofResult(result)
 }
 
-async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: boolean): AsyncGenerator<string, void> {
+async function* framesOf(
+  call: Call,
+  head: Head,
+  run: Run,
+  reply: OpenAiReply,
+  withUsage: boolean
+): AsyncGenerator<string, void> {
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     ...head,
     object: "chat.completion.chunk",
@@ -138,7 +156,8 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
     yield dataFrame(chunk({ role: "assistant", content: "" }))
     for await (const event of run.events) {
       const deltas = reply.push(event)
-      if (deltas.length > 0) yield dataFrames(deltas.map((delta) => chunk(delta)))
+      const mark = event.type === "message_started" ? call.stepMark : ""
+      if (deltas.length > 0 || mark !== "") yield mark + dataFrames(deltas.map((delta) => chunk(delta)))
     }
     const end = endOf(reply)
     if ("error" in end) yield dataFrame({ error: end.error })
@@ -148,6 +167,7 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
     }
     yield doneFrame
   } catch (error) {
+    call.cutIfMoved(error)
     yield dataFrame({ error: (ofFailure(error) ?? unexpected).error }) + doneFrame
   } finally {
     await run.events.return?.()
@@ -171,7 +191,7 @@ const modelObject = (id: string) => ({ id, object: "model", created: 0, owned_by
 const refused = (error: HttpError): Response => responseOf(ofRefusal(error))
 
 export const openAiRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/v1/chat/completions", handle: complete, refused },
+  { method: "POST", path: "/v1/chat/completions", handle: complete, refused, follows: completionSplice },
   { method: "GET", path: "/v1/models", handle: models, refused },
   { method: "GET", path: "/v1/models/:id", handle: model, refused }
 ]

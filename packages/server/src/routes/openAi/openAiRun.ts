@@ -18,9 +18,13 @@ export interface Run {
   readonly reads?: TurnRead
 }
 
-/** The run of a turn, once the chat has its input. Rejects with the reason of a refused input. */
-export const begun = async (chat: LocalChatRef, turn: LiveTurn): Promise<Run> => {
+/**
+ * The run of a turn, once the chat has its input. `name` is that of the turn for the next home (FORWARD9). Rejects with the reason of a
+ * refused input.
+ */
+export const begun = async (call: Call, chat: LocalChatRef, turn: LiveTurn, name = turn.id): Promise<Run> => {
   await taken(turn)
+  call.begins(name)
   return { events: eventsOf(chat, turn), reads: { chat, turn } }
 }
 
@@ -47,6 +51,7 @@ export const answered = async (call: Call, answer: (gone: AbortSignal) => Promis
   try {
     return await answer(gone.signal)
   } catch (error) {
+    if (call.isFollowed(error)) throw error
     const failure: OpenAiError | undefined = ofFailure(error)
     if (failure === undefined) throw error
     return responseOf(failure)

@@ -42,11 +42,13 @@ export class ResponseStream {
   readonly #head: ResponseHead
   readonly #newItems: () => ResponseItems
   readonly #numbers: ResponseNumbers
+  readonly #mark: string
   #items: ResponseItems
 
-  /** `after` is the number of the last event that the client has. */
-  constructor(head: ResponseHead, newItems: () => ResponseItems, after = -1) {
+  /** `after` is the number of the last event that the client has. `mark` is the frame in front of each step. */
+  constructor(head: ResponseHead, newItems: () => ResponseItems, mark: string, after = -1) {
     this.#head = head
+    this.#mark = mark
     this.#newItems = newItems
     this.#items = newItems()
     this.#numbers = new ResponseNumbers(after)
@@ -58,7 +60,10 @@ export class ResponseStream {
   }
 
   push(event: Event): string {
-    return this.#frames(this.#items.push(event))
+    const mark = event.type === "message_started" ? this.#mark : ""
+    return mark === ""
+      ? this.#frames(this.#items.push(event))
+      : this.#frames(this.#items.end()) + mark + this.#frames(this.#items.push(event))
   }
 
   /** The frames of these steps and of the running one, in place of those of missed events. */
@@ -66,8 +71,9 @@ export class ResponseStream {
     this.#numbers.restart()
     this.#items = this.#newItems()
     const first = this.first
-    return [first, ...steps.map((step) => this.#frames(this.#items.step(step)))]
-      .concat(this.#frames(this.#items.partial(reasoning, text)))
+    const partial = this.#frames(this.#items.partial(reasoning, text))
+    return [first, ...steps.map((step) => this.#mark + this.#frames(this.#items.step(step)))]
+      .concat(partial === "" ? "" : this.#mark + partial)
       .join("")
   }
 
@@ -106,7 +112,7 @@ export class ResponseStream {
 }
 
 /** The frames for the creator of a response. */
-export async function* ofRun(stream: ResponseStream, { events }: Run): AsyncGenerator<string, void> {
+export async function* ofRun(call: Call, stream: ResponseStream, { events }: Run): AsyncGenerator<string, void> {
   try {
     yield stream.first
     for await (const event of events) {
@@ -115,6 +121,7 @@ export async function* ofRun(stream: ResponseStream, { events }: Run): AsyncGene
     }
     yield stream.ended()
   } catch (error) {
+    call.cutIfMoved(error)
     yield stream.failed(error)
   } finally {
     await events.return?.()
@@ -142,7 +149,10 @@ export async function* ofRunning(
     event: (event) => [stream.push(event), ...(event.type === "chat_completed" ? [stream.ended()] : [])],
     standing: (now) => [stream.again(stored.steps(now), now.partial)],
     over: (now) => [stream.again(stored.steps(now)), stream.over(stored.state(now))],
-    failed: (error) => [stream.failed(error)]
+    failed: (error) => {
+      call.cutIfMoved(error)
+      return [stream.failed(error)]
+    }
   }
   const first = stream.first
   if (first !== "") yield first

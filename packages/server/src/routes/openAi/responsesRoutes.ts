@@ -45,9 +45,11 @@ import {
   splitHistory,
   unexpected
 } from "../../wire/openAi/index.ts"
+import { begunRun } from "./begunRun.ts"
 import { modelNamed, withoutInstructions } from "./models.ts"
 import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
-import { ofRun, ofRunning, ofStored, ResponseStream } from "./responseStream.ts"
+import { responseSplice } from "./responseSplice.ts"
+import { ofRun, ofRunning, ofStored, ResponseStream, type StoredResponse } from "./responseStream.ts"
 
 type Context = ChatSnapshot["context"]
 type Messages = Context["thread"]["messages"]
@@ -71,15 +73,16 @@ const create = async (call: Call): Promise<Response> => {
   const options = { ...model, ...responsesOptionsOf(body, tools) }
   call.claimStream()
   return answered(call, async (gone) => {
+    if (call.begun !== undefined) return createdBefore(call, body, knownResponse(call.begun), gone)
     const response = await (body.store === false
       ? unstored(call, body, input, options, manual, gone)
       : stored(call, body, input, options, manual))
     if (body.stream === true) {
-      const stream = new ResponseStream(response.head, response.newItems)
+      const stream = new ResponseStream(response.head, response.newItems, call.stepMark)
       return streamedRun(
         call,
         response.run,
-        () => ofRun(stream, response.run),
+        () => ofRun(call, stream, response.run),
         (why) => stream.closed(why)
       )
     }
@@ -146,7 +149,7 @@ const stored = async (
   const ids = idsOf(place)
   const turn = beginTurn(chat, results, said, options, goesOn)
   return {
-    run: await begun(chat, turn),
+    run: await begun(call, chat, turn, ids.response),
     head: headOf(ids.response, place, body),
     newItems: () => new ResponseItems(ids, (name) => manual.has(name))
   }
@@ -266,13 +269,56 @@ const read = async (call: Call): Promise<Response> => {
   const { head, newItems, body, ...response } = storedAt(call, place)
   const context = contextOf(call, chat)
   if (isStream !== "true" || context === undefined) return Response.json(body(context))
+  return storedStream(call, chat, context, new ResponseStream(head, newItems, call.stepMark, after), response)
+}
+
+/** The events of a response that its conversation has. */
+const storedStream = (
+  call: Call,
+  chat: LocalChatRef,
+  context: Context,
+  stream: ResponseStream,
+  response: StoredResponse
+): Response => {
   const isInProgress = response.state(context).status === "in_progress"
-  const stream = new ResponseStream(head, newItems, after)
   return call.stream(
     (signal) =>
       isInProgress ? ofRunning(call, chat, context, stream, response, signal) : ofStored(context, stream, response),
     { last: (why) => stream.closed(why), reads: isInProgress ? { chat } : undefined }
   )
+}
+
+/** Answers a request whose response has begun at a former home of its conversation (FORWARD9). */
+const createdBefore = async (
+  call: Call,
+  body: ResponsesRequest,
+  place: ResponsePlace,
+  gone: AbortSignal
+): Promise<Response> => {
+  const chat = await call.chats.existing(place.conversation)
+  const { newItems, ...response } = storedAt(call, place)
+  const head = headOf(idsOf(place).response, place, body)
+  const context = contextOf(call, chat)
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  if (body.stream === true) {
+    const stream = new ResponseStream(head, newItems, call.stepMark)
+    return storedStream(call, chat, context, stream, response)
+  }
+  if (body.background !== true && response.state(context).status === "in_progress") {
+    const { events } = await begunRun(call, chat)
+    await readWhole(
+      call,
+      { events, reads: { chat } },
+      () => {},
+      () => false,
+      gone
+    )
+  }
+  const now = contextOf(call, chat)
+  const state = now === undefined ? undefined : response.state(now)
+  return state?.status === "failed" && now?.result !== undefined
+    ? responseOf(ofResult(now.result))
+    : Response.json(state === undefined ? response.body(now) : responseBody(head, state))
 }
 
 /** The response of a place, in any state of its conversation. */
@@ -316,7 +362,7 @@ const cancel = async (call: Call): Promise<Response> => {
 const refused = (error: HttpError): Response => responseOf(ofRefusal(error))
 
 export const responsesRoutes: ReadonlyArray<Route> = [
-  { method: "POST", path: "/v1/responses", handle: create, refused },
-  { method: "GET", path: "/v1/responses/:id", handle: read, refused },
-  { method: "POST", path: "/v1/responses/:id/cancel", handle: cancel, refused }
+  { method: "POST", path: "/v1/responses", handle: create, refused, follows: responseSplice },
+  { method: "GET", path: "/v1/responses/:id", handle: read, refused, follows: responseSplice },
+  { method: "POST", path: "/v1/responses/:id/cancel", handle: cancel, refused, follows: responseSplice }
 ]

@@ -8,6 +8,8 @@ import { dataFrame } from "../index.ts"
 
 const isOf = (frame: string, type: string): boolean => frame.startsWith(`data: {"type":"${type}"`)
 
+const resultPrefix = 'data: {"type":"tool-output-'
+
 /** Makes one for the stream of a reply. */
 export const uiSplice = (): Splice => {
   /** The steps that the client has, and those of the present answer that are to be left out. */
@@ -22,6 +24,8 @@ export const uiSplice = (): Splice => {
       return ""
     }
     if (isOf(frame, "start") || !frame.startsWith("data: ")) return ""
+    // The results of a step that the client has.
+    if (frame.startsWith(resultPrefix)) return frame
     isJoining = false
     if (!isInStep) return passed(frame)
     if (isOf(frame, "start-step")) return dataFrame({ type: "reset-step" })

@@ -8,13 +8,10 @@ import type { Store } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
 
 /** Reads entries of a conversation, the oldest first. */
-export type ReadEntries = (options: {
-  readonly after: number
-  readonly limit: number
-}) => Promise<ReadonlyArray<Store.Commit>>
+type ReadEntries = (options: { readonly after: number; readonly limit: number }) => Promise<ReadonlyArray<Store.Commit>>
 
 /** The place of a turn in the thread. `last` is its last entry, if another turn has begun after it. */
-export interface TurnPlace {
+interface TurnPlace {
   readonly from: number
   readonly to?: number
   readonly last?: Store.Commit
@@ -23,7 +20,7 @@ export interface TurnPlace {
 const page = 500
 
 /** Finds the turn that took an input. `undefined` if no entry has the input. */
-export const placeOf = async (id: string, read: ReadEntries): Promise<TurnPlace | undefined> => {
+export const placeOfTurn = async (id: string, read: ReadEntries): Promise<TurnPlace | undefined> => {
   let place: TurnPlace | undefined
   let last: Store.Commit | undefined
   for (let after = 0; ; after += page) {
@@ -42,7 +39,7 @@ export const placeOf = async (id: string, read: ReadEntries): Promise<TurnPlace 
 }
 
 /** The result of a turn whose end was missed. Without a place, it is the last turn of the view. */
-export const resultOf = (view: ChatView.ChatView, place: TurnPlace | undefined): ChatResult => {
+export const resultOfTurn = (view: ChatView.ChatView, place: TurnPlace | undefined): ChatResult => {
   const from = place?.from ?? view.messages.findLastIndex(({ role }) => role === "user")
   const messages = view.messages.slice(Math.max(0, from), place?.to)
   const message = messages.findLast((one) => one.role === "assistant")

@@ -1,0 +1,113 @@
+/**
+ * The run of a turn that a request of chat completions has begun at a former home of its conversation (FORWARD9).
+ *
+ * Owns: the reading of the turn. Does not own the turn.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { type Call, refused } from "../../http/index.ts"
+import {
+  claim,
+  contextAt,
+  type Follower,
+  isQuestion,
+  isRepeated,
+  ofChat,
+  ofSaidAgain,
+  type StepMessages,
+  stepsOf
+} from "../../wire/index.ts"
+import type { Run } from "./openAiRun.ts"
+
+/**
+ * Reads the turn from its beginning: that of an input which was sent again under its id, or the running turn, or the last one. `given`
+ * are the calls whose results have begun it: the client has the steps up to theirs.
+ */
+export const begunRun = async (
+  call: Call,
+  chat: LocalChatRef,
+  turn?: LiveTurn,
+  given: ReadonlyArray<string> = []
+): Promise<Run> => {
+  if (turn !== undefined && claim(turn)) await turn.return()
+  await turn?.receipt
+  const context =
+    turn === undefined ? call.shown.snapshot(chat.getSnapshot())?.context : await contextAt(call, chat, turn.id)
+  if (context === undefined) throw refused("chat_stopped")
+  const left = new AbortController()
+  const follower = followerOf(call, given)
+  const read =
+    turn === undefined || isRepeated(turn)
+      ? ofChat(chat, context, follower, left.signal)
+      : ofSaidAgain(chat, turn, follower, left.signal)
+  const items = flat(read)
+  return {
+    events: {
+      next: () => items.next(),
+      return: () => {
+        left.abort()
+        return items.return(undefined)
+      },
+      [Symbol.asyncIterator]() {
+        return this
+      }
+    },
+    reads: { chat, turn }
+  }
+}
+
+async function* flat(read: AsyncIterable<ReadonlyArray<Event>>): AsyncGenerator<Event, undefined> {
+  for await (const events of read) yield* events
+  return undefined
+}
+
+const followerOf = (call: Call, given: ReadonlyArray<string>): Follower<Event> => {
+  const events = (reply: ReadonlyArray<Message.Message>): ReadonlyArray<Event> => {
+    const steps = stepsOf(reply)
+    const own = 1 + steps.findLastIndex(({ said }) => (said.toolCalls ?? []).some(({ id }) => given.includes(id)))
+    return steps.slice(own).flatMap(eventsOfStep)
+  }
+  return {
+    shown: call.shown,
+    before: events,
+    event: (event) => [event],
+    // The events of the turn are missed: it is read again.
+    standing: () => {
+      throw refused("moved", { retryAfterMs: 1_000 })
+    },
+    over: ({ result }, { now }) => [
+      ...events(now),
+      ...(result === undefined ? [] : [{ type: "chat_completed" as const, result }])
+    ],
+    failed: (error) => {
+      throw error
+    }
+  }
+}
+
+/** The events of a step that is over, with whole texts. */
+const eventsOfStep = ({ said, behind }: StepMessages): ReadonlyArray<Event> => {
+  const calls = new Map(said.toolCalls?.map((call) => [call.id, call]))
+  const parts = Message.parts(said).flatMap((part, index): ReadonlyArray<Event> => {
+    if (part.type === "text") return [{ type: "text_delta", id: null, delta: part.text }]
+    if (part.type === "reasoning") return [{ type: "reasoning_delta", id: String(index), delta: part.text }]
+    const call = part.type === "tool_call" ? calls.get(part.toolCallId) : undefined
+    if (call === undefined) return []
+    const rawArguments = call.rawArguments ?? JSON.stringify(call.arguments)
+    return [{ type: "tool_call_completed", id: call.id, name: call.name, arguments: call.arguments, rawArguments }]
+  })
+  return [
+    { type: "message_started", message: said },
+    ...parts,
+    { type: "message_completed", message: said, finishReason: null },
+    ...behind.filter(isQuestion).map((message): Event => ({
+      type: "ask_user_requested",
+      toolCallId: "",
+      toolName: "",
+      question: Message.text(message),
+      options: {}
+    }))
+  ]
+}

@@ -1,0 +1,82 @@
+/**
+ * A request on its way to the home of its conversation, and to the next homes.
+ *
+ * Owns: how often the conversation has moved, and the name of the turn that the request has begun. Does not own the streams, nor the
+ * search for a home.
+ */
+import {
+  begunHeader,
+  type Clustered,
+  type ForwardedRequest,
+  movedHeader,
+  type Pieces,
+  responseOf,
+  type Splice,
+  streamOf
+} from "../http/index.ts"
+import { HttpError } from "../errors/index.ts"
+import { FollowedStream } from "./followedStream.ts"
+
+/** How often one request is sent to a next home. */
+const mostMoves = 16
+
+/** The refusal of a request that is not passed on: its route has begun to process it, or its conversations move too often. */
+export const moved = (cause: unknown): HttpError =>
+  new HttpError("moved", "The conversation moves; ask again", { cause, retryAfterMs: 1_000 })
+
+/** Whether a response is a stream of events. */
+export const isStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true
+
+export class FollowedRequest {
+  readonly #clustered: Pick<Clustered, "forward">
+  readonly #splice: Splice | undefined
+  #sent: Omit<ForwardedRequest, "signal">
+  #count = 0
+
+  /** Without a `splice` the request is sent once. */
+  constructor(
+    clustered: Pick<Clustered, "forward">,
+    splice: Splice | undefined,
+    sent: Omit<ForwardedRequest, "signal">
+  ) {
+    this.#clustered = clustered
+    this.#splice = splice
+    this.#sent = sent
+  }
+
+  /** The answer of the home, or of the next one when the conversation moves (FORWARD8). */
+  async answer(signal: AbortSignal, headers = this.#sent.headers): Promise<Response> {
+    for (;;) {
+      const response = await this.#clustered.forward({ ...this.#sent, headers, signal })
+      const begun = response.headers.get(begunHeader)
+      if (begun !== null) this.#sent = { ...this.#sent, begun: decodeURIComponent(begun) }
+      response.headers.delete(begunHeader)
+      if (this.#splice === undefined || !response.headers.has(movedHeader)) return response
+      this.#moves()
+      await response.body?.cancel()
+    }
+  }
+
+  /** A stream that goes on with those of the next homes. `isOwn` is whether it is one of this node, which ends it itself. */
+  streamed(response: Response, signal: AbortSignal, isOwn = false): Response {
+    const { status, headers } = response
+    const [stream, splice] = [streamOf(response), this.#splice]
+    if (stream === undefined || splice === undefined) return response
+    const next = async (): Promise<Pieces> => {
+      this.#moves()
+      const answer = await this.answer(signal, splice.again(this.#sent.headers))
+      const after = streamOf(answer)
+      if (after !== undefined && isStream(answer)) return after
+      await answer.body?.cancel()
+      throw moved(undefined)
+    }
+    const { closing } = this.#sent
+    return responseOf(new FollowedStream(stream, { splice, next, closing, isOwn }), { status, headers })
+  }
+
+  #moves(): void {
+    if (++this.#count > mostMoves) throw moved(undefined)
+    this.#sent = { ...this.#sent, again: true }
+  }
+}
