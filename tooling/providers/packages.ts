@@ -14,7 +14,7 @@ import type { AiSdkModel } from "@troupe/providers/AiSdk"
 import type { Dialect } from "../wire/recording.ts"
 
 /** Where a package sends its requests: by default to its provider. */
-interface Target {
+export interface Target {
   readonly fetch?: typeof globalThis.fetch
   readonly baseURL?: string
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AiSdkModel } from "@troupe/providers/AiSdk"
-import { type Column, packages } from "../providers/packages.ts"
+import { type Column, packages, type Target } from "../providers/packages.ts"
 import type { Recording } from "./recording.ts"
 
 const columns = { responses: "responses", messages: "anthropic", gemini: "google" } as const
@@ -24,8 +24,8 @@ const ofChat: Readonly<Record<string, Column>> = {
  */
 export const modelFor = (
   { provider, dialect }: Pick<Recording, "provider" | "dialect">,
-  baseURL: string
+  target: Target
 ): AiSdkModel => {
   const column = dialect === "chat" ? (ofChat[provider] ?? "compatible") : columns[dialect]
-  return packages[column].model({ baseURL }, "recorded", provider)
+  return packages[column].model(target, "recorded", provider)
 }

@@ -73,7 +73,7 @@ const converse = async (recording: Recording, url: string): Promise<Reported> =>
   const called = recording.toolNames.filter((name) => Tool.nameProblem(name) === undefined)
   const names = called.length === 0 ? ["noop"] : called
   const tools = names.map((name) => tool({ name, description: "Answers ok", execute: () => "ok" }))
-  const engine = Engine.make({ adapter: aiSdk(modelFor(recording, url)), tools })
+  const engine = Engine.make({ adapter: aiSdk(modelFor(recording, { baseURL: url })), tools })
   const events: Array<Event["type"]> = []
   const reply = new StreamCollector()
   let recorded: Response | undefined

@@ -50,7 +50,7 @@ export const wireModel = async (dialect: Dialect, provider: string, replies: unk
     }
     response.end()
   })
-  return { model: modelFor({ provider, dialect }, server.url), bodies, close: server.stop }
+  return { model: modelFor({ provider, dialect }, { baseURL: server.url }), bodies, close: server.stop }
 }
 
 /** A frame as text. `RAW …` is the data of an event, or lines of a stream. */

@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { afterAll, describe, expect, test } from "vitest"
 import { closingText } from "../../wire/closing.ts"
 import { block, candidate, chunk, chunkUsage, item, messageEnd, messageStart, response } from "../../wire/dialects.ts"
+import { compareLoops } from "../../wire/loops.ts"
 import { readRecording } from "../../wire/recording.ts"
 import { type Line, replay } from "../../wire/replay.ts"
 
@@ -27,6 +28,36 @@ const messagesCall = { type: "tool_use", id: "t", name: "find", input: {} }
 const start = messageStart({ input_tokens: 2, output_tokens: 1 })
 const answered = { error: null, finalText: closingText, openConnections: 0 }
 const chats = ["openai", "mistral", "groq", "deepseek", "openai-compatible", "xai"]
+
+const compared = (file: string, ...events: ReadonlyArray<unknown>) => {
+  const path = join(folder, file)
+  writeFileSync(path, events.map((event) => JSON.stringify(event)).join("\n"))
+  return compareLoops(path, file).finally(() => rmSync(path))
+}
+
+describe("the second request is compared with that of the AI SDK's loop", () => {
+  const shell = { id: "sh", type: "shell_call", call_id: "c", action: { commands: ["ls"] } }
+  const asked = { id: "mcpr", type: "mcp_approval_request", name: "find", server_label: "s", arguments: "{}" }
+
+  test.each([
+    ["a function", responsesCall],
+    ["a shell", shell],
+    ["an approval", asked]
+  ])("after a call of %s: equal", async (_, call) => {
+    expect(await compared("openai--call.txt", ...response(...item(0, call)))).toMatchObject({ verdict: "equal" })
+  })
+
+  test("a difference has its reason, and a reply without content is not compared", async () => {
+    const text = (said: string) => block(0, { type: "text", text: "" }, { type: "text_delta", text: said })
+    const [first, blank] = [text("Hi"), text(" ").map((event) => ({ ...(event as object), index: 1 }))]
+    const reply = [messageStart(), ...first, ...blank, ...messageEnd("end_turn")]
+    expect(await compared("anthropic--blank.txt", ...reply)).toMatchObject({
+      verdict: "explained",
+      reason: "a blank text is left out (PROMPT1)"
+    })
+    expect(await compared("openai--none.txt", { error: { code: 429 } })).toMatchObject({ verdict: "unread" })
+  })
+})
 
 describe("a recorded call is executed and answered", () => {
   test.each([
