@@ -26,7 +26,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/providers": floors("aiSdk mcp"),
   "packages/store": floors("options sql | postgres sqlite"),
   "packages/server": floors(`
-    errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client routes/openAi | routes | server | node`),
+    errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client post | routes/openAi | routes | server | node`),
   "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats | node"),
   "packages/react": floors(`
     hooks observer/css | observer/parts | observer/chart observer/log observer/timeline observer/tree | observer`),

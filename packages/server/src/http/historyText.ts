@@ -3,16 +3,17 @@
  *
  * Owns: the text so far. Does not own the body, whose text is pushed as it arrives, nor its limits.
  *
- * HISTORY1. The messages of the list keep their order, `id`, `role` and `toolCallId`; the last one, and results of calls behind the last
- *           message of the model, are kept whole. So the kept text is bounded by what is new, not by the conversation. A
- *           message of the role `activity` is never kept: the message before it counts as the last one.
+ * HISTORY1. The messages of the list keep their order, `id`, `role` and `toolCallId`; the last message of the model, and those behind
+ *           it, are kept whole; when these are longer than the limit, of the older messages of persons and of the model only those fields
+ *           are kept. So the kept text is bounded by what is new, not by the conversation. A message of the role `activity` is never kept.
  * HISTORY2. Each character is looked at once, however the text is cut. A text that is no JSON is kept as it is, for the
  *           parser to refuse.
  */
 
-/** A piece of the kept text. */
+/** A piece of the kept text; `head` are the kept fields of a message that has ended. */
 interface Kept {
   text: string
+  head?: Readonly<Record<"id" | "role" | "toolCallId", unknown>> | undefined
 }
 
 const quote = 0x22
@@ -25,13 +26,14 @@ const colon = 0x3a
 
 export class HistoryText {
   readonly #list: string
+  readonly #most: number
   /** The text before, between and behind the messages; a message is a piece of its own. */
   readonly #pieces: Array<Kept> = [{ text: "" }]
   #length = 0
-  /** The messages that may still become history: results of calls, and the newest message. */
+  /** The messages since the last one of the model: each may still become history. */
   #whole: Array<Kept> = []
-  /** The message before the one that is read. It is history, unless an activity follows; it does not count meanwhile. */
-  #before: Kept | undefined
+  /** The characters of those that have ended. They do not count while the next message is read. */
+  #wholeLength = 0
   #depth = 0
   #inText = false
   #isEscaped = false
@@ -40,9 +42,10 @@ export class HistoryText {
   #isNaming = false
   #inList = false
 
-  /** `list` is the name of the list of messages in the body. */
-  constructor(list: string) {
+  /** `list` is the name of the list of messages in the body, and `most` the characters that may be kept. */
+  constructor(list: string, most: number) {
     this.#list = list
+    this.#most = most
   }
 
   /** The characters that are kept. */
@@ -70,7 +73,7 @@ export class HistoryText {
           this.#keep(text.slice(from, at))
           from = at
           this.#setAside()
-          const message = { text: "" }
+          const message: Kept = { text: "" }
           this.#pieces.push(message)
           this.#whole.push(message)
         }
@@ -107,50 +110,41 @@ export class HistoryText {
     this.#length += text.length
   }
 
-  /** Another message follows: the last one may be history, unless it is the result of a call. */
+  /** Another message follows: those before it may be history. */
   #setAside(): void {
-    const last = this.#whole.at(-1)
-    if (last === undefined || roleOf(last.text) === "tool") return
-    this.#before = this.#whole.pop()
-    this.#length -= last.text.length
+    this.#length -= this.#wholeLength
   }
 
-  /** A message has ended: behind a message of the model, all results before are history. */
+  /** A message has ended: before a message of the model, all messages are history. */
   #ended(): void {
+    this.#length += this.#wholeLength
     const last = this.#whole.at(-1)
-    const before = this.#before
-    this.#before = undefined
-    this.#length += before?.text.length ?? 0
-    if (last?.text.includes(activity) === true && roleOf(last.text) === "activity") {
-      this.#whole.pop()
-      this.#reduce(last)
-      if (before !== undefined) this.#whole.push(before)
-      return
-    }
-    if (before !== undefined) this.#reduce(before)
-    if (last === undefined || this.#whole.length === 1 || roleOf(last.text) !== "assistant") return
-    for (const piece of this.#whole.slice(0, -1)) this.#reduce(piece)
-    this.#whole = [last]
+    if (last === undefined) return
+    last.head = headOf(last.text)
+    if (last.head?.role === "activity") this.#reduce(this.#whole.pop())
+    else this.#wholeLength += last.text.length
+    const isReply = last.head?.role === "assistant"
+    if (!isReply && this.#length <= this.#most) return
+    const isHistory = (piece: Kept): boolean => piece !== this.#whole.at(-1) && (isReply || piece.head?.role !== "tool")
+    const whole = this.#whole.filter((piece) => !isHistory(piece))
+    for (const piece of this.#whole) if (isHistory(piece)) this.#reduce(piece)
+    this.#whole = whole
+    this.#wholeLength = whole.reduce((sum, { text }) => sum + text.length, 0)
   }
 
-  #reduce(piece: Kept): void {
-    const message = parsed(piece.text)
-    if (message === undefined) return
-    const { id, role, toolCallId } = message
-    const text = JSON.stringify({ id, role, toolCallId, parts: [], content: "" })
+  #reduce(piece: Kept | undefined): void {
+    if (piece?.head === undefined) return
+    const text = JSON.stringify({ ...piece.head, parts: [], content: "" })
     this.#length += text.length - piece.text.length
     piece.text = text
   }
 }
 
-const activity = '"activity"'
-
-const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
+const headOf = (text: string): Kept["head"] => {
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>
+    const { id, role, toolCallId } = JSON.parse(text) as NonNullable<Kept["head"]>
+    return { id, role, toolCallId }
   } catch {
     return undefined
   }
 }
-
-const roleOf = (text: string): unknown => parsed(text)?.["role"]

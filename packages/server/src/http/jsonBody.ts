@@ -43,7 +43,7 @@ const textOf = async (request: Sent, { bodyBytes, historyBytes, history }: BodyL
   if (declared > most) throw tooLarge(most)
   if (request.body === null) return ""
   const decoder = new TextDecoder("utf-8", { fatal: true })
-  const kept = history === undefined ? new WholeText() : new HistoryText(history)
+  const kept = history === undefined ? new WholeText() : new HistoryText(history, bodyBytes)
   let read = 0
   try {
     for await (const chunk of request.body) {

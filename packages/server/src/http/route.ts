@@ -43,6 +43,18 @@ export interface StreamOptions {
   readonly reads?: TurnRead | undefined
 }
 
+/** What a posted message does where several answers are sensible. */
+export interface PostPolicy {
+  /** Answers that the chat does not wait for are refused (409), or followed as repeated ones. */
+  readonly stale: "refuse" | "follow"
+  /** A new message while calls of the client wait: it is refused (409), or the calls get an error as their result. */
+  readonly calls: "refuse" | "cancel"
+  /** A new message while calls wait for a decision: it is refused (409), or the calls are denied. */
+  readonly approvals: "refuse" | "deny"
+  /** A message behind a history of which the conversation has nothing is added, or replaces the conversation. */
+  readonly history: "add" | "replace"
+}
+
 /** One request that is being handled. */
 export interface Call {
   readonly request: Request
@@ -78,6 +90,8 @@ export interface Call {
   readonly limits: { readonly messageCharacters: number }
   /** Whether clients of the AI SDK may have tools and instructions of their own. */
   readonly clientTools: boolean
+  /** The choices of the server for posts, in place of those of the protocols. */
+  readonly posts: Partial<PostPolicy>
   /** The models that clients may name, and the options of a turn with each. */
   readonly models: Readonly<Record<string, TurnOptions>>
   /** The filter of the parts of a conversation that clients see. */

@@ -29,6 +29,7 @@ export interface CallHome {
   readonly shown: Shown
   readonly bodyOf: Call["bodyOf"]
   readonly clientTools: boolean
+  readonly posts: Call["posts"]
   readonly models: Call["models"]
   readonly readers: TurnReaders
   /** Whether this program is the home of the chat. Default: it is the home of all. */
@@ -164,6 +165,7 @@ export const makeCall = (
     inputId: (named) => named ?? before ?? (follows ? System.uuid(troupe.system, "server") : undefined),
     stepMark: follows ? stepFrame : "",
     clientTools: home.clientTools,
+    posts: home.posts,
     models: home.models,
     readers: home.readers
   }

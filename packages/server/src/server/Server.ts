@@ -157,6 +157,7 @@ const build = (
     ends,
     chatId: options.chatId ?? ownedId,
     clientTools: options.clientTools === true,
+    posts: options.posts ?? {},
     checkId,
     models: options.models ?? {},
     readers: new TurnReaders(options.onDisconnect ?? "continue")

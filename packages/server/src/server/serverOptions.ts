@@ -3,7 +3,7 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
-import type { Clustered, OnDisconnect, TurnOptions } from "../http/index.ts"
+import type { Clustered, OnDisconnect, PostPolicy, TurnOptions } from "../http/index.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -113,6 +113,17 @@ const types = z.strictObject(
       )
       .optional(),
     clientTools: flag.optional(),
+    posts: z
+      .strictObject(
+        {
+          stale: z.enum(["refuse", "follow"]).optional(),
+          calls: z.enum(["refuse", "cancel"]).optional(),
+          approvals: z.enum(["refuse", "deny"]).optional(),
+          history: z.enum(["add", "replace"]).optional()
+        } satisfies { readonly [Name in keyof PostPolicy]: z.ZodType },
+        "must be an object"
+      )
+      .optional(),
     onDisconnect: z.enum(["continue", "cancel"], 'must be "continue" or "cancel"').optional(),
     exposeToolErrors: flag.optional()
   } satisfies { readonly [Name in keyof Required<ServerOptions>]: z.ZodType },
@@ -221,6 +232,11 @@ export interface ServerOptions {
    * tools of that turn, and `system` follows the instructions of the Troupe. Default: `false`, which ignores both.
    */
   readonly clientTools?: boolean | undefined
+  /**
+   * What a posted message does while calls wait, or behind a history that the conversation does not have. Default: the choices of
+   * each protocol, which the page on posts lists.
+   */
+  readonly posts?: Partial<PostPolicy> | undefined
   /** Called with unexpected errors. Default: none. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -92,10 +92,7 @@ export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {
   return answer
 }
 
-const textOf = (answer: unknown): string => {
-  if (answer instanceof Error) return answer.message
-  return typeof answer === "string" ? answer : (JSON.stringify(answer) ?? "")
-}
+const textOf = (answer: unknown): string => (typeof answer === "string" ? answer : (JSON.stringify(answer) ?? ""))
 
 const tooLong = (mostCharacters: number): HttpError =>
   new HttpError("message_too_long", `A message has at most ${mostCharacters} characters; say it in several`)

@@ -8,6 +8,16 @@ import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import { taken } from "../link/index.ts"
+import { checkedAnswer } from "./clientContent.ts"
+
+/** The result of a client's call: a value, or the text of its failure. */
+export type CallResult = { readonly value: unknown } | { readonly error: string }
+
+/** Returns a result that is not too long. Throws an `HttpError` (413, 422). */
+export const checkedResult = (result: CallResult, mostCharacters: number): CallResult => {
+  checkedAnswer("error" in result ? result.error : result.value, mostCharacters)
+  return result
+}
 
 /** A decision about a call. */
 export interface Decided {
@@ -22,17 +32,22 @@ type Beside = NonNullable<Parameters<LocalChatRef["submitToolResults"]>[1]>
 export const answering = async (
   chat: LocalChatRef,
   decided: ReadonlyArray<Decided>,
-  results: Readonly<Record<string, unknown>>,
+  results: ReadonlyMap<string, CallResult>,
   beside: Beside = {}
 ): Promise<ReadonlyArray<LiveTurn>> => {
   const waiting = chat.getSnapshot()?.context.pendingApprovals.length ?? 0
   const decisions = decided.map(({ id, decision }) => chat.approve(id, decision, { options: beside.options }))
-  const hasResults = Object.keys(results).length > 0 && (decided.length === 0 || decided.length >= waiting)
-  const submitted = hasResults ? [chat.submitToolResults(results, beside)] : []
+  const hasResults = results.size > 0 && (decided.length === 0 || decided.length >= waiting)
+  const submitted = hasResults ? [chat.submitToolResults(valuesOf(results), beside)] : []
   // Results behind decisions wait for the end of that turn.
   for (const turn of decided.length === 0 ? submitted : decisions) await taken(turn)
   return [...decisions.slice(-1), ...submitted]
 }
+
+const valuesOf = (results: ReadonlyMap<string, CallResult>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Array.from(results, ([id, result]) => [id, "error" in result ? new Error(result.error) : result.value])
+  )
 
 /** Whether a person answers the wait of a sub-agent with a text: a question, or a call that waits for its result. */
 export const isAnswered = ({ kind }: Pick<PendingApproval, "kind">): boolean =>

@@ -72,5 +72,5 @@ export interface Notifying<Item> {
   readonly first: string
   readonly frames: (items: ReadonlyArray<Item>) => string
   readonly notify: (news: CallNews) => Item
-  readonly last?: string
+  readonly last?: string | undefined
 }

@@ -2,13 +2,14 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HistoryText } from "../../src/http/historyText.ts"
 
-const read = (text: string, size = text.length) => {
-  const history = new HistoryText("messages")
+const read = (text: string, size = text.length, most = 1_000_000) => {
+  const history = new HistoryText("messages", most)
   for (let at = 0; at < text.length; at += size) history.push(text.slice(at, at + size))
   return history
 }
 
-const kept = (body: unknown, size?: number) => JSON.parse(read(JSON.stringify(body), size).text) as unknown
+const kept = (body: unknown, size?: number, most?: number) =>
+  JSON.parse(read(JSON.stringify(body), size, most).text) as unknown
 
 const long = "x".repeat(1_000)
 
@@ -19,15 +20,16 @@ const Message = Schema.Struct({
 })
 
 describe("HISTORY1. a posted history", () => {
-  it("keeps the last message whole, and of the others their id and role", () => {
+  it("keeps the last message whole, and of the others their id and role when all are too long", () => {
     const messages = ["a", "b", "c"].map((id) => ({ id, role: "user", parts: [{ text: `"${long}\\{[` }] }))
     const body = { id: "c", messages, trigger: "submit-message" }
     const bare = (id: string) => ({ id, role: "user", parts: [], content: "" })
-    expect(kept(body)).toEqual({ ...body, messages: [bare("a"), bare("b"), messages[2]] })
-    expect(read(JSON.stringify(body)).length).toBeLessThan(1_500)
+    expect(kept(body)).toEqual(body)
+    expect(kept(body, undefined, 1_500)).toEqual({ ...body, messages: [bare("a"), bare("b"), messages[2]] })
+    expect(read(JSON.stringify(body), undefined, 1_500).length).toBeLessThan(1_500)
   })
 
-  it("keeps the results of calls behind the last message of the model", () => {
+  it("keeps the last message of the model, and those behind it", () => {
     const message = (id: string, role: string) => ({ id, role, content: long })
     const messages = [
       message("t0", "tool"),
@@ -37,7 +39,7 @@ describe("HISTORY1. a posted history", () => {
       message("u1", "user")
     ]
     const { messages: left } = kept({ messages }) as { readonly messages: ReadonlyArray<{ readonly content: string }> }
-    expect(left.map(({ content }) => content.length)).toEqual([0, 0, 1_000, 1_000, 1_000])
+    expect(left.map(({ content }) => content.length)).toEqual([0, 1_000, 1_000, 1_000, 1_000])
   })
 
   it("keeps a message before activities, and no activity", () => {
@@ -45,7 +47,7 @@ describe("HISTORY1. a posted history", () => {
     const message = (id: string, role: string) => ({ id, role, content: long })
     const messages = [message("a0", "assistant"), message("t1", "tool"), message("u1", "user"), activity, activity]
     const { messages: left } = kept({ messages }) as { readonly messages: ReadonlyArray<{ readonly content: string }> }
-    expect(left.map(({ content }) => content.length)).toEqual([0, 1_000, 1_000, 0, 0])
+    expect(left.map(({ content }) => content.length)).toEqual([1_000, 1_000, 1_000, 0, 0])
     expect(read(JSON.stringify({ messages })).length).toBe(JSON.stringify({ messages: left }).length)
   })
 

@@ -78,7 +78,9 @@ describe("AISDK1. the conversation is the server's", () => {
       role: "assistant",
       parts: [{ type: "tool-x", toolCallId: "c0", state: "output-available", output: 1 }]
     }
-    expect(await refused({ id: "c", messages: [answer] })).toBe("409 invalid_status_for_operation")
+    expect(chunksOf(await (await post("/api/chat", { id: "c", messages: [answer] })).text()).at(-1)).toMatchObject({
+      type: "finish"
+    })
     expect(await refused({ id: "c", messages: [text("u1", "Ho")] })).toBe("409 already_delivered")
     expect(await refused({ id: "c", trigger: "regenerate-message", messages: [text("u0", "?")] })).toBe(
       "409 invalid_status_for_operation"
@@ -142,10 +144,6 @@ describe("AISDK1. the conversation is the server's", () => {
       chunksOf(await (await post("/api/chat", { id: "c", messages: [text("u1", "Go")] })).text())
     )
     expect(first?.parts.at(-1)).toMatchObject({ type: "tool-byHand", state: "input-available" })
-    expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe(
-      "409 awaiting_tool_results"
-    )
-
     const given = {
       ...first,
       parts: first?.parts.map((part) =>
@@ -162,7 +160,7 @@ describe("AISDK1. the conversation is the server's", () => {
     })
     expect((await kept(url)).at(-1)).toEqual(second)
     expect(await codeOf(await post("/api/chat", { id: "c", message: text("u2", "?") }))).toBe("409 awaiting_approval")
-    expect(await codeOf(await post("/api/chat", body))).toBe("409 invalid_status_for_operation")
+    expect(await messageOf(chunksOf(await (await post("/api/chat", body)).text()))).toMatchObject({ id: "u1.reply" })
 
     const decided = {
       ...second,

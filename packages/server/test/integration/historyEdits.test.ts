@@ -48,10 +48,13 @@ describe("AISDK1. a post with a shorter history", () => {
     expect(textsIn(adapter)).toEqual(["q1", "1", "other", "4", "on"])
   })
 
-  it("of nothing begins anew", async () => {
+  it("of nothing is added, so that a second page loses nothing; with an option it replaces", async () => {
     const { adapter, say } = await conversation(2)
-    await (await say(text("x", "anew"))).text()
-    expect(textsIn(adapter)).toEqual(["anew"])
+    await (await say(text("x", "more"))).text()
+    expect(textsIn(adapter)).toEqual(["q1", "1", "q2", "2", "more"])
+    const replacing = await conversation(2, { posts: { history: "replace" } })
+    await (await replacing.say(text("x", "anew"))).text()
+    expect(textsIn(replacing.adapter)).toEqual(["anew"])
   })
 
   it("whose beginning is left out loses nothing, nor does a last message alone, nor messages without ids", async () => {
@@ -73,7 +76,8 @@ describe("AISDK1. a post with a shorter history", () => {
     const other = await serving({ adapter: hanging })
     const running = await other.post("/api/chat", { id: "c", messages: [text("u1", "q1")] })
     await until(() => hanging.open === 1)
-    expect(await codeOf(await other.post("/api/chat", { id: "c", messages: [text("x", "anew")] }))).toBe("409 busy")
+    const edit = { id: "c", messages: [text("u1", "anew")], messageId: "u1", whenBusy: "reject" }
+    expect(await codeOf(await other.post("/api/chat", edit))).toBe("409 busy")
     expect(hanging.open).toBe(1)
     await running.body?.cancel()
   })

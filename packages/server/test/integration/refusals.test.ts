@@ -138,6 +138,7 @@ const refusals: ReadonlyArray<Refusal> = [
     status: 409,
     code: "awaiting_tool_results",
     troupe: () => ({ adapter: calling("where"), tools: [where] }),
+    server: { posts: { calls: "refuse" } },
     first: sayFirst
   },
   { status: 503, code: "closing", first: ({ server }) => server.close() }
@@ -190,6 +191,7 @@ describe("the routes of the AI SDK refuse what does not fit", () => {
     {
       status: 409,
       code: "invalid_status_for_operation",
+      server: { posts: { stale: "refuse" } },
       body: answering({ type: "tool-x", toolCallId: "c0", state: "output-available" }),
       first: (made) => said(made, "u1")
     },

@@ -344,7 +344,7 @@ describe("useChat of @ai-sdk/react", () => {
 
   it("begins anew with setMessages([]), and edits without a messageId", async () => {
     const adapter = counting(6)
-    const { url } = await serving({ adapter })
+    const { url } = await serving({ adapter }, { posts: { history: "replace" } })
     const chat = page(url)
     for (const text of ["a", "b", "c"]) await act(() => chat.current.sendMessage({ text }))
     act(() => chat.current.setMessages(chat.current.messages.slice(0, 2)))

@@ -50,16 +50,21 @@ test.each(["where", "asks", "pay"])(
   }
 )
 
-test("REF10 a client of the AI SDK whose tool never answers goes on after a cancel", async () => {
+test("REF10 a client of the AI SDK whose tool never answers goes on with its next message, or after a cancel", async () => {
   const tools = { where: { description: "Where", parameters: { type: "object", properties: {} } } }
   const said = (id: string) => ({ id, role: "user", parts: [{ type: "text", text: "Where am I?" }] })
-  const { post } = await serving({ adapter: Fake.make({ scripts: scripts("where") }) }, { clientTools: true })
-  await (await post("/api/chat", { id: "c", messages: [said("u1")], tools })).text()
-  const refused = await post("/api/chat", { id: "c", message: said("u2"), tools })
-  expect(refused.status).toBe(409)
-  expect((await post("/chats/c/cancel", {})).status).toBe(200)
-  const answered = await post("/api/chat", { id: "c", message: said("u3"), tools })
-  expect(JSON.stringify(chunksOf(await answered.text()))).toContain("Hello")
+  for (const calls of ["cancel", "refuse"] as const) {
+    const adapter = Fake.make({ scripts: scripts("where") })
+    const { post } = await serving({ adapter }, { clientTools: true, posts: { calls } })
+    await (await post("/api/chat", { id: "c", messages: [said("u1")], tools })).text()
+    if (calls === "refuse") {
+      const refused = await post("/api/chat", { id: "c", message: said("u2"), tools })
+      expect(refused.status).toBe(409)
+      expect((await post("/chats/c/cancel", {})).status).toBe(200)
+    }
+    const answered = await post("/api/chat", { id: "c", message: said("u3"), tools })
+    expect(JSON.stringify(chunksOf(await answered.text()))).toContain("Hello")
+  }
 })
 
 test("ARR5 a message with the id of another one is 422, also when that one's turn is over", async () => {

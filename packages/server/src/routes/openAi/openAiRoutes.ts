@@ -96,7 +96,14 @@ const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string, optio
   if (results.length > 0) {
     const chat = await call.chats.existing(id)
     if (call.begun === undefined)
-      return begun(call, chat, chat.submitToolResults(Object.fromEntries(results), { options }))
+      return begun(
+        call,
+        chat,
+        chat.submitToolResults(Object.fromEntries(results), {
+          options,
+          ...(message?.role === "user" && { input: message })
+        })
+      )
     return begunRun(
       call,
       chat,

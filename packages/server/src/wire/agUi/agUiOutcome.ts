@@ -29,6 +29,8 @@ export const outcomeOf = (
   if (haltedReason === "cancelled") {
     return isCurrent ? { outcome: { type: "cancelled" }, ...usage } : { result: { haltedReason }, ...usage }
   }
+  if (haltedReason === "interrupted")
+    return { ...(isCurrent && { outcome: { type: "cancelled" } }), result: { haltedReason }, ...usage }
   const interrupts = interruptsOf(pendingApprovals, pendingQuestion)
   if (interrupts.length > 0) return { outcome: { type: "interrupt", interrupts }, ...usage }
   const pending = isCurrent ? pendingToolCalls.map(({ id }) => id) : []

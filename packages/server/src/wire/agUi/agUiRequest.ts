@@ -7,7 +7,7 @@ import type { ContentPart } from "@troupe/chat/messages"
 import type { Decision } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError, quoted } from "../../errors/index.ts"
-import { checkedContent, filePart } from "../index.ts"
+import { type CallResult, checkedContent, filePart } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -116,13 +116,13 @@ const unreadable = (message: string, field: string): HttpError =>
   new HttpError("invalid_input", message, { issues: [{ field: ["messages", field], reason: message }] })
 
 /** The results of the client's own tools, for the calls since the model's last message. Throws an `HttpError` (422). */
-export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, unknown> =>
-  new Map(
+export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, CallResult> =>
+  new Map<string, CallResult>(
     messages
       .slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
       .flatMap(({ role, toolCallId, content, error }) => {
         if (role !== "tool" || toolCallId === undefined) return []
-        return [[toolCallId, typeof error === "string" ? new Error(error) : resultOf(content)] as const]
+        return [[toolCallId, typeof error === "string" ? { error } : { value: resultOf(content) }] as const]
       })
   )
 

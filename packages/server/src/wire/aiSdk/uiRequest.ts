@@ -1,7 +1,8 @@
 /** The request body of a client of the AI SDK. Only its new content is used: the server has the conversation. */
 import { type ContentPart, Message } from "@troupe/chat/messages"
+import type { Decision } from "@troupe/chat/tools"
 import * as z from "zod"
-import { checkedAnswer, checkedContent, filePart, named } from "../index.ts"
+import { type CallResult, checkedAnswer, checkedContent, checkedResult, filePart, named } from "../index.ts"
 import { dataIn } from "./uiData.ts"
 
 const Part = z.looseObject({
@@ -62,8 +63,8 @@ export const userMessage = ({ id, metadata, parts }: UiInput, mostCharacters: nu
 
 /** The client's decisions about calls, and the results of its own tools. */
 export interface UiAnswers {
-  readonly decisions: ReadonlyMap<string, { readonly approved: boolean; readonly reason: string | undefined }>
-  readonly results: ReadonlyMap<string, unknown>
+  readonly decisions: ReadonlyMap<string, Decision>
+  readonly results: ReadonlyMap<string, CallResult>
 }
 
 /** The answers in a message of the model. Throws an `HttpError` (413, 422). */
@@ -71,18 +72,25 @@ export const answersIn = ({ parts }: UiInput, mostCharacters: number): UiAnswers
   const tools = parts.filter(({ type }) => type.startsWith("tool-") || type === "dynamic-tool")
   const decisions = new Map(tools.flatMap(decisionIn))
   const results = new Map(tools.flatMap(resultIn))
-  for (const { reason } of decisions.values()) checkedAnswer(reason, mostCharacters)
-  for (const result of results.values()) checkedAnswer(result, mostCharacters)
+  for (const decision of decisions.values()) checkedAnswer(decision, mostCharacters)
+  for (const result of results.values()) checkedResult(result, mostCharacters)
   return { decisions, results }
 }
 
-const decisionIn = ({ toolCallId, approval }: Part) =>
-  toolCallId === undefined || approval?.approved === undefined
-    ? []
-    : [[toolCallId, { approved: approval.approved, reason: approval.reason }] as const]
+const decisionIn = ({ toolCallId, approval }: Part): ReadonlyArray<readonly [string, Decision]> => {
+  if (toolCallId === undefined || approval?.approved === undefined) return []
+  const { approved, reason } = approval
+  return [[toolCallId, approved ? { type: "allow" } : { type: "deny", ...(reason !== undefined && { reason }) }]]
+}
 
-const resultIn = ({ toolCallId, state, output, errorText, preliminary }: Part) => {
+const resultIn = ({
+  toolCallId,
+  state,
+  output,
+  errorText,
+  preliminary
+}: Part): ReadonlyArray<readonly [string, CallResult]> => {
   if (toolCallId === undefined || preliminary === true) return []
-  if (state === "output-available") return [[toolCallId, output ?? null] as const]
-  return state === "output-error" ? [[toolCallId, new Error(errorText ?? "The tool failed")] as const] : []
+  if (state === "output-available") return [[toolCallId, { value: output ?? null }]]
+  return state === "output-error" ? [[toolCallId, { error: errorText ?? "The tool failed" }]] : []
 }

@@ -1,0 +1,79 @@
+/** The parts of a protocol that its routes give to the shared handler. */
+import type { LocalChatRef } from "@troupe/chat"
+import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
+import type { PendingApproval } from "@troupe/chat/tools"
+import type { HttpError } from "../errors/index.ts"
+import type { Call, PostPolicy, TurnOptions } from "../http/index.ts"
+import type { CallNews, WrittenPart } from "../wire/index.ts"
+import type { Refusal } from "./reconcile.ts"
+
+export type Context = ChatSnapshot["context"]
+
+/** The state of a conversation in place of events: the messages before the reply, and those of the reply. */
+export interface Standing {
+  readonly earlier: ReadonlyArray<Message.Message>
+  readonly reply: ReadonlyArray<Message.Message>
+  readonly approvals: ReadonlyArray<PendingApproval>
+  readonly partial: Context["partial"]
+}
+
+/** Makes the items of a protocol from a turn. `isLook`: nothing ran for this client. */
+export interface Encoder<Item> {
+  readonly begin: () => ReadonlyArray<Item>
+  readonly event: (event: Event) => ReadonlyArray<Item>
+  readonly standing: (standing: Standing) => ReadonlyArray<Item>
+  readonly end: (context: Context, isLook: boolean) => ReadonlyArray<Item>
+  readonly fail: (error: unknown) => ReadonlyArray<Item>
+  /** An update about a call. */
+  readonly news: (news: CallNews) => Item
+}
+
+/**
+ * One request in a conversation.
+ *
+ * - `name`: the name of the reply, and `has` its messages that the client has. Of `steps` it has the model's messages alone
+ * - `asked`: the ids of the calls that the client was asked to decide about
+ * - `turns`: the turns that began for this client; they `continue` an earlier reply
+ */
+export interface Run<Body> {
+  readonly call: Call
+  readonly chat: LocalChatRef
+  readonly body: Body
+  readonly name: string
+  readonly has: ReadonlyArray<Message.Message>
+  readonly steps: ReadonlyArray<Message.Message>
+  readonly asked: ReadonlyArray<string>
+  readonly options: TurnOptions | undefined
+  readonly turns: ReadonlyArray<LiveTurn>
+  readonly continues: boolean
+}
+
+/**
+ * How a protocol answers.
+ *
+ * - `done`: the last frame of a stream that ended
+ * - `closing`: the last frames of a stream that the server ends
+ * - `data`: makes the item of a data part that a handler or a hook wrote into the reply
+ * - `reading`, `around`: add to the items, and to the frames, of a stream
+ * - `refusal`: the error of a refusal, where the protocol has words of its own
+ * - `nothing`: the answer to a look at a conversation that does not exist
+ */
+export interface Protocol<Body, Item> {
+  readonly policy: PostPolicy
+  readonly headers?: Readonly<Record<string, string>>
+  readonly done?: string
+  readonly closing: (why: HttpError) => string
+  readonly isRead?: (chat: LocalChatRef, id: string) => boolean
+  readonly data?: (part: WrittenPart) => Item
+  readonly encoder: (run: Run<Body>) => Encoder<Item>
+  readonly reading?: (
+    items: AsyncIterable<ReadonlyArray<Item>>,
+    run: Run<Body>,
+    signal: AbortSignal
+  ) => AsyncIterable<ReadonlyArray<Item>>
+  readonly around?: (frames: AsyncIterable<string>, run: Run<Body>) => AsyncIterable<string>
+  readonly refusal?: (refusal: Refusal) => HttpError | undefined
+  readonly nothing: (call: Call, body: Body) => Response
+}

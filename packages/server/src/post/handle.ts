@@ -1,0 +1,246 @@
+/**
+ * Handles the posts of protocols whose clients post a history: reads the conversation, decides with `reconcile`, applies the decision and streams the turn.
+ *
+ * POST5. The decision and the calls that apply it run in one tick, so that a decision is for the wait that was read. Only a message and
+ *        another answer may rewind, which awaits.
+ */
+import type { LocalChatRef } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import { checkDecision } from "../access/index.ts"
+import { HttpError } from "../errors/index.ts"
+import type { Call, TurnOptions } from "../http/index.ts"
+import { eventsOf, taken } from "../link/index.ts"
+import {
+  answering,
+  claim,
+  contextAt,
+  isRepeated,
+  isRunning,
+  isSaid,
+  isStep,
+  messageName,
+  ofChat,
+  ofSaidAgain,
+  ofTurn,
+  ofTurns,
+  replyName,
+  rewound,
+  standingOf,
+  withWriter,
+  writtenDataOf
+} from "../wire/index.ts"
+import type { Here, Posted, PostedMessage } from "./Posted.ts"
+import type { Context, Protocol, Run } from "./Protocol.ts"
+import { type Action, reconcile, type Rewind } from "./reconcile.ts"
+import { errorOf } from "./refusals.ts"
+import { streamed } from "./streamed.ts"
+
+/** A post in a conversation. `context` is the conversation as it was decided about. */
+interface Post<Body, Item> {
+  readonly protocol: Protocol<Body, Item>
+  readonly call: Call
+  readonly chat: LocalChatRef
+  readonly id: string
+  readonly body: Body
+  readonly posted: Posted
+  readonly context: Context
+}
+
+/** Handles a post in the conversation of this id. */
+export const handle = async <Body, Item>(
+  protocol: Protocol<Body, Item>,
+  call: Call,
+  id: string,
+  body: Body,
+  posted: Posted
+): Promise<Response> => {
+  const isLook = posted.messages.length === 0
+  const chat = isLook ? await existing(call, id) : await call.chats.chat(id)
+  const policy = { ...protocol.policy, ...call.posts }
+  if (chat === undefined) {
+    const action = reconcile(undefined, posted, policy)
+    if (action.type === "refuse") throw errorOf(action.refusal, protocol)
+    return protocol.nothing(call, body)
+  }
+  const context = contextOf(call, chat)
+  const post = { protocol, call, chat, id, body, posted, context }
+  const action = reconcile(hereOf(call, chat, context, protocol), posted, policy)
+  return call.begun === undefined ? applied(post, action) : continued(post, action, call.begun)
+}
+
+/**
+ * Continues a request that has begun a turn at a former home: it begins no other one (FORWARD9). A message that waits is sent again
+ * under its id.
+ */
+const continued = async <Body, Item>(post: Post<Body, Item>, action: Action, begun: string): Promise<Response> => {
+  const { call, chat, posted, context } = post
+  const newest = posted.messages.at(-1)
+  const id = newest?.id ?? begun
+  if (action.type === "send" && context.inbox.some((input) => input.id === id)) return send(post, action)
+  if (newest !== undefined) {
+    const { messages } = context.thread
+    const at = messages.findIndex((one, index) => isSaid(one) && messageName(one, index) === id)
+    const isLast = messages.findLastIndex(isSaid) === at
+    return following(post, at === -1 || isLast ? undefined : { context: await contextAt(call, chat, begun) })
+  }
+  const { decisions, results, texts } = posted.answers
+  const asked = [...decisions.keys(), ...results.keys(), ...texts.keys()]
+  const all = standingOf(context).now.filter(isStep)
+  const last = all.findLastIndex(({ toolCalls = [] }) => toolCalls.some((one) => asked.includes(one.id)))
+  return following(post, { asked, steps: all.slice(0, last + 1) })
+}
+
+const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Promise<Response> => {
+  switch (action.type) {
+    case "refuse":
+      throw errorOf(action.refusal, post.protocol)
+    case "follow":
+      return following(post)
+    case "send":
+      return send({ ...post, chat: await rewoundTo(post, action.rewind) }, action)
+    case "answer":
+      return answer(post, action)
+    case "regenerate":
+      return regenerate({ ...post, chat: await rewoundTo(post, action.rewind) })
+  }
+}
+
+const rewoundTo = async <Body, Item>(
+  { call, chat, id, context }: Post<Body, Item>,
+  rewind: Rewind | undefined
+): Promise<LocalChatRef> => (rewind === undefined ? chat : rewound(call, id, context, rewind.place, rewind.mayCancel))
+
+/** The options of the turn, with the writer of its data where the protocol has data. */
+const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
+  const options = posted.options(chat)
+  return protocol.data === undefined ? options : withWriter(call, chat, options)
+}
+
+const send = async <Body, Item>(
+  post: Post<Body, Item>,
+  { message: { id, read }, whenBusy }: Extract<Action, { type: "send" }>
+): Promise<Response> => {
+  const { call, chat } = post
+  const message = read()
+  const options = optionsOf(post)
+  const inputId = call.inputId(id)
+  if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
+  const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
+  const isOwn = claim(turn)
+  await taken(turn)
+  call.begins(turn.id)
+  if (isRepeated(turn)) return following(post)
+  const turns = isOwn ? [turn] : []
+  return streamed(post, { name: replyName(id ?? turn.id), options, turns, reads: turn }, (follower, signal) =>
+    isOwn ? ofTurn(eventsOf(chat, turn), follower, signal) : ofSaidAgain(chat, turn, follower, signal)
+  )
+}
+
+/** Applies the answers, and continues the reply. A message that comes with them follows. */
+const answer = async <Body, Item>(
+  post: Post<Body, Item>,
+  { decided, results, text, message }: Extract<Action, { type: "answer" }>
+): Promise<Response> => {
+  const { call, chat, posted, context } = post
+  for (const { decision, wait } of decided) checkDecision(call.may, decision, wait)
+  const options = optionsOf(post)
+  const isOneTurn = message !== undefined && decided.length === 0 && text === undefined
+  const beside = { options, ...(isOneTurn && { input: message.read() }) }
+  const begun = await answering(chat, decided, results, beside)
+  const turns = text === undefined ? begun : [...begun, chat.send(text, { options })]
+  const turn = turns.at(-1)
+  if (turn === undefined) throw new Error("an answer began no turn")
+  if (message !== undefined && !isOneTurn) return sendBehind(post, turns, message, options)
+  if (turns.length === 1) await taken(turn)
+  call.begins(turn.id)
+  const asks = turn.turn.messages.some(({ role }) => role === "user")
+  const { name, now } = standingOf(asks ? contextOf(call, chat) : context)
+  const run = {
+    name: message === undefined ? (posted.reply ?? name) : replyName(message.id ?? turn.id),
+    has: asks ? [] : now,
+    asked: context.pendingApprovals.map(({ toolCall }) => toolCall.id),
+    options,
+    turns,
+    continues: !asks,
+    reads: turn
+  }
+  return streamed(post, run, (follower, signal) => ofTurns(turns, follower, signal))
+}
+
+/** Sends a message behind the turns of answers. Its client gets their messages as a state. */
+const sendBehind = async <Body, Item>(
+  post: Post<Body, Item>,
+  turns: ReadonlyArray<LiveTurn>,
+  { id, read }: PostedMessage,
+  options: TurnOptions | undefined
+): Promise<Response> => {
+  const { call, chat } = post
+  for (const one of turns) await one.return()
+  const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
+  claim(turn)
+  await taken(turn)
+  call.begins(turn.id)
+  return streamed(post, { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }, (follower, signal) =>
+    ofSaidAgain(chat, turn, follower, signal)
+  )
+}
+
+const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response> => {
+  const { call, chat } = post
+  const running = contextOf(call, chat).turn?.delivery?.id
+  if (running !== undefined) await chat.cancel({ turn: running })
+  writtenDataOf(chat).forget(standingOf(contextOf(call, chat)).name)
+  const options = optionsOf(post)
+  const turn = chat.retry({ options })
+  claim(turn)
+  await taken(turn)
+  call.begins(turn.id)
+  const standing = standingOf(contextOf(call, chat))
+  return streamed(post, { name: standing.name, options, turns: [turn], reads: turn }, (follower, signal) =>
+    ofTurn(turn, follower, signal, standing)
+  )
+}
+
+/** Streams the running turn, or the last reply, behind the part that the client has. */
+export const following = <Body, Item>(
+  post: Pick<Post<Body, Item>, "protocol" | "call" | "chat" | "body">,
+  part: Partial<Pick<Run<never>, "asked" | "steps">> & { readonly context?: Context | undefined } = {}
+): Response => {
+  const { call, chat } = post
+  const { context = contextOf(call, chat), ...known } = part
+  const run = { ...known, name: standingOf(context).name, isLook: !isRunning(context) }
+  return streamed(post, run, (follower, signal) => ofChat(chat, context, follower, signal))
+}
+
+/** The state of the conversation, as the client sees it. Throws an `HttpError` when the chat was stopped. */
+export const contextOf = ({ shown }: Call, chat: LocalChatRef): Context => {
+  const context = shown.snapshot(chat.getSnapshot())?.context
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  return context
+}
+
+const hereOf = <Body, Item>(
+  { readers }: Call,
+  chat: LocalChatRef,
+  context: Context,
+  { isRead }: Protocol<Body, Item>
+): Here => ({
+  messages: context.thread.messages,
+  isRunning: isRunning(context),
+  hasLeft: readers.hasLeft(chat),
+  inbox: context.inbox.length,
+  approvals: context.pendingApprovals,
+  calls: context.pendingToolCalls,
+  question: context.pendingQuestion,
+  isRead: (id) => isRead?.(chat, id) === true
+})
+
+/** The chat of this id, if there is one: a look creates none. */
+export const existing = async ({ chats }: Call, id: string): Promise<LocalChatRef | undefined> => {
+  try {
+    return await chats.existing(id)
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
+}
