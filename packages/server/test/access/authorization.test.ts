@@ -115,7 +115,7 @@ test.each(["approval:p2", "question:p1", "p1", ""])(
 
 test("AGUIRUN3 an answer in a conversation that waits for nothing is refused, and the refusal says so", async () => {
   const { ask } = await waiting({ approve: true })
-  await ask("POST", "/ag-ui", agUiAnswer(true))
+  await (await ask("POST", "/ag-ui", agUiAnswer(true))).text()
   const answer = agUiAnswer(true)
   const resume = [{ ...answer.resume[0], interruptId: "approval:p2" }]
   const response = await ask("POST", "/ag-ui", { ...answer, resume })
