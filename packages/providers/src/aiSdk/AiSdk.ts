@@ -13,7 +13,7 @@ import type { Adapter, Request } from "@troupe/chat/models"
 import * as z from "zod"
 import { callOptionsOf, refuseForeignTools } from "./callOptions.ts"
 import { optionsInDialect } from "./dialect.ts"
-import { type OptionNames, optionNames } from "./providerOptions.ts"
+import { type OptionNames, optionNames, unreadOptions } from "./providerOptions.ts"
 import type { StreamPart } from "./replyParts.ts"
 import { PartSequence } from "./partSequence.ts"
 import { adapterError } from "./providerError.ts"
@@ -45,7 +45,7 @@ export interface AiSdkOptions {
  * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
  * a request's `options` are the AI SDK's own settings. An object under the name of a provider has that provider's options;
  * every other option is for the model's own provider. Warnings of the provider's package, such as unsupported settings, are
- * `metadata.warnings` of the response. Provider metadata comes as `metadata.providerMetadata` of calls and parts, and is sent
+ * `metadata.warnings` of the response; so are options under the name of a provider that the package does not read. Provider metadata comes as `metadata.providerMetadata` of calls and parts, and is sent
  * back with them. Reasoning streams as `reasoning_delta` events. The message of a reply has all parts of the reply, in its
  * order: text, reasoning, calls, files, sources, calls that the provider ran. To pass provider options for one message, part
  * or tool, put them under
@@ -109,6 +109,7 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
           provider: name,
           providerName: own[0] ?? "",
           rawChunks: adapterOptions.includeRawChunks,
+          warnings: unreadOptions(request.options ?? {}, names, model.provider),
           ownTools: request.providerTools === undefined ? undefined : new Set(request.tools.map((tool) => tool.name)),
           mayAsk: request.providerTools?.some(({ id }) => id.endsWith(".mcp"))
         }

@@ -23,7 +23,7 @@ export const optionsInDialect = (asked: LanguageModelV4CallOptions, dialect: Dia
   if (asked.reasoning !== undefined) {
     throw unsupported(
       "reasoning",
-      `a model of specification ${dialect} has no such setting; use its provider's own option`
+      `a model of specification ${dialect} has no such setting; write the provider's own option under its name, as \`openrouter: { reasoning: { effort: "high" } }\``
     )
   }
   const tools = dialect === "v2" ? asked.tools?.map(secondVersion) : asked.tools

@@ -10,7 +10,7 @@
  * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
  *        provider. A call that the provider runs itself is never one of ours, also when its package marks only its end.
  *        Another call under the id of a completed call gets an id of its own: each call of a message has one result. The
- *        same call once more, with the same arguments, is a repetition.
+ *        same call once more, with the same arguments, is a repetition, also when its package gave it a made-up id.
  * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
  *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
  *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
@@ -20,6 +20,7 @@
  * PART8. A call that the provider runs once a person allows it is a call of the reply with `metadata.approval`: the id and the provider of
  *        the question (PAPPROVAL1).
  */
+import type { SharedV4Warning } from "@ai-sdk/provider"
 import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { ToolCall } from "@troupe/chat/messages"
@@ -34,6 +35,8 @@ export interface About {
   readonly provider: string
   readonly providerName: string
   readonly rawChunks: boolean
+  /** Warnings about the request, before those of the package. */
+  readonly warnings?: ReadonlyArray<SharedV4Warning> | undefined
   /** The names of the program's tools, if the request has tools of the provider too. */
   readonly ownTools?: ReadonlySet<string> | undefined
   /** Whether the provider may ask for the approval of a call that it runs. */
@@ -59,14 +62,16 @@ export class PartReader {
   #hasWholeCall = false
   #text = ""
   readonly #parts: ReplyParts
-  readonly #calls = new Set<string>()
+  /** The names of the started calls by their ids. */
+  readonly #calls = new Map<string, string>()
   /** The completed calls: their names and arguments by their ids. */
   readonly #completedCalls = new Map<string, string>()
   /** The ids of calls whose own ids were used before, by these (PART3). */
   readonly #otherIds = new Map<string, string>()
-  /** The calls that the provider runs, or may run: their end says so (PART3). */
+  /** The calls that the provider runs, or may run, and those that may be repetitions: their end says so (PART3). */
   readonly #foreignCalls = new Set<string>()
   readonly #ownTools: ReadonlySet<string> | undefined
+  readonly #warnings: NonNullable<About["warnings"]>
   #about: Record<string, unknown> = {}
   #held: Array<Record<string, unknown>> = []
   #usage: ReturnType<typeof usageOf> = {}
@@ -76,12 +81,17 @@ export class PartReader {
   #undecided: CallPart | undefined
 
   /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
-  constructor({ provider, providerName, rawChunks, ownTools, mayAsk }: About, emit: (event: AdapterEvent) => void) {
+  constructor(
+    { provider, providerName, rawChunks, warnings = [], ownTools, mayAsk }: About,
+    emit: (event: AdapterEvent) => void
+  ) {
     this.#provider = provider
     this.#providerName = providerName
     this.#mayAsk = mayAsk === true
     this.#parts = new ReplyParts(providerName)
     this.#rawChunks = rawChunks
+    this.#warnings = warnings
+    if (warnings.length > 0) this.#about["warnings"] = warnings
     this.#ownTools = ownTools
     this.#emit = emit
   }
@@ -91,7 +101,7 @@ export class PartReader {
     if (this.#undecided !== undefined && this.#isAsked(this.#undecided, part)) return
     switch (part.type) {
       case "stream-start":
-        if (part.warnings?.length > 0) this.#about["warnings"] = part.warnings
+        if (part.warnings?.length > 0) this.#about["warnings"] = [...this.#warnings, ...part.warnings]
         return
       case "response-metadata":
         if (typeof part.id === "string") this.#about["id"] = part.id
@@ -133,7 +143,11 @@ export class PartReader {
         return
       case "tool-input-start":
         this.#start()
-        if (part.providerExecuted === true || this.#ownTools?.has(part.toolName) === false) {
+        if (
+          part.providerExecuted === true ||
+          this.#ownTools?.has(part.toolName) === false ||
+          isRepetition(part.id, part.toolName, this.#calls)
+        ) {
           this.#foreignCalls.add(part.id)
         } else this.#startCall(part.id, part.toolName)
         return
@@ -187,7 +201,7 @@ export class PartReader {
     this.#completed = true
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
-    const parts = this.#failed ? undefined : this.#parts.whole(this.#calls)
+    const parts = this.#failed ? undefined : this.#parts.whole(this.#calls.keys())
     const metadata = this.#about
     this.#emit({
       type: "message_completed",
@@ -234,7 +248,7 @@ export class PartReader {
     if (this.#completedCalls.has(this.#idOf(given))) this.#otherIds.set(given, this.#freeId(given))
     const id = this.#idOf(given)
     if (this.#calls.has(id)) return id
-    this.#calls.add(id)
+    this.#calls.set(id, name)
     this.#emit({ type: "tool_call_started", id, name })
     return id
   }
@@ -282,6 +296,7 @@ export class PartReader {
     const call = JSON.stringify([part.toolName, rawArguments])
     const known = this.#idOf(part.toolCallId)
     const isRepeated = this.#completedCalls.get(known) === call
+    if (!isRepeated && isRepetition(part.toolCallId, call, this.#completedCalls)) return
     const id = isRepeated ? known : this.#startCall(part.toolCallId, part.toolName)
     this.#completedCalls.set(id, call)
     this.#parts.call(id)
@@ -312,3 +327,10 @@ export class PartReader {
     return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : said
   }
 }
+
+/** Whether an id has the form of those that packages of the AI SDK make up, for a call without an id or with a used one. */
+const isMadeUp = (id: string): boolean => /^[\dA-Za-z]{16}$/.test(id)
+
+/** Whether a call with a made-up id is the same as one of these with an id of the provider's. */
+const isRepetition = (id: string, call: string, calls: ReadonlyMap<string, string>): boolean =>
+  isMadeUp(id) && [...calls].some(([other, known]) => known === call && !isMadeUp(other))

@@ -5,8 +5,10 @@
  * **Details**: an option is a provider's when its name is that of a provider and its value is an object. Every other option
  * is for the model's own provider. Objects under the names of other providers are passed on as they are: gateways and
  * clouds read several.
+ *
+ * UNREAD1. Options under the name of a provider that the package of the model does not read are a warning of the response.
  */
-import type { JSONObject } from "@ai-sdk/provider"
+import type { JSONObject, SharedV4Warning } from "@ai-sdk/provider"
 import { AdapterError } from "@troupe/chat/errors"
 
 /** The names that the AI SDK's packages, and the best-known others, read their options under. */
@@ -57,6 +59,29 @@ export const providerOptionsOf = (
   const all: ProviderData = { ...others }
   if (Object.keys(mine).length > 0) for (const name of names.own) all[name] = mine
   return Object.keys(all).length === 0 ? undefined : all
+}
+
+/** The providers whose packages pass on, or read, options under names of other providers. */
+const readsSeveral = /^(?:amazon-bedrock|azure|bedrock|gateway|google(?:\.v|V)ertex|openrouter|vercel|vertex)\b/
+
+/** Warnings about options under names of providers that the package of the model does not read (UNREAD1). */
+export const unreadOptions = (
+  given: Readonly<Record<string, unknown>>,
+  { own, others = [] }: OptionNames,
+  provider: string
+): ReadonlyArray<SharedV4Warning> => {
+  if (readsSeveral.test(provider)) return []
+  const read = new Set([...own, ...others, "openaiCompatible"])
+  return Object.entries(given).flatMap(([name, value]) =>
+    known.has(name) && !read.has(name) && isObject(value)
+      ? [
+          {
+            type: "other" as const,
+            message: `The options under \`${name}\` are not sent: the package of ${provider} reads those under ${own.map((one) => `\`${one}\``).join(" and ")}`
+          }
+        ]
+      : []
+  )
 }
 
 const isProvider = (name: string, { others = [] }: OptionNames): boolean => known.has(name) || others.includes(name)

@@ -1,6 +1,6 @@
 import { InvalidResponseDataError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import { Chat, Engine, user } from "@troupe/chat"
-import type { AdapterEvent } from "@troupe/chat/events"
+import { type AdapterEvent, StreamCollector } from "@troupe/chat/events"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { adapterOptions, asking, only, pull, tagsOf } from "../loopback/pulling.ts"
@@ -236,6 +236,43 @@ describe("PART6. the parts of a reply", () => {
 })
 
 describe("PART3. a tool call", () => {
+  const twice = (first: string, second: string, input = '{"city":"Oslo"}') =>
+    say(
+      { type: "tool-input-start", id: first, toolName: "get" },
+      { type: "tool-input-delta", id: first, delta: '{"city":"Oslo"}' },
+      { type: "tool-input-start", id: second, toolName: "get" },
+      { type: "tool-input-delta", id: second, delta: input },
+      { type: "tool-call", toolCallId: first, toolName: "get", input: '{"city":"Oslo"}' },
+      { type: "tool-call", toolCallId: second, toolName: "get", input },
+      finish("tool-calls", "tool_calls")
+    )
+
+  test.each([
+    ["that its package renamed is a repetition", "c1", "8klBO2EB9qPZGSzb", undefined, ["c1"]],
+    [
+      "with other arguments runs, although its package renamed it",
+      "c1",
+      "8klBO2EB9qPZGSzb",
+      "{}",
+      ["c1", "8klBO2EB9qPZGSzb"]
+    ],
+    ["with an id of its own runs", "c1", "c2", undefined, ["c1", "c2"]],
+    [
+      "of a provider without ids runs",
+      "FQPJOi2k9uXLVp42",
+      "8klBO2EB9qPZGSzb",
+      undefined,
+      ["FQPJOi2k9uXLVp42", "8klBO2EB9qPZGSzb"]
+    ]
+  ])("the same once more %s", async (_, first, second, input, ids) => {
+    const events = await twice(first, second, input)
+    expect(events.flatMap((event) => (event.type === "tool_call_completed" ? [event.id] : []))).toEqual(ids)
+    expect(events.flatMap((event) => (event.type === "tool_call_started" ? [event.id] : []))).toEqual(ids)
+    const collector = new StreamCollector()
+    for (const event of events) collector.apply(event)
+    expect(collector.toResponse().toolCalls.map(({ id }) => id)).toEqual(ids)
+  })
+
   test("is started, grows and completes, with its provider data", async () => {
     const data = { scripted: { thoughtSignature: "sig" } }
     const events = await say(
@@ -533,4 +570,28 @@ describe("older models", () => {
       usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1 }
     })
   })
+})
+
+test("UNREAD1 options under the name of another provider are a warning before those of the package", async () => {
+  const said = { type: "other" as const, message: "careful" }
+  const parts = (): ReadonlyArray<LanguageModelV4StreamPart> => [
+    { type: "stream-start", warnings: [said] },
+    ...word("t", "hi"),
+    finish()
+  ]
+  const options = { anthropic: { effort: "low" }, scripted: { a: 1 }, acme: { b: 2 }, openrouter: "flat", seed: 1 }
+  const warningsOf = async (more?: Parameters<typeof aiSdk>[1]) => {
+    const events = await pull(
+      aiSdk(
+        modelV4(() => streamOf(parts())),
+        more
+      ),
+      asking({ options })
+    )
+    return only(events, "message_completed").metadata?.["warnings"]
+  }
+  const message =
+    "The options under `anthropic` are not sent: the package of scripted.chat reads those under `scripted`"
+  expect(await warningsOf()).toEqual([{ type: "other", message }, said])
+  expect(await warningsOf({ providerNames: ["anthropic"] })).toEqual([said])
 })
