@@ -254,8 +254,8 @@ export interface ChatRef {
    *
    * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options, for a turn that is no id, and for the end of
    * a background task that waits; with a `SessionError`: `unknown_input` for an id of which the chat has no turn, `store_failed` when the
-   * end of a wait could not be stored, `chat_stopped` after `stop`, `moved` after the chat has left; with `tasks` also as
-   * {@link setPermissionMode}.
+   * end of a wait could not be stored, `chat_stopped` or `moved` for a wait of a chat that was stopped or has left; with `tasks` also
+   * as {@link setPermissionMode}.
    */
   cancel(options?: CancelOptions): Promise<void>
 

@@ -8,8 +8,8 @@
  * REF11. A withdrawn input is rejected with `withdrawn`, and so is its turn, once the store has no row of it (CHAT18). An input that is
  *        in the thread, or about to be, is not withdrawn, and neither is the end of a background task. When the store fails, the input
  *        is held until its release.
- * REF12. A cancel of a turn that is over does nothing. Before a stop of the chat, a cancel with an id of which the chat has no turn is
- *        refused; after a stop, each cancel.
+ * REF12. A cancel resolves when what it names neither runs nor waits, also after a stop. It rejects for an id of which the chat has no
+ *        turn, and, after a stop, for a wait that it cannot end.
  *
  * The process dies before it answers:
  *   1. the end of the process is the end of the request, without an answer.
@@ -32,8 +32,6 @@ import { countedOf, type TurnTable } from "./turnTable.ts"
 interface WaitingChat {
   readonly id: string
   readonly context: ChatContext | undefined
-  /** The error of a chat that was stopped, or has left. */
-  readonly gone: SessionError | undefined
   readonly view: LiveView
   /** The present process. */
   readonly process: Pick<AskedProcess, "pid"> | undefined
@@ -63,8 +61,7 @@ export class WaitEnds {
    * that the turn is over.
    */
   async cancel(turn: string | undefined, isOver: boolean): Promise<void> {
-    const { context, gone } = this.#chat
-    if (gone !== undefined) throw gone
+    const { context } = this.#chat
     const next = this.#turns.next(context)
     if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel()
     if (context !== undefined && Inbox.isWaiting(context.inbox, turn) && next?.id !== turn) {

@@ -171,16 +171,31 @@ describe("REF9 `cancel` names its turn", () => {
     if (runs) await chat.cancel()
   })
 
-  test("rejects after a stop, whatever it names", async () => {
-    const adapter = check.fake({ scripts: [calls("manual")] })
+  test("after a stop, rejects for what still waits, and for what it does not know", async () => {
+    const adapter = check.fake({ scripts: [says("a"), calls("manual")] })
     const { troupe } = await check.troupe({ adapter, store: memory(), tools: [manual] })
     const chat = await troupe.chat("c")
-    const turn = chat.send("one")
-    await turn.result()
+    const first = chat.send("one")
+    await first.result()
+    const waiting = chat.send("two")
+    await waiting.result()
     await chat.stop()
-    for (const options of [undefined, { turn }, { turn: turn.id }, { turn: "zzz" }, { tasks: true }]) {
+    for (const options of [undefined, { turn: waiting }, { tasks: true }]) {
       await expect(chat.cancel(options)).rejects.toMatchObject({ reason: "chat_stopped" })
     }
+    await expect(chat.cancel({ turn: "zzz" })).rejects.toMatchObject({ reason: "unknown_input" })
+    await chat.cancel({ turn: first })
+  })
+
+  test("after a stop in mid-turn, resolves: the turn is over", async () => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter, store: memory() })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("one")
+    await until(() => adapter.streams.length === 1)
+    await chat.stop()
+    for (const options of [undefined, { turn }, { turn: turn.id }]) await chat.cancel(options)
+    await expect(turn.result()).rejects.toMatchObject({ reason: "chat_stopped" })
   })
 
   test("does nothing to a turn that is over, and refuses what names no turn", async () => {
