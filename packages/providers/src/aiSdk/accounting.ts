@@ -5,6 +5,7 @@ import {
   type LanguageModelV4FinishReason,
   type LanguageModelV4Usage
 } from "@ai-sdk/provider"
+import * as z from "zod"
 import type { Usage } from "@troupe/chat/messages"
 import type { Response } from "@troupe/chat/models"
 
@@ -70,5 +71,38 @@ export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | unde
   put("reasoningTokens", outputTokens?.reasoning)
   return usage
 }
+
+/** The usage that Anthropic reports when a reply begins; its package passes it in a part of its own. Empty for another part. */
+export const startUsageOf = ({
+  kind,
+  providerMetadata
+}: {
+  readonly kind: string
+  readonly providerMetadata?: unknown
+}): Usage.Usage => {
+  if (kind !== "anthropic.message_start") return {}
+  const { data } = MessageStart.safeParse(providerMetadata)
+  if (data === undefined) return {}
+  const { input_tokens: input, output_tokens: output, ...cache } = data.anthropic.usage
+  const read = cache.cache_read_input_tokens ?? 0
+  const written = cache.cache_creation_input_tokens ?? 0
+  return usageOf({
+    inputTokens: { total: input + read + written, noCache: input, cacheRead: read, cacheWrite: written },
+    outputTokens: { total: output ?? undefined, text: undefined, reasoning: undefined }
+  })
+}
+
+const count = z.number().nullish()
+
+const MessageStart = z.object({
+  anthropic: z.object({
+    usage: z.object({
+      input_tokens: z.number(),
+      output_tokens: count,
+      cache_read_input_tokens: count,
+      cache_creation_input_tokens: count
+    })
+  })
+})
 
 type CountedApart = "cacheWriteInputTokens" | "reasoningTokens" | "totalTokens"

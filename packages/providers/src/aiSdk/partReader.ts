@@ -19,12 +19,14 @@
  * PART7. The message of a reply that its provider paused has `metadata.paused`, so that the turn continues (PAUSE1).
  * PART8. A call that the provider runs once a person allows it is a call of the reply with `metadata.approval`: the id and the provider of
  *        the question (PAPPROVAL1).
+ * PART9. The usage that a provider reports with the beginning of a reply is a usage chunk right after `message_started`, so that it counts
+ *        when the reply is cancelled or breaks. The usage of the end replaces the counts that it has.
  */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
 import { ToolCall } from "@troupe/chat/messages"
-import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, usageOf } from "./accounting.ts"
+import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, startUsageOf, usageOf } from "./accounting.ts"
 import { adapterError, unbegun, unfinished } from "./providerError.ts"
 import { argumentsOf } from "./programTools.ts"
 import { carried } from "./providerOptions.ts"
@@ -52,6 +54,8 @@ export class PartReader {
   readonly #rawChunks: boolean
   #started = false
   #completed = false
+  /** Whether the end of the reply has been read, which has the whole usage (PART9). */
+  #isEnding = false
   #failed = false
   #refusal: AdapterError | undefined
   #finish: Finish | undefined
@@ -113,6 +117,7 @@ export class PartReader {
       case "custom":
         this.#parts.other(part)
         this.#hold({ ...part })
+        this.#usage = { ...this.#usage, ...startUsageOf(part) }
         return
       case "ping":
         return
@@ -229,6 +234,7 @@ export class PartReader {
       message: { role: "assistant", content: "" },
       ...(Object.keys(metadata).length === 0 ? {} : { metadata })
     })
+    if (Object.keys(this.#usage).length > 0 && !this.#isEnding) this.#raw({ type: "usage", usage: this.#usage })
     for (const chunk of this.#held) this.#raw(chunk)
     this.#held = []
   }
@@ -314,7 +320,8 @@ export class PartReader {
   }
 
   #ending(part: Extract<StreamPart, { type: "finish" }>): void {
-    this.#usage = usageOf(part.usage)
+    this.#isEnding = true
+    this.#usage = { ...this.#usage, ...usageOf(part.usage) }
     if (part.providerMetadata !== undefined) this.#about["providerMetadata"] = part.providerMetadata
     if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
   }

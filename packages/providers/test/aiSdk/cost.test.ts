@@ -2,9 +2,10 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { Chat, Engine, user } from "@troupe/chat"
+import { Chat, Engine, Troupe, user } from "@troupe/chat"
 import { expect, test } from "vitest"
 import { aiSdk, type AiSdkModel } from "../../src/index.ts"
+import { only, pull } from "../loopback/pulling.ts"
 import { finish, modelV4, streamOf } from "../loopback/scriptedModel.ts"
 
 /** A `fetch` that answers with these events. */
@@ -17,6 +18,21 @@ const answering = (events: ReadonlyArray<object>) => async () =>
       headers: { "content-type": "text/event-stream" }
     }
   )
+
+/** A `fetch` whose answer has these events, and breaks when the promise resolves. */
+const cutOff = (events: ReadonlyArray<object>, broken: Promise<void>) => async () => {
+  const whole = await answering(events)()
+  const text = await whole.text()
+  let pulls = 0
+  const body = new ReadableStream({
+    pull: (controller) => {
+      pulls += 1
+      if (pulls === 1) return controller.enqueue(new TextEncoder().encode(text))
+      return broken.then(() => controller.error(new Error("connection lost")))
+    }
+  })
+  return new Response(body, { headers: whole.headers })
+}
 
 const key = { apiKey: "k" }
 
@@ -41,23 +57,28 @@ const openAi = createOpenAI({
   ])
 })
 
+/** The beginning of a reply of Claude, with the usage so far. */
+const claudeBegins = [
+  {
+    type: "message_start",
+    message: {
+      id: "m1",
+      type: "message",
+      role: "assistant",
+      model: "claude-opus-5-20260115",
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 300, cache_read_input_tokens: 600, cache_creation_input_tokens: 100, output_tokens: 1 }
+    }
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } }
+]
+
 const anthropic = createAnthropic({
   ...key,
   fetch: answering([
-    {
-      type: "message_start",
-      message: {
-        id: "m1",
-        type: "message",
-        role: "assistant",
-        model: "claude-opus-5-20260115",
-        content: [],
-        stop_reason: null,
-        usage: { input_tokens: 300, cache_read_input_tokens: 600, cache_creation_input_tokens: 100, output_tokens: 1 }
-      }
-    },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+    ...claudeBegins,
     { type: "content_block_stop", index: 0 },
     { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 200 } },
     { type: "message_stop" }
@@ -130,6 +151,42 @@ test.each<[string, AiSdkModel, number, number]>([
     expect(usage.unpricedRequests).toBeUndefined()
   }
 )
+
+test.each([true, false])(
+  "PART9 a reply that is cut off after its beginning counts with what its provider reported (it breaks: %s)",
+  async (breaks) => {
+    const broken = Promise.withResolvers<void>()
+    const claude = createAnthropic({ ...key, fetch: cutOff(claudeBegins, broken.promise) })
+    const adapter = aiSdk(claude("claude-opus-5"))
+    const troupe = await Troupe.start({ adapter, prices, retry: false, maxTurns: 5, budget: { tokens: 500 } })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("Hello")
+    for await (const event of turn) if (event.type === "text_delta") break
+    if (breaks) broken.resolve()
+    else await chat.cancel()
+    const { haltedReason, usage, cost } = await turn.result()
+    expect(haltedReason).toBe(breaks ? "error" : "cancelled")
+    expect(usage).toMatchObject({
+      inputTokens: 1000,
+      cachedInputTokens: 600,
+      cacheWriteInputTokens: 100,
+      outputTokens: 1
+    })
+    expect(cost).toBeCloseTo((300 * 5 + 600 * 0.5 + 100 * 6.25 + 25) / 1e6, 12)
+    expect((await chat.view()).usage).toMatchObject({ inputTokens: 1000 })
+    await troupe.stop()
+  }
+)
+
+test("PART9 the usage of the end replaces what was reported at the beginning, and keeps the rest", async () => {
+  const events = await pull(aiSdk(anthropic("claude-opus-5")))
+  const reported = { inputTokens: 1000, cachedInputTokens: 600, cacheWriteInputTokens: 100, outputTokens: 1 }
+  expect(events.slice(0, 2)).toMatchObject([
+    { type: "message_started" },
+    { type: "raw_chunk", chunk: { type: "usage", usage: reported } }
+  ])
+  expect(only(events, "message_completed").usage).toEqual({ ...reported, outputTokens: 200 })
+})
 
 test("an adapter has the provider and the name of its model", () => {
   expect(aiSdk(openAi("gpt-5.5"), { name: "mine" })).toMatchObject({
