@@ -33,8 +33,10 @@ export const batchGateOf = (
   system: System.System,
   calls: ReadonlyArray<ToolCall> = []
 ): BatchGate | undefined => {
-  const { permissions = calls.some(isProviderApproval) ? {} : undefined } = given
-  const options = { ...given, permissions: given.permitted === true ? listsOf(given.permissions) : permissions }
+  const { permitted, permissions: own } = given
+  const asked = own ?? (calls.some(isProviderApproval) ? {} : undefined)
+  const permissions = permitted === true ? listsOf(own) : asked
+  const options = permissions === own ? given : { ...given, permissions }
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
     ? new BatchGate(options, system)
     : undefined

@@ -16,7 +16,7 @@ import type { ChatContext } from "../loop/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
 import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting, shownOptions } from "../record/index.ts"
 import { asksIn, isAbout, openToolCalls } from "../step/index.ts"
-import { digest } from "../tool/index.ts"
+import { digest, isProviderApproval } from "../tool/index.ts"
 
 /** A turn of a child. */
 export interface Turn {
@@ -87,12 +87,14 @@ const indexOf = (thread: Thread, id: string): number =>
 const callAt = (thread: Thread, at: number, id: string): ToolCall | undefined =>
   openToolCalls({ thread, open: { at, calls: [] } }).find((call) => call.id === id)
 
-/** The call without what only its provider reads; long arguments as their beginning. */
-const bounded = ({ id, name, arguments: args, rawArguments }: ToolCall): ToolCall => {
+/** The call without what only its provider reads, but with the provider's question; long arguments as their beginning. */
+const bounded = (call: ToolCall): ToolCall => {
+  const { id, name, arguments: args, rawArguments, metadata } = call
+  const asked = isProviderApproval(call) && { metadata: { approval: metadata?.["approval"] } }
   const text = args === null ? (rawArguments ?? "") : JSON.stringify(shown(args))
   return args !== null && text.length <= mostArguments
-    ? { id, name, arguments: args }
-    : { id, name, arguments: null, rawArguments: shortened(text, mostArguments) }
+    ? { id, name, arguments: args, ...asked }
+    : { id, name, arguments: null, rawArguments: shortened(text, mostArguments), ...asked }
 }
 
 /** The turn that gives the child the answers it waits for; `undefined` if there are none (SUB11), or a halt prevents them (SUB12). */

@@ -1,7 +1,8 @@
 /** A provider that asks for the approval of a call that it runs: OpenAI's `mcp_approval_request`. */
 import { createMistral } from "@ai-sdk/mistral"
 import { openai } from "@ai-sdk/openai"
-import { Chat, Engine, type LocalChatRef, Troupe, type TroupeOptions, user } from "@troupe/chat"
+import { Chat, Engine, Fake, type LocalChatRef, Troupe, type TroupeOptions, user } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { Thread } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -94,6 +95,31 @@ describe("PAPPROVAL1. a provider's question whether it may run a call", () => {
     const { server, troupe } = await started({ permissions: { mode, ...more } })
     const { haltedReason, metadata } = await (await troupe.chat("c")).send("Shorten it").result()
     expect([haltedReason, metadata["error"]]).toEqual(["completed", undefined])
+    expect(inputOf(server.bodies[1])).toEqual(answers(approve))
+  })
+
+  test.each([true, false])("of a sub-agent is decided in the chat above: %s", async (approve) => {
+    const server = await responsesServer([request], [ran, textItem("Shortened.")])
+    onTestFinished(() => server.stop())
+    const call = { id: "s", name: "links", arguments: { input: "Shorten it" } }
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: call }, { finish: "tool_calls" }],
+        [{ text: "Done" }, { finish: "stop" }]
+      ]
+    })
+    const agents = { links: { adapter: aiSdk(server.model), tools: [zip] } }
+    const troupe = await Troupe.start({ adapter, tools: [Agents.subagent("links")], agents })
+    onTestFinished(() => troupe.stop())
+    const chat = await troupe.chat("c")
+    await chat.send("Go").result()
+    const waiting = waitingIn(chat)
+    expect(waiting).toMatchObject({ kind: "permission", agent: "links", toolCall: asked })
+    const id = waiting?.toolCall.id ?? ""
+    await expect(async () => chat.approve(id, { type: "result", value: 1 }).result()).rejects.toThrow(
+      "must_not_be_result"
+    )
+    await chat.approve(id, { type: approve ? "allow" : "deny" }).result()
     expect(inputOf(server.bodies[1])).toEqual(answers(approve))
   })
 
