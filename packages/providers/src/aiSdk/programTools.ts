@@ -31,7 +31,16 @@ const ended = z.discriminatedUnion("type", [
   z.object({ type: z.literal("exit"), exitCode: z.number() })
 ])
 const commandOutput = z.object({ stdout: z.string(), stderr: z.string(), outcome: ended })
-const screenshot = { imageUrl: z.string().optional(), fileId: z.string().optional() }
+const details = ["auto", "low", "high", "original"] as const
+const screenshot = z
+  .object({
+    type: z.literal("computer_screenshot"),
+    imageUrl: z.string().optional(),
+    fileId: z.string().optional(),
+    detail: z.enum(details).optional()
+  })
+  .refine(({ imageUrl, fileId }) => imageUrl !== undefined || fileId !== undefined)
+const checked = z.object({ id: z.string(), code: z.string().optional(), message: z.string().optional() })
 
 const forms: Readonly<Record<string, Form>> = {
   "openai.shell": {
@@ -58,7 +67,7 @@ const forms: Readonly<Record<string, Form>> = {
     ofText: () => ({ tools: [] })
   },
   "openai.computer": {
-    shape: z.object({ output: z.object({ type: z.literal("computer_screenshot"), ...screenshot }) }),
+    shape: z.object({ output: screenshot, acknowledgedSafetyChecks: z.array(checked).optional() }),
     ofText: (_, __, content) => screenshotOf(content)
   }
 }

@@ -160,6 +160,31 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
     expect(items[1]).toEqual(one.sent)
   })
 
+  const png = "iVBORw0KGgo="
+  const shot = { type: "computer_screenshot", image_url: `data:image/png;base64,${png}` }
+  const check = { id: "check_1" }
+
+  test.each([
+    ["an image", [{ type: "image", image: { base64: png, mediaType: "image/png" } }], { output: shot }],
+    [
+      "its own shape",
+      { output: { type: shot.type, imageUrl: shot.image_url }, acknowledgedSafetyChecks: [check] },
+      { output: shot, acknowledged_safety_checks: [check] }
+    ]
+  ])("openai.computer, with %s", async (_, output, sent) => {
+    const call = { type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed" }
+    const asked = { actions: [{ type: "screenshot" }], pending_safety_checks: [check] }
+    const one = {
+      ...(cases[0] as Case),
+      provider: openai.tools.computer({}),
+      name: "screen",
+      call: { ...call, ...asked }
+    }
+    const { inputs, items } = await run(one, () => output)
+    expect(inputs).toMatchObject([{ actions: asked.actions, pendingSafetyChecks: [check] }])
+    expect(items.at(-1)).toEqual({ type: "computer_call_output", call_id: "call_1", ...sent })
+  })
+
   test("a tool whose package knows it only by another name is refused with that name", async () => {
     const [, , patch] = cases
     const refused = run({ ...(patch as Case), name: "patch" }, () => "a text")
