@@ -25,15 +25,15 @@ export const sendable = (
   goesOn: boolean,
   answered: Iterable<string> = []
 ): Array<LanguageModelV4Message> => {
-  const { calls, results } = providerIds(prompt, answered)
+  const alone = unpairedIn(prompt, new Set(answered))
   const lastUser = prompt.findLastIndex(({ role }) => role === "user")
   const lastAsked = prompt.findLastIndex(({ role }) => role !== "assistant")
   const unpaired = new Set<string>()
   const isUnpaired = (part: AssistantPart, isOpen: boolean): boolean => {
-    if (part.type === "tool-result") return !calls.has(part.toolCallId)
-    if (part.type !== "tool-call" || part.providerExecuted !== true || results.has(part.toolCallId)) return false
-    if (!isOpen) unpaired.add(part.toolCallId)
-    return !isOpen
+    if (part.type === "tool-result") return alone.has(part)
+    if (part.type !== "tool-call" || isOpen || !alone.has(part)) return false
+    unpaired.add(part.toolCallId)
+    return true
   }
   return prompt.flatMap((message, at): Array<LanguageModelV4Message> => {
     switch (message.role) {
@@ -54,18 +54,30 @@ export const sendable = (
   })
 }
 
-/** The ids of the calls that providers ran, and of their results. */
-const providerIds = (prompt: ReadonlyArray<LanguageModelV4Message>, answered: Iterable<string>) => {
-  const calls = new Set<string>()
-  const results = new Set(answered)
+/**
+ * The calls that providers ran without a result, and the results without such a call. An `answered` call is not among them. Ids
+ * repeat: each result belongs to the first call of its id that has none.
+ */
+const unpairedIn = (
+  prompt: ReadonlyArray<LanguageModelV4Message>,
+  answered: ReadonlySet<string>
+): ReadonlySet<AssistantPart> => {
+  const unpaired = new Set<AssistantPart>()
+  const waiting = new Map<string, Array<AssistantPart>>()
   for (const message of prompt) {
     if (message.role !== "assistant") continue
     for (const part of message.content) {
-      if (part.type === "tool-result") results.add(part.toolCallId)
-      else if (part.type === "tool-call" && part.providerExecuted === true) calls.add(part.toolCallId)
+      if (part.type === "tool-call" && part.providerExecuted === true) {
+        waiting.set(part.toolCallId, [...(waiting.get(part.toolCallId) ?? []), part])
+        if (!answered.has(part.toolCallId)) unpaired.add(part)
+      } else if (part.type === "tool-result") {
+        const call = waiting.get(part.toolCallId)?.shift()
+        if (call === undefined) unpaired.add(part)
+        else unpaired.delete(call)
+      }
     }
   }
-  return { calls, results }
+  return unpaired
 }
 
 const isReasoning = ({ type }: AssistantPart): boolean => type === "reasoning" || type === "reasoning-file"
