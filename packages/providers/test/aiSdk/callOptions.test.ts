@@ -127,6 +127,7 @@ describe("the prompt", () => {
           { type: "text", text: "" },
           { type: "provider_tool_call", id: "s", name: "search", arguments: { q: 1 }, ...said("search") },
           { type: "provider_tool_result", toolCallId: "s", name: "search", result: [1], ...said("found") },
+          { type: "provider_tool_call", id: "s", name: "search", arguments: {} },
           { type: "provider_tool_result", toolCallId: "s", name: "search", result: "no", isError: true },
           { type: "tool_call", toolCallId: "c" },
           { type: "source", id: "u", source: { url: "https://example.org" } },
@@ -158,6 +159,7 @@ describe("the prompt", () => {
         output: { type: "json", value: [1] },
         ...back("found")
       },
+      { type: "tool-call", toolCallId: "s", toolName: "search", input: {}, providerExecuted: true },
       { type: "tool-result", toolCallId: "s", toolName: "search", output: { type: "error-json", value: "no" } },
       { type: "tool-call", toolCallId: "c", toolName: "add", input: { a: 1 }, ...back("call") },
       { type: "file", mediaType: "image/png", data: { type: "data", data: "AA==" }, ...back("file") },

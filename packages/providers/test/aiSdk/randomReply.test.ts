@@ -86,7 +86,7 @@ const randomReply = (dice: Dice): ReadableStream<Part> => {
 
 /** What is wrong with a prompt, whatever its provider. */
 const faultsOf = (prompt: ReadonlyArray<LanguageModelV4Message>): ReadonlyArray<string> => {
-  const parts: ReadonlyArray<Content> = prompt.flatMap(({ content }) => (typeof content === "string" ? [] : content))
+  const parts = prompt.flatMap(({ content }): ReadonlyArray<Content> => (typeof content === "string" ? [] : content))
   const ids = (type: string) =>
     parts.flatMap((part) => (part.type === type && "toolCallId" in part ? [part.toolCallId] : []))
   const [calls, results] = [ids("tool-call"), ids("tool-result")]
