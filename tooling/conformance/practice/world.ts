@@ -129,7 +129,7 @@ export class World {
 
   /** Ends everything, and resolves with the number of streams and connections that are left open. */
   async close(): Promise<number> {
-    await this.chat?.cancel()
+    if (this.#troupe?.isAlive("c")) await this.chat?.cancel()
     await this.#server?.close()
     await this.#troupe?.stop()
     const open = (await this.main.close()) + ((await this.child?.close()) ?? 0)
