@@ -52,6 +52,9 @@ export interface Pieces {
 /** Breaks a stream that its reader follows, without a report of an unexpected error. */
 export class Cut extends Error {}
 
+/** The last frame of a stream that another node may follow: a comment. */
+export const endFrame = ": end\n\n"
+
 const heartbeat = ": \n\n"
 
 /** The number of beats without a frame after which a comment is sent. */
@@ -118,7 +121,7 @@ export class FrameStream implements Pieces {
   readonly #came = ({ done, value }: IteratorResult<string>): void => {
     this.#reading = false
     if (this.#over) return
-    if (done === true) this.#finish(false)
+    if (done === true) this.#complete(false)
     else if (value.length > pieceBytes && !this.#hold(value.length)) return
     else if (this.#question === undefined) this.#held.push(value)
     else this.#give(value)
@@ -155,7 +158,13 @@ export class FrameStream implements Pieces {
     if (this.#over) return
     const last = this.#options.last?.(why)
     if (last !== undefined) this.#held.push(last)
-    this.#finish(true)
+    this.#complete(true)
+  }
+
+  /** Ends the stream. Its reader of another node gets the mark of a whole stream, which a cut one lacks. */
+  #complete(returns: boolean): void {
+    if (this.#options.isCut === true) this.#held.push(endFrame)
+    this.#finish(returns)
   }
 
   #give(piece: string | undefined): void {

@@ -3,13 +3,13 @@
  *
  * Owns: the present stream, and the part of a frame that has come. Does not own the frames, which `Splice` joins.
  *
- * FOLLOWED1. When the stream is cut, the next one is requested, and its frames are joined to those that the client has. When there is
+ * FOLLOWED1. When the stream is cut, or ends without the mark of a whole one, the next one is requested, and its frames are joined to those that the client has. When there is
  *            no next one, the client gets the last frame of the failure, and the stream ends.
  * FOLLOWED2. A client gets whole frames only: a frame whose end does not come is dropped.
  * FOLLOWED3. When the server closes, the stream of another node is left, and the client gets the last frame of the failure. A stream of
  *            this node ends itself.
  */
-import { Cut, type Pieces, type Question, type Splice } from "../http/index.ts"
+import { Cut, endFrame, type Pieces, type Question, type Splice } from "../http/index.ts"
 
 /**
  * The streams of a turn. `next` rejects when there is no next one. `closing` is aborted when the server closes. `isOwn` is whether the
@@ -31,6 +31,8 @@ export class FollowedStream implements Pieces {
   #question: Question | undefined
   #last: string | undefined
   #isOver = false
+  /** Whether the mark of a whole stream has come. */
+  #isWhole = false
   #isOwn: boolean
 
   constructor(stream: Pieces, following: Following) {
@@ -41,7 +43,8 @@ export class FollowedStream implements Pieces {
     if (following.closing.aborted) this.#close()
     this.#own = {
       resolve: (piece) => {
-        if (piece === undefined) this.#end()
+        if (piece === undefined && (this.#isOwn || this.#isWhole)) this.#end()
+        else if (piece === undefined) void this.#follow()
         else this.#came(piece)
       },
       reject: (error) => {
@@ -78,7 +81,8 @@ export class FollowedStream implements Pieces {
     const end = text.lastIndexOf("\n\n") + 1
     const whole = end === 0 ? 0 : end + 1
     this.#begun = text.slice(whole)
-    const frames = this.#following.splice.push(text.slice(0, whole))
+    this.#isWhole = text.endsWith(endFrame)
+    const frames = this.#following.splice.push(text.slice(0, this.#isWhole ? -endFrame.length : whole))
     if (frames === "") this.#stream.ask(this.#own)
     else this.#take()?.resolve(frames)
   }
@@ -87,6 +91,7 @@ export class FollowedStream implements Pieces {
   async #follow(): Promise<void> {
     if (this.#isOver) return
     this.#isOwn = false
+    this.#isWhole = false
     this.#begun = ""
     this.#decoder = new TextDecoder()
     try {

@@ -77,10 +77,11 @@ const followerOf = (call: Call, given: ReadonlyArray<string>): Follower<Event> =
     standing: () => {
       throw refused("moved", { retryAfterMs: 1_000 })
     },
-    over: ({ result }, { now }) => [
-      ...events(now),
-      ...(result === undefined ? [] : [{ type: "chat_completed" as const, result }])
-    ],
+    over: ({ result }, { now }) => {
+      // The turn was cut, and was not resumed.
+      if (result === undefined) throw refused("moved", { retryAfterMs: 1_000 })
+      return [...events(now), { type: "chat_completed", result }]
+    },
     failed: (error) => {
       throw error
     }
