@@ -268,15 +268,9 @@ export class PartReader {
   }
 
   #call(part: CallPart): void {
-    if (part.providerExecuted === true && this.#mayAsk) {
-      this.#undecided = part
-      return
-    }
-    if (part.providerExecuted === true) {
-      this.#providerCall(part)
-      return
-    }
-    this.#ownCall(part, carried(part.providerMetadata))
+    if (part.providerExecuted !== true) this.#ownCall(part, carried(part.providerMetadata))
+    else if (this.#mayAsk) this.#undecided = part
+    else this.#providerCall(part)
   }
 
   #providerCall(part: CallPart): void {
