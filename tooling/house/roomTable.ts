@@ -19,7 +19,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
     | application observe registry task`),
   "packages/chat": floors(`
-    chart errors json | async schema | values | toolResult | model | record | events | adapter | tool | gate | options | agents
+    chart errors json | async schema | values | toolResult | model | record blob | events | adapter | tool | gate | options | agents
     | call stopConditions request | schedule | batch | dispatch lists step | store | inbox | loop
     | passivation session view | arguments background children | codec live | effect observe
     | testing/faults testing/replay testing/stores | testing`),

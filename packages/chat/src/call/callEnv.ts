@@ -38,6 +38,7 @@ export type CallOptions = Pick<
   | "toolResultEncoder"
   | "maxToolResultCharacters"
   | "maxFileBytes"
+  | "blobs"
   | "onToolError"
   | "onToolTimeout"
   | "onLateResult"

@@ -30,6 +30,7 @@ import {
   type ToolMessage,
   unstorable
 } from "../model/index.ts"
+import type { ChatBlobs } from "../blob/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
 /** The content of a tool message. */
@@ -40,6 +41,8 @@ export interface ContentRules {
   readonly toolResultEncoder: ToolResultEncoder
   readonly maxToolResultCharacters?: number | undefined
   readonly maxFileBytes?: number | undefined
+  /** The blobs of the chat, if its store keeps blobs. */
+  readonly blobs?: ChatBlobs | undefined
 }
 
 /** The content of a value; `wrong` is a value that the encoder returned instead of a text. Throws what the encoder throws. */

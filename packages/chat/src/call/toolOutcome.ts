@@ -64,7 +64,9 @@ export const toolOutcome = (
 ): ToolOutcome => {
   switch (result.type) {
     case "ok":
-      return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content, "completed"))
+      return encoded(toolCall, result.value, rules, (content) =>
+        succeeded(toolCall, result, content, "completed", rules)
+      )
     case "ask_user": {
       const { json, found } = write(result.options, false, deepestLevels)
       if (found.length > 0) return failed(toolCall, optionsError(toolCall, result.options, found), rules)
@@ -89,7 +91,8 @@ export const toolOutcome = (
           result,
           content,
           { type: "halt", toolCallId: toolCall.id, reason: result.reason.toWellFormed(), result: result.result },
-          "completed"
+          "completed",
+          rules
         )
       )
     case "error":
@@ -154,7 +157,7 @@ const failed = (
   if (replaced !== undefined) {
     const replacement = HandlerResult.ok(replaced.value)
     const halting: OutcomeRules = { ...rules, onToolError: "halt", onToolTimeout: "halt" }
-    const finish = (content: Content) => succeeded(toolCall, replacement, content, ended)
+    const finish = (content: Content) => succeeded(toolCall, replacement, content, ended, rules)
     return encoded(toolCall, replaced.value, halting, finish, ended)
   }
   const message = `${name} returned ${describe(decision)}; return { continue: value } or "halt"`
@@ -196,11 +199,12 @@ const haltedByError = (
       error,
       ...(policyFault !== undefined && { policyFault })
     },
-    ended
+    ended,
+    rules
   )
 
 const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, ended: Outcome): ToolOutcome =>
-  succeeded(toolCall, HandlerResult.error(error), failureContent(error, rules), ended)
+  succeeded(toolCall, HandlerResult.error(error), failureContent(error, rules), ended, rules)
 
 const encoded = (
   toolCall: ToolCall,
@@ -269,7 +273,8 @@ const succeeded = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
   content: Content,
-  ended: Outcome
+  ended: Outcome,
+  rules: OutcomeRules
 ): ToolOutcome =>
   outcome(
     toolCall,
@@ -277,7 +282,8 @@ const succeeded = (
     { type: "tool_result_encoded", id: toolCall.id, ...inEvent(content) },
     content,
     undefined,
-    ended
+    ended,
+    rules.blobs
   )
 
 const halted = (
@@ -285,7 +291,8 @@ const halted = (
   result: HandlerResult.HandlerResult,
   content: Content,
   halt: Extract<StepHalt, { readonly type: "halt" | "tool_error" }>,
-  ended: Outcome
+  ended: Outcome,
+  rules: OutcomeRules
 ): ToolOutcome =>
   outcome(
     toolCall,
@@ -299,20 +306,23 @@ const halted = (
     },
     content,
     halt,
-    ended
+    ended,
+    rules.blobs
   )
 
-/** Makes an outcome from its parts. */
+/** Makes an outcome from its parts. With `blobs` its message has references in place of images and files. */
 export const outcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
   last: ToolEvent,
   content: Content,
   halt: StepHalt | undefined,
-  ended: Outcome
+  ended: Outcome,
+  blobs?: OutcomeRules["blobs"]
 ): ToolOutcome => {
   const task = taskIn(result)
-  const message = { role: "tool", toolCallId: toolCall.id, content, outcome: ended } as const
+  const said = blobs === undefined || typeof content === "string" ? content : blobs.kept(content)
+  const message = { role: "tool", toolCallId: toolCall.id, content: said, outcome: ended } as const
   return {
     ...eventsOf(toolCall, result, last, ended),
     message: task === undefined ? message : { ...message, metadata: { task } },

@@ -1,5 +1,5 @@
 /** Plain JSON: canonical text, size, copies, structural sharing and readable forms. It imports no other package. */
-export { isBase64 } from "./base64.ts"
+export { base64OfBytes, bytesOfBase64, isBase64 } from "./base64.ts"
 export { copied } from "./deepCopy.ts"
 export { withBigints, withRawIntegers } from "./exactNumbers.ts"
 export { deepestLevels, jsonSize } from "./jsonSize.ts"

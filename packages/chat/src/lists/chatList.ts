@@ -168,6 +168,13 @@ export const claimOptions = (key: string | ReadonlyArray<string>, epoch: number)
   return Array.from(new Set(keys))
 }
 
+/** Refuses a blob that cannot be stored. **Errors**: as for {@link listOptions}. */
+export const blobOptions = (blob: string, bytes: Uint8Array): void =>
+  refuse([
+    ["blob", !isText(blob) || blob === "", "must_be_a_text that is not empty: the digest of the bytes"],
+    ["bytes", !(bytes instanceof Uint8Array), "must_be_a_Uint8Array"]
+  ])
+
 /** The options of a history with their defaults. **Errors**: as for {@link listOptions}. */
 export const historyOptions = ({ after = 0, limit = usualLimit }: HistoryOptions = {}): Required<HistoryOptions> & {
   readonly after: number

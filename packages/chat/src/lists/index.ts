@@ -1,5 +1,5 @@
 /** The lists of a store: their options, their items, and an index by prefix. */
-export { claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+export { blobOptions, claimOptions, historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "./chatList.ts"
 export { Escalation } from "./escalation.ts"
 export { MemoryWaits } from "./memoryWaits.ts"

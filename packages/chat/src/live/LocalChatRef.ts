@@ -90,9 +90,11 @@ export class LocalChatRef implements ChatRef {
   #message(input: UserInput): UserMessage {
     const message = argumentChecks.message(input)
     if (typeof message.content === "string") return message
-    const found = fileFinding(message.content, this.#chat.options().maxFileBytes)
+    const { blobs, maxFileBytes } = this.#chat.options()
+    const found = fileFinding(message.content, maxFileBytes)
     if (found !== undefined) throw new ValidationError("invalid_message", [found])
-    return message
+    const content = blobs?.referring(message.content) ?? message.content
+    return content === message.content ? message : { ...message, content }
   }
 
   #send(

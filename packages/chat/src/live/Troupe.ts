@@ -16,7 +16,7 @@ import { reviveTasks } from "../background/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
 import { argumentChecks, askedAgent, checkId, checkOwnId } from "../arguments/index.ts"
-import { checkHome, idAtHome } from "./chatLife.ts"
+import { blobsIn, checkHome, idAtHome } from "./chatLife.ts"
 import { AgentTable } from "../agents/index.ts"
 import { type BeginOptions, Conversations, type ForkOptions, type RewindOptions } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
@@ -124,6 +124,7 @@ export class RunningTroupe {
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     const { maxLiveChats = Infinity, maxStartingChats = Infinity } = own
+    const keepsBlobs = Store.isSessionStore(kept) && kept.blobs !== undefined
     this.#tree = new SupervisionTree(this.system, guardedStore)
     this.#living = new ChatDirectory({
       system: this.system,
@@ -140,6 +141,7 @@ export class RunningTroupe {
       maxChainRequests: own.maxChainRequests ?? 50,
       treeBounds: { maxTreeChildren: own.maxTreeChildren ?? 100, maxTreeRequests: own.maxTreeRequests ?? 1_000 },
       home,
+      keepsBlobs,
       inspect,
       released: (id) => forgetChat(guardedStore, id)
     })
@@ -153,6 +155,7 @@ export class RunningTroupe {
       rewound: (record) => this.#living.tasks.recorded(record.id, record),
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
+      blobs: (id, fence) => blobsIn({ keepsBlobs, tree: this.#tree }, id, fence),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
     })
   }
@@ -196,6 +199,19 @@ export class RunningTroupe {
   /** The record of an entry, or `undefined`. **Errors**: as for {@link history}. */
   at(id: string, seq: number): Promise<Conversation | undefined> {
     return this.#conversations.at(id, seq)
+  }
+
+  /**
+   * The bytes of an image or a file that a message of this conversation refers to (`{ blob, bytes }`); `undefined` for an
+   * unknown id.
+   *
+   * **Details**: `blob` is the SHA-256 of the bytes, so that they never change. No process is started.
+   *
+   * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`); with a `ValidationError` (`invalid_options`) for an
+   * invalid id.
+   */
+  blob(id: string, blob: string): Promise<Uint8Array | undefined> {
+    return this.#conversations.blob(id, blob)
   }
 
   /** A page of the stored conversations, the last written first. **Errors**: as for {@link history}. */

@@ -18,6 +18,7 @@ import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
+import type { ChatBlobs } from "../blob/index.ts"
 import { type Conversation, isChildId } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
@@ -26,7 +27,7 @@ import { chatMoved, chatStopped, followChild, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
-import { ChatLife, tasksOf } from "./chatLife.ts"
+import { acceptFiles, blobsIn, ChatLife, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../background/index.ts"
 import { ChildChats, type FamilyChat, type TreeBounds, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
@@ -39,6 +40,8 @@ import { type ChatPid, sendChildren, withDecision } from "./chatCommands.ts"
 export interface Living {
   readonly chat: LiveChat
   readonly ref: LocalChatRef
+  /** The blobs of the chat, if the store keeps blobs. */
+  readonly blobs: ChatBlobs | undefined
 }
 
 /** The parts that chats are started with. */
@@ -58,6 +61,8 @@ export interface ChatParts {
   readonly maxChainRequests: number
   readonly treeBounds: TreeBounds
   readonly home: Home | undefined
+  /** Whether the store keeps blobs. */
+  readonly keepsBlobs: boolean
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
   /** Called when the directory no longer holds a chat strongly. */
@@ -116,8 +121,7 @@ export class ChatDirectory {
       await this.#revive(id, asked)
     } catch (error) {
       // The first start failed, so no caller has its address.
-      const isGone = chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living
-      if (isGone) {
+      if (chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living) {
         this.#passivation.forget(id)
         this.#left(id)
       }
@@ -160,7 +164,7 @@ export class ChatDirectory {
       new LiveView(system.clock, agents.none.chatOptions.permissions?.mode, drafting),
       fence
     )
-    const living = { chat, ref: new LocalChatRef(chat, this.tasks) }
+    const living = { chat, ref: new LocalChatRef(chat, this.tasks), blobs: blobsIn(this.#parts, id, fence) }
     this.#passivation.hold(id, living)
     return living
   }
@@ -173,7 +177,10 @@ export class ChatDirectory {
 
   readonly home: ChatHome = {
     limits: () => this.#parts.limits,
-    accept: (id, input, fence) => this.#parts.tree.accept(id, input, fence),
+    accept: (id, input, fence) =>
+      typeof input.message.content === "string"
+        ? this.#parts.tree.add<"accept">({ type: "accept", id, input, fence })
+        : acceptFiles(this.#parts.tree, this.get(id)?.blobs, { type: "accept", id, input, fence }),
     options: (id, turn, agent) => {
       const { agents, toolSlots, home, maxChainRequests } = this.#parts
       const living = this.held.get(id)
@@ -186,6 +193,7 @@ export class ChatDirectory {
         toolSlots,
         maxChainRequests,
         chat: handleOf(living, children, this.tasks, agent),
+        blobs: living?.blobs,
         family: children?.spending(id),
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
@@ -286,7 +294,7 @@ export class ChatDirectory {
 
   #start(parent: Pid, id: string, record: Conversation | undefined, asked: AskedAgent | undefined): ChatPid | "ignore" {
     const { tree, agents, system, suspension, inspect, home } = this.#parts
-    const chat = this.held.get(id)?.chat
+    const { chat, blobs } = this.held.get(id) ?? {}
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (!this.#children.isUp(id, parent)) return "ignore"
@@ -294,7 +302,7 @@ export class ChatDirectory {
     const recalled = chat.recall(record)
     const agent = agentOf(agents, { record: recalled, before: chat.context?.agent, asked })
     const { engine } = agents.of(recalled?.open?.agent ?? agent?.name)
-    const parts = { engine, system, tree, home, tasks: this.tasks, children: this.#children }
+    const parts = { engine, system, tree, home, tasks: this.tasks, children: this.#children, blobs }
     const life = new ChatLife(chat, parts, record, recalled)
     const env = new ChatEnv(life)
     const isChild = isChildId(id)

@@ -2,9 +2,18 @@
 import type { Clock, System } from "@troupe/otp"
 import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
-import { CommitChain, type Home, type Place, type Saved } from "../store/index.ts"
+import {
+  type Accepted,
+  CommitChain,
+  type Fence,
+  type Home,
+  type StoreCall,
+  type Place,
+  type Saved
+} from "../store/index.ts"
 import type { AgentTable, Serving } from "../agents/index.ts"
 import { BackgroundTasks, type TaskedChat } from "../background/index.ts"
+import { ChatBlobs } from "../blob/index.ts"
 import type { ChildChats } from "../children/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import { Delivery, type Turn } from "../inbox/index.ts"
@@ -24,6 +33,7 @@ interface LifeParts {
   readonly home: Home | undefined
   readonly tasks: BackgroundTasks
   readonly children: ChildChats
+  readonly blobs: ChatBlobs | undefined
 }
 
 export class ChatLife extends CommitChain {
@@ -35,11 +45,12 @@ export class ChatLife extends CommitChain {
   readonly #home: Home | undefined
   readonly #tasks: BackgroundTasks
   readonly #children: ChildChats
+  readonly #blobs: ChatBlobs | undefined
   pid: ChatPid | undefined
 
   constructor(
     chat: LiveChat,
-    { engine, system, tree, home, tasks, children }: LifeParts,
+    { engine, system, tree, home, tasks, children, blobs }: LifeParts,
     record: Conversation | undefined,
     recalled: Conversation | undefined
   ) {
@@ -52,12 +63,16 @@ export class ChatLife extends CommitChain {
     this.#home = home
     this.#tasks = tasks
     this.#children = children
+    this.#blobs = blobs
+    blobs?.loaded(recalled)
   }
 
-  /** HOME1 */
+  /** HOME1, CHATBLOB1 */
   protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
     const { fence } = this.#chat
-    return this.#chat.rest.keep(() => this.#tree.ask<"save">({ type: "save", record, ...place, fence }))
+    const behind = this.#blobs?.hasUnstored === true ? this.#blobs.stored() : undefined
+    const save = () => this.#tree.ask<"save">({ type: "save", record, ...place, fence })
+    return this.#chat.rest.keep(behind === undefined ? save : () => behind.then(save))
   }
 
   protected saved(record: Conversation): void {
@@ -86,6 +101,30 @@ export class ChatLife extends CommitChain {
     if (isConflict(error)) this.#chat.conflicted(this.pid)
     return error
   }
+}
+
+/** The blobs of a chat in the store, if the store keeps blobs. */
+export const blobsIn = (
+  { keepsBlobs, tree }: { readonly keepsBlobs: boolean; readonly tree: SupervisionTree },
+  id: string,
+  fence: Fence | undefined
+): ChatBlobs | undefined =>
+  keepsBlobs
+    ? new ChatBlobs({
+        put: (blob, bytes) => tree.add({ type: "putBlob", id, blob, bytes, fence }),
+        get: (blob) => tree.ask({ type: "readBlob", id, blob })
+      })
+    : undefined
+
+/** Stores an input with images or files, after the bytes that it refers to (CHATBLOB1). */
+export const acceptFiles = async (
+  tree: SupervisionTree,
+  blobs: ChatBlobs | undefined,
+  call: Extract<StoreCall, { readonly type: "accept" }>
+): Promise<Accepted> => {
+  blobs?.hold(call.input.message.content)
+  await blobs?.stored()
+  return tree.add<"accept">(call)
 }
 
 /** The parts of a directory that background tasks need. */

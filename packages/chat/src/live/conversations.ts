@@ -11,6 +11,7 @@
  */
 import { againAfter, refused, SessionError, ValidationError } from "../errors/index.ts"
 import { checkId, checkNames, checkOwnId } from "../arguments/index.ts"
+import type { ChatBlobs } from "../blob/index.ts"
 import { type AgentRef, childId, type Conversation } from "../record/index.ts"
 import type {
   ChatList,
@@ -62,6 +63,8 @@ export interface ConversationsHome {
   readonly hasChildren: boolean
   /** The agent of a new conversation, which the caller may give. Throws for an unknown name. */
   readonly agentOf: (name: string | undefined) => AgentRef | undefined
+  /** The blobs of a conversation, if the store keeps blobs. */
+  readonly blobs: (id: string, fence: Fence | undefined) => ChatBlobs | undefined
   /** The fence of a write that is requested now. Throws when this program is not the home of the conversation. */
   readonly fence: (id: string) => Fence | undefined
 }
@@ -147,8 +150,27 @@ export class Conversations {
     if (unfit !== undefined) throw unfit
     const known = this.#home.living(id) !== undefined || (await this.#asked({ type: "load", id })) !== undefined
     if (known) throw refused("chat_exists", id)
-    await this.#asked({ type: "save", record, after: 0, fence: this.#home.fence(id) })
+    const fence = this.#home.fence(id)
+    await this.#asked({ type: "save", record: await this.#withBlobs(record, fence), after: 0, fence })
     return id
+  }
+
+  /** The record with references, whose bytes the store has (CHATBLOB1). */
+  async #withBlobs(record: Conversation, fence: Fence | undefined): Promise<Conversation> {
+    const blobs = this.#home.blobs(record.id, fence)
+    if (blobs === undefined || record.thread.messages.every(({ content }) => typeof content === "string")) return record
+    const messages = record.thread.messages.map((message) => blobs.keptMessage(message))
+    await blobs.stored()
+    return { ...record, thread: { messages } }
+  }
+
+  /** A blob that the store does not have yet is in its chat. */
+  async blob(id: string, blob: string): Promise<Uint8Array | undefined> {
+    checkId(id)
+    if (typeof blob !== "string" || !/^[0-9a-f]{64}$/.test(blob)) {
+      throw invalid("blob", "must_be_the id of a blob, 64 hexadecimal digits, as a message refers to it")
+    }
+    return this.#asked({ type: "readBlob", id, blob })
   }
 
   async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {

@@ -27,11 +27,8 @@ import {
   type System
 } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
-import type { InboxEntry } from "../record/index.ts"
 import {
-  type Accepted,
   type Draft,
-  type Fence,
   type Guarded,
   type Left,
   type StoreCall,
@@ -204,11 +201,13 @@ export class SupervisionTree {
     return answer.value as StoreValues[Type]
   }
 
-  /** Stores an input that waits. When the store's process dies, its successor is called: the same id is the same input. */
-  async accept(id: string, input: InboxEntry, fence: Fence | undefined): Promise<Accepted> {
+  /** Stores an input that waits, or a blob. When the store's process dies, its successor is called: the same id is the same data. */
+  async add<Type extends "accept" | "putBlob">(
+    call: Extract<StoreCall, { readonly type: Type }>
+  ): Promise<StoreValues[Type]> {
     for (let calls = 1; ; calls++) {
       try {
-        return await this.ask<"accept">({ type: "accept", id, input, fence })
+        return await this.ask<Type>(call)
       } catch (error) {
         if (!hasDied(error) || calls === mostCalls) throw error
         await this.chats()

@@ -1,11 +1,22 @@
 /** The data of model requests: messages, content parts, threads, tool calls, usage, requests and responses. */
 export { answered, unpaired } from "./callPairing.ts"
 export { AssistantMessage, AssistantPart, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
+export type { FilePart, ImagePart } from "./messageShapes.ts"
 export { assistant, parts, system, text, toolResult, user } from "./Message.ts"
 export { isPlainMessage, messageFindings, messagesAdvice, messagesFindings } from "./messageFindings.ts"
 export { Outcome, ofError } from "./Outcome.ts"
-export { bytesOf, defaultMaxFileBytes, fileBytesOf, fileFinding, isMedia, withoutData } from "./mediaSource.ts"
-export { encodedParts, resultParts, resultSize, resultText } from "./resultParts.ts"
+export {
+  base64Of,
+  blobOf,
+  bytesOf,
+  defaultMaxFileBytes,
+  fileBytesOf,
+  fileFinding,
+  isMedia,
+  mediaTypeOf,
+  withoutData
+} from "./mediaSource.ts"
+export { encodedParts, mediaText, resultParts, resultSize, resultText } from "./resultParts.ts"
 export { Request, ResponseFormat, ToolChoice } from "./Request.ts"
 export { FinishReason, goesOn, Response } from "./Response.ts"
 export { defaultMaxToolArgumentCharacters, reasonOf, storableCall, unstorable } from "./storable.ts"

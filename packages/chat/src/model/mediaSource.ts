@@ -33,7 +33,7 @@ const addressProblem = (part: ImagePart | FilePart): string | undefined => {
   }
   if (data !== undefined && !imageType.test(data.mediaType)) return notReadable.image
   if (data !== undefined && data.base64 === undefined) return "must_be_base64 as data:image/png;base64,AAAA"
-  if ("base64" in part.image && !imageType.test(part.image.mediaType)) {
+  if (!("url" in part.image) && !imageType.test(part.image.mediaType)) {
     return "must_have_the_media_type_of_an_image as image/png"
   }
   return base64Of(part) === "" ? "must_not_be_empty" : undefined
@@ -42,11 +42,11 @@ const addressProblem = (part: ImagePart | FilePart): string | undefined => {
 /** The default bound on the bytes of the images and files of one message. */
 export const defaultMaxFileBytes = 20_971_520
 
-/** The bytes that a part contains, as decoded from its base64 text; 0 for the URL of a page (MEDIA3). */
-export const bytesOf = (part: ImagePart | FilePart): number => base64Bytes(base64Of(part) ?? "")
+/** The bytes of a part: those of its base64 text, or those that its reference names; 0 for the URL of a page (MEDIA3). */
+export const bytesOf = (part: ImagePart | FilePart): number => blobOf(part)?.bytes ?? base64Bytes(base64Of(part) ?? "")
 
 /** The bytes of a base64 text. */
-export const base64Bytes = (base64: string): number => {
+const base64Bytes = (base64: string): number => {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding)
 }
@@ -83,13 +83,26 @@ const notReadable = {
   file: "must_be_an_http_https_or_data_url"
 } as const
 
-const sourceOf = (part: ImagePart | FilePart): { readonly url: string } | { readonly base64: string } =>
+const sourceOf = (part: ImagePart | FilePart): ImagePart["image"] | FilePart["file"] =>
   part.type === "image" ? part.image : part.file
 
 /** The base64 text that a part contains. */
-const base64Of = (part: ImagePart | FilePart): string | undefined => {
+export const base64Of = (part: ImagePart | FilePart): string | undefined => {
   const source = sourceOf(part)
-  return "url" in source ? dataUrl(source.url)?.base64 : source.base64
+  if ("url" in source) return dataUrl(source.url)?.base64
+  return "base64" in source ? source.base64 : undefined
+}
+
+/** The reference of a part to bytes in the store. */
+export const blobOf = (part: ImagePart | FilePart): { readonly blob: string; readonly bytes: number } | undefined => {
+  const source = sourceOf(part)
+  return "blob" in source ? source : undefined
+}
+
+/** The media type of a part, as far as it says one. */
+export const mediaTypeOf = (part: ImagePart | FilePart): string | undefined => {
+  if (part.type === "file") return part.mediaType
+  return "url" in part.image ? dataUrl(part.image.url)?.mediaType : part.image.mediaType
 }
 
 const imageType = /^image\/[^,;/\s]+$/i

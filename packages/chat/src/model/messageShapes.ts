@@ -15,9 +15,18 @@ const TextPart = z
 type TextPart = z.infer<typeof TextPart>
 
 /**
- * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with an image media type.
+ * Bytes that the store of the chat has, as a blob of its own.
  *
- * **Details**: `Validate.message` refuses any other URL, because a provider that cannot read it refuses every later request
+ * **Units and defaults**: `blob` is the SHA-256 of the bytes, as 64 hexadecimal digits. `bytes` is their number.
+ */
+const stored = { blob: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number().int().nonnegative() }
+
+/**
+ * An image, by URL (`http:`, `https:` or `data:`), as base64 text with an image media type, or by reference to bytes that
+ * the store of the chat has.
+ *
+ * **Details**: a chat whose store keeps blobs puts the bytes of a large image there, and its messages have the reference
+ * `{ blob, bytes, mediaType }`. `troupe.blob(id, blob)` returns the bytes. `Validate.message` refuses any other URL, because a provider that cannot read it refuses every later request
  * of the conversation too. `metadata` belongs to the program; only its `providerOptions` and `providerMetadata` reach a
  * provider.
  *
@@ -28,7 +37,8 @@ export const ImagePart = z
     type: z.literal("image"),
     image: z.union([
       z.object({ url: z.string() }).readonly(),
-      z.object({ base64: z.string(), mediaType: z.string() }).readonly()
+      z.object({ base64: z.string(), mediaType: z.string() }).readonly(),
+      z.object({ ...stored, mediaType: z.string() }).readonly()
     ]),
     detail: z.enum(["auto", "low", "high"]).optional(),
     metadata: openRecord.optional()
@@ -36,11 +46,18 @@ export const ImagePart = z
   .readonly()
 export type ImagePart = z.infer<typeof ImagePart>
 
-/** A file of any media type, by URL (`http:`, `https:` or `data:`) or as base64 text. */
+/**
+ * A file of any media type, by URL (`http:`, `https:` or `data:`), as base64 text, or by reference to bytes that the store
+ * of the chat has, as in an image.
+ */
 export const FilePart = z
   .object({
     type: z.literal("file"),
-    file: z.union([z.object({ url: z.string() }).readonly(), z.object({ base64: z.string() }).readonly()]),
+    file: z.union([
+      z.object({ url: z.string() }).readonly(),
+      z.object({ base64: z.string() }).readonly(),
+      z.object(stored).readonly()
+    ]),
     mediaType: z.string(),
     filename: z.string().optional(),
     metadata: openRecord.optional()

@@ -10,7 +10,7 @@
 import { isRecord } from "../errors/index.ts"
 import { copied, jsonSize } from "../json/index.ts"
 import type { ResultLimits, ResultSize } from "../toolResult/index.ts"
-import { base64Bytes, fileBytesOf, isMedia, withoutData } from "./mediaSource.ts"
+import { bytesOf, fileBytesOf, isMedia, mediaTypeOf, withoutData } from "./mediaSource.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
 
 /** A value that the model reads as JSON, between other parts. */
@@ -90,25 +90,18 @@ const lineOf = (part: ContentPart): ReadonlyArray<string> => {
 }
 
 /** A short text about an image or a file: its media type, its name, and its size or URL. */
-const mediaText = (part: ImagePart | FilePart): string => {
-  const { mediaType, place } = part.type === "image" ? placeOf(part.image) : placeOf(part.file)
-  const known = part.type === "image" ? mediaType : part.mediaType
+export const mediaText = (part: ImagePart | FilePart): string => {
   const filename = part.type === "file" ? part.filename : undefined
-  return `[${part.type} ${[known, filename, place].filter((fact) => fact !== undefined && fact !== "").join(", ")}]`
+  const facts = [mediaTypeOf(part), filename, placeOf(part)]
+  return `[${part.type} ${facts.filter((fact) => fact !== undefined && fact !== "").join(", ")}]`
 }
 
-type Source = { readonly url: string } | { readonly base64: string; readonly mediaType?: string }
-
-const placeOf = (source: Source): { readonly mediaType: string | undefined; readonly place: string } => {
-  if (!("url" in source)) return { mediaType: source.mediaType, place: sizeOf(source.base64) }
-  const data = /^data:(?<mediaType>[^;,]*)[^,]*,/i.exec(source.url)
-  if (data === null) return { mediaType: undefined, place: source.url }
-  return { mediaType: data.groups?.["mediaType"], place: sizeOf(source.url.slice(data[0].length)) }
+const placeOf = (part: ImagePart | FilePart): string => {
+  const { url = "data:" } = (part.type === "image" ? part.image : part.file) as { readonly url?: string }
+  return /^data:/i.test(url) ? sizeText(bytesOf(part)) : url
 }
 
-/** The size of the bytes of a base64 text. */
-const sizeOf = (base64: string): string => {
-  const bytes = base64Bytes(base64)
+const sizeText = (bytes: number): string => {
   if (bytes < 1_000) return `${bytes} B`
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

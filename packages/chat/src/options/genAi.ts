@@ -223,11 +223,12 @@ const partOf = (part: ContentPart): object => {
   }
 }
 
-type Source = { readonly url: string } | { readonly base64: string }
+type Source = { readonly url: string } | { readonly base64: string } | { readonly blob: string }
 
 const mediaOf = (source: Source, mediaType: string | undefined, modality: string): object => {
   const type = mediaType === undefined ? {} : { mime_type: mediaType }
   if ("base64" in source) return { type: "blob", modality, ...type, content: source.base64 }
+  if ("blob" in source) return { type: "file", modality, ...type, file_id: source.blob }
   const data = /^data:([^;,]*);base64,(.*)$/s.exec(source.url)
   if (data === null) return { type: "uri", modality, ...type, uri: source.url }
   return { type: "blob", modality, mime_type: mediaType ?? data[1], content: data[2] }

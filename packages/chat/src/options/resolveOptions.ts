@@ -7,6 +7,7 @@ import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
 import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../toolResult/index.ts"
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
+import type { ChatBlobs } from "../blob/index.ts"
 import { withFormat } from "./answerFormat.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
 import { defaultMaxFileBytes, defaultMaxToolArgumentCharacters, type Usage } from "../model/index.ts"
@@ -59,6 +60,8 @@ export interface RunOptions extends ChatOptions {
   readonly system: System.System
   /** The live chat of the run. */
   readonly chat?: ChatHandle | undefined
+  /** The blobs of the live chat, if its store keeps blobs. */
+  readonly blobs?: ChatBlobs | undefined
   /** What the sub-agents of the chat spend, if it can have some. */
   readonly family?: FamilySpending | undefined
   /**
@@ -73,7 +76,7 @@ export interface RunOptions extends ChatOptions {
 }
 
 /** The additional options of a live chat. */
-type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "family" | "mayAct" | "maxChainRequests">
+type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "blobs" | "family" | "mayAct" | "maxChainRequests">
 
 /** The options that are the same for every run: all but those that each run makes for itself. */
 export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
@@ -106,6 +109,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     agent: living?.agent,
     toolSlots: living?.toolSlots,
     chat: living?.chat,
+    blobs: living?.blobs,
     family: living?.family,
     mayAct: living?.mayAct,
     maxChainRequests: living?.maxChainRequests,

@@ -10,11 +10,14 @@
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
 import type { Outlet, StreamCollector } from "../events/index.ts"
-import type { AdapterStream, Answerer } from "../adapter/index.ts"
+import type { Adapter, AdapterStream, Answerer } from "../adapter/index.ts"
+import { AdapterError } from "../errors/index.ts"
 import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
+import { describe } from "../toolResult/index.ts"
+import type { Request } from "../model/index.ts"
 import { RequestCost } from "./requestCost.ts"
 import type { Engine } from "../tool/index.ts"
 
@@ -54,7 +57,7 @@ export class AdapterRequest {
   /** Sends the request; after a refusal, again. */
   open({ adapter, request, answerer }: Attempt): void {
     if (this.#released) return
-    const { engine, system } = this.#parts.options
+    const { engine, system, blobs } = this.#parts.options
     const abort = new LazyAbortController(system)
     this.#cost = engine.prices === undefined ? undefined : new RequestCost(engine.prices, adapter, request, system)
     this.#abort = abort
@@ -62,7 +65,10 @@ export class AdapterRequest {
     let opening: AdapterStream | Promise<AdapterStream>
     let isPromised: boolean
     try {
-      opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
+      opening =
+        blobs?.areUsed === true
+          ? this.#streamed(blobs.brought(request), adapter, abort)
+          : adapter.stream(request, adapterOptions(this.#parts.options, abort))
       isPromised = isPromiseLike(opening)
     } catch (error) {
       return this.#refused(error)
@@ -70,6 +76,19 @@ export class AdapterRequest {
     if (!isPromised) return this.#opened(opening as AdapterStream, answerer)
     this.#releaseHold ??= this.#parts.outlet.hold()
     this.#await(Promise.resolve(opening), answerer)
+  }
+
+  /** Sends the request once it has the bytes of its blobs, unless it was given up meanwhile (CHATBLOB2). */
+  async #streamed(brought: Promise<Request>, adapter: Adapter, abort: LazyAbortController): Promise<AdapterStream> {
+    const request = await brought.catch((cause: unknown) => {
+      throw new AdapterError("unknown", {
+        cause,
+        message: `The store did not give the files of the request: ${describe(cause)}`
+      })
+    })
+    if (abort.signal.aborted)
+      throw new AdapterError("unknown", { message: "The request was given up before it was sent" })
+    return adapter.stream(request, adapterOptions(this.#parts.options, abort))
   }
 
   /** Waits for the stream; a stream that opens after the request was given up is released at once (REQ2). */

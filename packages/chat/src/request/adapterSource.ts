@@ -264,7 +264,7 @@ const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
 /** The options that are passed to the adapter. */
-export type PassedOptions = Pick<RunOptions, "requestId" | "includeRawChunks" | "adapterOptions">
+export type PassedOptions = Pick<RunOptions, "requestId" | "includeRawChunks" | "adapterOptions" | "blobs">
 
 /** The options of the adapter; its signal is created on first use. */
 class PassedToAdapter implements AdapterOptions {

@@ -10,6 +10,7 @@ import {
   type ToolMessage,
   type Usage
 } from "../model/index.ts"
+import type { ChatBlobs } from "../blob/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Opened } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
@@ -23,6 +24,8 @@ export interface StepParts {
   readonly manualToolCalls: ReadonlyArray<ToolCall>
   readonly halt: StepHalt | undefined
   readonly error: unknown
+  /** The blobs of the chat, if its store keeps blobs. */
+  readonly blobs?: ChatBlobs | undefined
   /** The permission mode, if the calls changed it. */
   readonly permissionMode?: Mode | undefined
   /** The usage of the sub-agents whose calls ended, if any. */
@@ -59,16 +62,23 @@ export const stepResult = (parts: StepParts): StepResult => {
 }
 
 /** The thread with the reply and its results. */
-const threadOf = ({ thread, response, halt }: StepParts, toolResults: ReadonlyArray<ToolMessage>): Thread.Thread => {
-  const message = assistantMessage(response, halt?.type === "cancelled")
+const threadOf = (
+  { thread, response, halt, blobs }: StepParts,
+  toolResults: ReadonlyArray<ToolMessage>
+): Thread.Thread => {
+  const message = assistantMessage(response, halt?.type === "cancelled", blobs)
   return Thread.append(thread, ...(message === undefined ? [] : [message]), ...toolResults)
 }
 
 /**
  * The assistant's message, with the metadata that the provider needs again. A reply that was cancelled before its first
- * word and its first reasoning has no message.
+ * word and its first reasoning has no message. With `blobs` its images and files are references.
  */
-export const assistantMessage = (response: Response, cancelled: boolean): AssistantMessage | undefined => {
+export const assistantMessage = (
+  response: Response,
+  cancelled: boolean,
+  blobs: ChatBlobs | undefined
+): AssistantMessage | undefined => {
   const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
   const reasoning = response.metadata["reasoning"]
   const isEmpty = response.outputText === "" && toolCalls.length === 0 && reasoning === undefined
@@ -78,7 +88,7 @@ export const assistantMessage = (response: Response, cancelled: boolean): Assist
     role: "assistant",
     content: response.outputText,
     ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
-    ...(parts !== undefined && { parts }),
+    ...(parts !== undefined && { parts: blobs === undefined ? parts : blobs.kept(parts) }),
     metadata: {
       ...response.message?.metadata,
       finish_reason: response.finishReason,

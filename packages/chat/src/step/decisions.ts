@@ -81,9 +81,9 @@ const outcomeOf = (
   toolCall: ToolCall,
   call: Decided,
   halts: boolean,
-  { toolResultEncoder, maxToolResultCharacters, maxFileBytes }: OutcomeRules
+  { toolResultEncoder, maxToolResultCharacters, maxFileBytes, blobs }: OutcomeRules
 ): ToolOutcome | undefined => {
-  const rules = { toolResultEncoder, maxToolResultCharacters, maxFileBytes }
+  const rules = { toolResultEncoder, maxToolResultCharacters, maxFileBytes, blobs }
   const { kind, decision } = call
   switch (decision.type) {
     case "allow":

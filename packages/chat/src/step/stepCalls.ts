@@ -89,7 +89,7 @@ const openedBy = (context: RunningStep): Opened => {
   if (open !== undefined) return { thread, open }
   const { agent } = options
   const response = replyOf(context)
-  const message = assistantMessage(response, false)
+  const message = assistantMessage(response, false, options.blobs)
   const { positions } = callsOf(context)
   const automatic = positions === undefined ? undefined : new Set(positions)
   const calls = response.toolCalls.map((_, position): OpenCall => ({
@@ -193,6 +193,7 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
     halt,
     error: context.error,
+    blobs: options.blobs,
     permissionMode: permissionMode.fold(outcomes, options.permissions),
     childUsage: options.family?.take(open === undefined ? 1 : 0)
   }

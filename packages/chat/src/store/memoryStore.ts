@@ -13,6 +13,7 @@
 import type { Clock } from "@troupe/otp"
 import { bucketOf, type Conversation, type InboxEntry, isChildId } from "../record/index.ts"
 import {
+  blobOptions,
   claimOptions,
   historyOptions,
   listOptions,
@@ -21,6 +22,7 @@ import {
   searched,
   summaryOf
 } from "../lists/index.ts"
+import { MemoryBlobs } from "./memoryBlobs.ts"
 import { blank, type Commit, commitOf, forked, recordOf, withInbox } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
 import { type Refusal, refused } from "../errors/index.ts"
@@ -28,12 +30,12 @@ import type { ChatList, ChatSummary, Fence, ListOptions, Precondition, SessionSt
 
 /**
  * The log of one conversation; `written` is the number of its last write among all writes of the store. `inbox` has the
- * waiting inputs by id, in the order they were accepted; `blobs` the bytes by id.
+ * waiting inputs by id, in the order they were accepted; `blobs` the bytes of its images and files.
  */
 interface Log {
   readonly commits: Array<Commit>
   readonly inbox: Map<string, InboxEntry>
-  readonly blobs: Map<string, Uint8Array>
+  blobs: MemoryBlobs
   readonly createdAt: number
   updatedAt: number
   record: Conversation
@@ -96,7 +98,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     const log: Log = {
       commits: [],
       inbox: new Map(),
-      blobs: new Map(),
+      blobs: new MemoryBlobs(),
       createdAt: at,
       updatedAt: at,
       record: blank(id),
@@ -137,6 +139,12 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     load: (id) => {
       const log = find(id)
       if (log === undefined) return undefined
+      const { blobs, commits, inbox } = log
+      blobs.collect(
+        Math.floor(clock.now()),
+        () => commits,
+        () => Array.from(inbox.values())
+      )
       const record = log.inbox.size === 0 ? log.record : withInbox(log.record, Array.from(log.inbox.values()))
       return log.draft === undefined ? record : { ...record, draft: log.draft }
     },
@@ -189,7 +197,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
       if (logs.has(to)) throw refused("chat_exists", to)
       const fork = add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
-      for (const [blob, bytes] of log.blobs) known(to).blobs.set(blob, bytes)
+      known(to).blobs = log.blobs.namedBy(fork, Math.floor(clock.now()))
       return fork
     },
     rewind: (id, to, precondition) => {
@@ -215,13 +223,15 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     },
     blobs: {
       put: (id, blob, bytes, fence) => {
+        blobOptions(blob, bytes)
         const log = find(id)
         checkFence(fence)
-        const { blobs } = log ?? begin(id, Math.floor(clock.now()))
-        if (!blobs.has(blob)) blobs.set(blob, bytes)
+        const now = Math.floor(clock.now())
+        const { blobs } = log ?? begin(id, now)
+        blobs.put(blob, bytes, now)
       },
       get: (id, blob) => find(id)?.blobs.get(blob),
-      size: (id) => Array.from(find(id)?.blobs.values() ?? []).reduce((sum, { byteLength }) => sum + byteLength, 0)
+      size: (id) => find(id)?.blobs.size ?? 0
     },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)

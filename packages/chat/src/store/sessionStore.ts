@@ -1,11 +1,15 @@
 /**
  * The ports of stores: their operations, values and errors.
  *
- * BLOB1. The bytes of a blob's id are returned unchanged. They never change: a second `put` of the id changes nothing.
+ * BLOB1. The bytes of a blob's id are returned unchanged. They never change: a second `put` of the id keeps the first bytes. A
+ *        change of the caller's array changes nothing.
  * BLOB2. When an unknown conversation gets a blob, it begins, as with an input. So every blob ends with its conversation: by a
  *        deletion, or when its time is over.
- * BLOB3. A fork has the blobs of its origin, independently of it. A rewind keeps all blobs.
+ * BLOB3. A fork has the blobs that its record names, independently of its origin. A rewind keeps all blobs: its log names them.
  * BLOB4. A `put` that names an epoch older than the claimed one is refused, and changes nothing.
+ * BLOB5. A blob that no entry and no waiting input names an hour after its last `put` is removed by the next load of the
+ *        conversation: the program ended between the `put` and the message.
+ * BLOB6. A `put` of anything but bytes under a text is refused with a `ValidationError`, and changes nothing.
  */
 
 import type { Conversation, InboxEntry } from "../record/index.ts"
@@ -94,13 +98,14 @@ export interface Accepted {
  *
  * **Contract**
  *
- * - `put` has stored the bytes of a conversation under an id when it returns, or when its promise resolves. The same id has
- *   the same bytes: the caller derives the id from them. The store keeps the bytes, so the caller does not change them.
- * - `get` returns the bytes; `undefined` for an unknown id.
+ * - `put` has stored a copy of the bytes under an id of a conversation when it returns, or when its promise resolves. The id is a
+ *   digest of the bytes, so that a second `put` of the id keeps the first bytes. A message names the blob by its id.
+ * - `get` returns the bytes, which the caller does not change; `undefined` for an unknown id.
  * - `size` returns how many bytes the blobs of a conversation have together; 0 for an unknown conversation. Its cost grows
  *   with their number, not with their bytes.
  *
- * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`.
+ * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`, and a `ValidationError` (`invalid_options`) for an id that is
+ * no text or is empty, or for bytes that are no `Uint8Array`.
  */
 export interface Blobs {
   readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>

@@ -22,6 +22,8 @@ export type StoreCall =
   | SaveCall
   | AcceptCall
   | { readonly type: "delete"; readonly id: string; readonly fence?: Fence | undefined }
+  | PutBlobCall
+  | { readonly type: "readBlob"; readonly id: string; readonly blob: string }
   | DraftedCall
   | UnderWayCall
   | LogCall
@@ -42,6 +44,15 @@ export interface AcceptCall {
   readonly id: string
   readonly input: InboxEntry
   readonly fence?: Fence | undefined
+}
+
+/** Stores the bytes of a blob. */
+interface PutBlobCall {
+  readonly type: "putBlob"
+  readonly id: string
+  readonly blob: string
+  readonly bytes: Uint8Array
+  readonly fence: Fence | undefined
 }
 
 /** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
@@ -92,6 +103,8 @@ export interface StoreValues {
   readonly save: Saved | undefined
   readonly accept: Accepted
   readonly delete: undefined
+  readonly putBlob: undefined
+  readonly readBlob: Uint8Array | undefined
   readonly drafted: undefined
   readonly underWay: ReadonlyArray<string>
   readonly history: ReadonlyArray<Commit>
@@ -135,7 +148,7 @@ export const idOf = (call: StoreCall): string => {
 
 /** Whether the call changes its chat, so that it takes effect even when it settles late (STORE4). */
 export const isWrite = ({ type }: StoreCall): boolean =>
-  type === "save" || type === "accept" || type === "delete" || type === "rewind"
+  type === "save" || type === "accept" || type === "putBlob" || type === "delete" || type === "rewind"
 
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
 export const perform = (
@@ -159,6 +172,10 @@ export const perform = (
       return store.accept(call.id, call.input, call.fence)
     case "delete":
       return log === undefined ? store.delete(call.id) : log.delete(call.id, call.fence)
+    case "putBlob":
+      return log?.blobs?.put(call.id, call.blob, call.bytes, call.fence)
+    case "readBlob":
+      return log?.blobs?.get(call.id, call.blob)
     default:
       if (log === undefined) throw refused("store_without_log", idOf(call))
       return performLog(log, call)

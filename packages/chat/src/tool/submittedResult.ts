@@ -4,6 +4,7 @@
  * RESULT3. An `Error` that the caller submits as a result is a failed call, and the model reads its text. So is the error of a tool that
  *          a client runs.
  */
+import type { ChatBlobs } from "../blob/index.ts"
 import { wellFormed } from "../json/index.ts"
 import { ToolError, ValidationError } from "../errors/index.ts"
 import {
@@ -35,13 +36,18 @@ import {
 export const submittedMessage = (
   toolCallId: string,
   value: unknown,
-  limits: ResultLimits = usualLimits
+  limits: ResultLimits & { readonly blobs?: ChatBlobs | undefined } = usualLimits
 ): ToolMessage => {
   if (value instanceof Error) return { role: "tool", toolCallId, content: errorText(value), outcome: "failed" }
   const content = wellFormed(contentOf(toolCallId, value))
   const excess = tooLarge(resultSize(content, limits), limits, { toolCallId })
   if (excess !== undefined) throw excess
-  return { role: "tool", toolCallId, content }
+  const { blobs } = limits
+  return {
+    role: "tool",
+    toolCallId,
+    content: typeof content === "string" ? content : (blobs?.kept(content) ?? content)
+  }
 }
 
 const usualLimits: ResultLimits = {

@@ -74,7 +74,7 @@ const forms: Readonly<Record<string, Form>> = {
 
 const screenshotOf = (content: ToolMessage["content"]): JSONValue | undefined => {
   const image = typeof content === "string" ? undefined : content.find((part) => part.type === "image")?.image
-  if (image === undefined) return undefined
+  if (image === undefined || "blob" in image) return undefined
   const imageUrl = "url" in image ? image.url : `data:${image.mediaType};base64,${image.base64}`
   return { output: { type: "computer_screenshot", imageUrl } }
 }

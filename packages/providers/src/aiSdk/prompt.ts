@@ -80,13 +80,25 @@ const userPart = (
     case "text":
       return isBlank(part.text) ? [] : [{ type: "text", text: part.text, ...handedBack(part.metadata) }]
     case "image":
-      return [imagePart(part, providerName)]
     case "file":
-      return [filePart(part)]
+      return isStored(part) ? [storedText(part)] : [mediaPart(part, providerName)]
     case "reasoning":
       return []
   }
 }
+
+type Media = Extract<ContentPart, { type: "image" | "file" }>
+
+/** Whether the store of a chat has the bytes of the part. A chat sends them in its place. */
+const isStored = (part: Media): boolean => "blob" in (part.type === "image" ? part.image : part.file)
+
+const storedText = (part: Media): LanguageModelV4TextPart => ({
+  type: "text",
+  text: `${mediaText(part).slice(0, -1)}: only its chat can send it]`
+})
+
+const mediaPart = (part: Media, providerName: string): LanguageModelV4FilePart =>
+  part.type === "image" ? imagePart(part, providerName) : filePart(part)
 
 /** The parts of a reply in its order, as the provider's package expects them. */
 const assistantParts = (
@@ -283,7 +295,7 @@ const imagePart = (part: Extract<ContentPart, { type: "image" }>, providerName: 
     type: "file",
     ...("url" in part.image
       ? located(part.image.url, "image/*")
-      : { data: { type: "data", data: part.image.base64 }, mediaType: part.image.mediaType }),
+      : { data: { type: "data", data: base64In(part.image) }, mediaType: part.image.mediaType }),
     ...(Object.keys(options).length === 0 ? {} : { providerOptions: options })
   }
 }
@@ -292,10 +304,13 @@ const filePart = (part: Extract<ContentPart, { type: "file" }>): LanguageModelV4
   type: "file",
   ...("url" in part.file
     ? { ...located(part.file.url, part.mediaType), mediaType: part.mediaType }
-    : { data: { type: "data", data: part.file.base64 }, mediaType: part.mediaType }),
+    : { data: { type: "data", data: base64In(part.file) }, mediaType: part.mediaType }),
   ...(part.filename === undefined ? {} : { filename: part.filename }),
   ...handedBack(part.metadata)
 })
+
+const base64In = (source: { readonly base64: string } | { readonly blob: string }): string =>
+  "base64" in source ? source.base64 : ""
 
 /** Splits a `data:` URL: providers take its bytes, not the URL. */
 const located = (url: string, mediaType: string): Pick<LanguageModelV4FilePart, "data" | "mediaType"> => {

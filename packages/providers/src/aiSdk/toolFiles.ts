@@ -58,7 +58,9 @@ export const isRead = (part: Media, { mediaTypes, urls }: ToolFiles): boolean =>
   return (urls || !isUrl) && mediaTypes.some((range) => overlaps(range, mediaType))
 }
 
-type Source = { readonly url: string } | { readonly base64: string; readonly mediaType?: string }
+type Source =
+  | { readonly url: string }
+  | { readonly mediaType?: string; readonly base64?: string; readonly blob?: string }
 
 const sourceOf = (source: Source, mediaType: string): { readonly mediaType: string; readonly isUrl: boolean } => {
   if (!("url" in source)) return { mediaType: source.mediaType ?? mediaType, isUrl: false }

@@ -2,6 +2,8 @@
 export { check, checkDecision, checkName, permittedOf, withAgent } from "./authorization.ts"
 export type { May, Permitted } from "./authorization.ts"
 export { checkOrigin, open, preflight } from "./origins.ts"
+export { urlOfSource, withBlobUrls } from "./blobUrls.ts"
+export type { ShownSource } from "./blobUrls.ts"
 export { withOwnChildren } from "./childIds.ts"
 export { Owners } from "./ownerLimits.ts"
 export { allShown, withoutToolErrors } from "./toolErrors.ts"

@@ -7,7 +7,7 @@ import { isMoved, refused } from "./failure.ts"
 import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import { type Permitted, type Shown, type Usage, withOwnChildren } from "../access/index.ts"
+import { type Permitted, type Shown, type Usage, withBlobUrls, withOwnChildren } from "../access/index.ts"
 import { begunHeader, Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
@@ -27,6 +27,8 @@ export interface CallHome {
   /** Checks an id of the caller. Default: the ids of clients. */
   readonly checkId?: ((id: string) => string) | undefined
   readonly shown: Shown
+  /** The path that the server is mounted at. */
+  readonly basePath: string
   readonly bodyOf: Call["bodyOf"]
   readonly clientTools: boolean
   readonly posts: Call["posts"]
@@ -153,7 +155,9 @@ export const makeCall = (
       return () => void home.ends.delete(end)
     },
     limits,
-    shown: withOwnChildren(home.shown, chats.outerId),
+    shown: withBlobUrls(withOwnChildren(home.shown, chats.outerId), (blob, chat = opened ?? "") => {
+      return `${home.basePath}/chats/${encodeURIComponent(chats.outerId(chat))}/blobs/${blob}`
+    }),
     bodyOf: home.bodyOf,
     isFollowed,
     cutIfMoved: (error) => {

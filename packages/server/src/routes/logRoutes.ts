@@ -49,6 +49,38 @@ const history = async (call: Call): Promise<Response> => {
   return Response.json({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
 }
 
+/** The bytes of an image or a file of a conversation. The id is their digest, so that they never change. */
+const blob = async (call: Call): Promise<Response> => {
+  const id = call.params["blob"] ?? ""
+  const [inner, tag] = [await known(call), `"${id}"`]
+  const headers = {
+    etag: tag,
+    "cache-control": "private, max-age=31536000, immutable",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+  }
+  const bytes = blobId.test(id) ? await call.troupe.blob(inner, id) : undefined
+  if (bytes === undefined)
+    throw new HttpError(
+      "not_found",
+      "The conversation has no such image or file; its view has the URLs of those there are"
+    )
+  if (call.request.headers.get("if-none-match")?.includes(tag) === true)
+    return new Response(null, { status: 304, headers })
+  const type = typeOf(call.url.searchParams.get("type"))
+  return new Response(new Uint8Array(bytes), { headers: { ...headers, ...type } })
+}
+
+const blobId = /^[0-9a-f]{64}$/u
+
+/** The media types that a browser shows without running anything of them. Any other is sent as bytes to save. */
+const shownTypes = /^(?:image|audio|video)\/[\w.+-]+$|^application\/pdf$/u
+
+const typeOf = (type: string | null): Readonly<Record<string, string>> =>
+  type !== null && shownTypes.test(type)
+    ? { "content-type": type }
+    : { "content-type": "application/octet-stream", "content-disposition": "attachment" }
+
 /** A commit in the Codec's form. The id of the conversation it was forked from becomes the owner's id. */
 const written = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
   ...commit,
@@ -100,6 +132,7 @@ export const logRoutes: ReadonlyArray<Route> = [
   { method: "GET", path: "/chats", handle: list, produces: [json] },
   { method: "GET", path: "/waiting", handle: waiting, produces: [json] },
   { method: "GET", path: "/chats/:id/history", handle: history, produces: [json] },
+  { method: "GET", path: "/chats/:id/blobs/:blob", handle: blob },
   { method: "POST", path: "/chats/:id/fork", handle: fork, produces: [json] },
   { method: "POST", path: "/chats/:id/rewind", handle: rewind, produces: [json] },
   { method: "DELETE", path: "/chats/:id", handle: remove, produces: [json] }

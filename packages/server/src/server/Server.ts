@@ -152,6 +152,7 @@ const build = (
     streams,
     limits,
     shown,
+    basePath,
     bodyOf: json,
     closing: closing.signal,
     ends,

@@ -18,10 +18,12 @@ export const WirePart = ContentPart.refine(({ metadata }) => metadata === undefi
 })
 
 /**
- * A file by its URL, or as base64 text from a `data:` URL. It is an image if the URL or the client says so. The URL is
- * validated with the message.
+ * A file by its URL, as base64 text from a `data:` URL, or by the path of a blob of the conversation, which the server gave the
+ * client. It is an image if the URL or the client says so. The URL and the blob are validated with the message.
  */
 export const filePart = (url: string, mediaType: string, filename?: string): ContentPart => {
+  const stored = blobPath.exec(url)?.groups
+  if (stored !== undefined) return storedPart(stored, mediaType, filename)
   const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(url)?.groups
   const type = inline?.["type"] ?? mediaType
   const base64 = inline?.["base64"]
@@ -34,6 +36,20 @@ export const filePart = (url: string, mediaType: string, filename?: string): Con
     file: base64 === undefined ? { url } : { base64 },
     ...(filename === undefined ? {} : { filename })
   }
+}
+
+/** The path of a blob, as BLOBURL1 has it. */
+const blobPath = /^\/[^?#]*\/blobs\/(?<blob>[0-9a-f]{64})\?type=[^&]*&bytes=(?<bytes>\d{1,15})$/u
+
+const storedPart = (
+  { blob = "", bytes }: Readonly<Record<string, string | undefined>>,
+  mediaType: string,
+  filename: string | undefined
+): ContentPart => {
+  const stored = { blob, bytes: Number(bytes) }
+  return mediaType.startsWith("image/")
+    ? { type: "image", image: { ...stored, mediaType } }
+    : { type: "file", mediaType, file: stored, ...(filename !== undefined && { filename }) }
 }
 
 /** The shortest form of some content. Throws an `HttpError` (413, 422) for content that is too long or empty. */

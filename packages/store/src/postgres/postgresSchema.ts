@@ -19,6 +19,7 @@ import {
   searchedText,
   textIn,
   blobTable,
+  waitingBlobTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -167,7 +168,8 @@ export const postgresAdditions = (schema: string): ReadonlyArray<Addition> => {
     fences(dialect.prefix),
     bucketColumn(dialect),
     waitTable(dialect, { item, number: "BIGINT", text: 'TEXT COLLATE "C"', end: "" }),
-    blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" })
+    blobTable(dialect, { number: "BIGINT", bytes: "BYTEA", end: "" }),
+    waitingBlobTable(dialect, { number: "BIGINT", end: "" })
   ]
 }
 

@@ -1,5 +1,5 @@
 /** Conversations in SQL, for every database: log, list, queries, migrations and errors. */
-export { blobTable } from "./blobRows.ts"
+export { blobTable, waitingBlobTable } from "./blobRows.ts"
 export { lists } from "./dialect.ts"
 export type { AddedItems, Dialect, EntrySave } from "./dialect.ts"
 export { searchedText } from "./entryForm.ts"

@@ -104,8 +104,14 @@ export class Log {
     const now = Math.floor(this.#clock.now())
     for (;;) {
       const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, [], now))
-      if (key !== undefined) return yield* this.blobs.put(key, { id: blob, bytes })
+      if (key !== undefined) return yield* this.blobs.put(key, { id: blob, bytes, now })
     }
+  }
+
+  /** BLOB5 */
+  *collectBlobs(id: string): Asking<void> {
+    const head = yield* this.#held(id)
+    if (head !== undefined) yield* this.blobs.collect(head.key, Math.floor(this.#clock.now()))
   }
 
   /** A conversation without an entry; `undefined` when another program created it meanwhile. */

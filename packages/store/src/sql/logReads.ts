@@ -40,6 +40,8 @@ export interface Loaded {
   readonly entry: ReadEntry | undefined
   readonly waiting: ReadonlyArray<Input>
   readonly draft: string | undefined
+  /** Whether blobs have waited for their message for too long (BLOB5). */
+  readonly hasForgotten: boolean
 }
 
 /** The page of a history. */
@@ -74,7 +76,7 @@ export class LogReads {
    * The newest entry with the waiting inputs, and the text of the reply that was stored since; `"unmoved"` if an earlier
    * version wrote the newest entry, with inputs that have no rows yet (SQLBOX2).
    */
-  *load(id: string): Asking<Loaded | "unmoved" | undefined> {
+  *load(id: string, forgottenBefore: number): Asking<Loaded | "unmoved" | undefined> {
     const origin = this.origin(id)
     for (;;) {
       const head = yield* this.head(id)
@@ -85,9 +87,10 @@ export class LogReads {
       if (entry !== undefined && moved < seq && stateOf(origin, entry.body).inbox !== undefined) return "unmoved"
       const waiting = yield* this.#inbox.of(head, origin)
       if (waiting === undefined) continue
-      const [row] = yield* rowsOf(this.#sql.draft, key, seq)
-      const draft = row === undefined ? undefined : draftOf(origin, textIn(row, "body"))
-      return { key, origin, entry, waiting, draft }
+      const [row] = yield* rowsOf(this.#sql.draft, key, seq, key, forgottenBefore)
+      const text = maybeTextIn(row, "body")
+      const draft = text === undefined ? undefined : draftOf(origin, text)
+      return { key, origin, entry, waiting, draft, hasForgotten: numberIn(row, "forgotten") > 0 }
     }
   }
 
@@ -166,7 +169,9 @@ const isEntry = ({ seq }: Head, number: number): boolean => Number.isSafeInteger
 
 /** The queries. The parameters of `seq <= ?` and `until > ?` are the entry whose list is selected. */
 const statements = ({ prefix }: Dialect) => {
-  const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
+  const [chats, commits, items, drafts, blobs] = ["chats", "commits", "items", "drafts", "waiting_blobs"].map(
+    (table) => prefix + table
+  )
   return {
     head: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ?`,
     entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
@@ -174,6 +179,7 @@ const statements = ({ prefix }: Dialect) => {
     items: itemsQuery(prefix),
     entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
     added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
-    draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`
+    draft: `SELECT (SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?) AS body,
+      (SELECT count(*) FROM ${blobs} WHERE chat = ? AND stored_at < ?) AS forgotten`
   } as const
 }

@@ -7,6 +7,7 @@
 import { setImmediate } from "node:timers/promises"
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
+import { checkBlob } from "./blobRows.ts"
 import type { Dialect } from "./dialect.ts"
 import { type Input, recordInPortions } from "./entryForm.ts"
 import { checkedKeys } from "./fences.ts"
@@ -72,15 +73,18 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async load(id: string): Promise<Conversation | undefined> {
-    const loaded = await this.#read(id, () => this.#log.reads.load(id))
+    const loaded = await this.#read(id, () =>
+      this.#log.reads.load(id, this.#log.blobs.forgottenBefore(this.#clock.now()))
+    )
     if (loaded === undefined) return undefined
     if (loaded === "unmoved") {
       await this.#write(id, () => this.#log.move(id))
       return this.load(id)
     }
-    const { key, origin, entry, waiting, draft } = loaded
+    const { key, origin, entry, waiting, draft, hasForgotten } = loaded
     const kept = entry === undefined ? Store.blank(id) : await recordInPortions(origin, entry)
     const record = withInbox(kept, waiting)
+    if (hasForgotten) await this.#write(id, () => this.#log.collectBlobs(id))
     this.#standings.note({ key, record })
     return draft === undefined ? record : { ...record, draft }
   }
@@ -151,7 +155,10 @@ export class SqlStore implements Store.SessionStore {
   }
 
   readonly blobs: NonNullable<Store.SessionStore["blobs"]> = {
-    put: async (chat, id, bytes, fence) => this.#write(chat, () => this.#log.putBlob(chat, id, bytes, fence)),
+    put: async (chat, id, bytes, fence) => {
+      checkBlob(id, bytes)
+      await this.#write(chat, () => this.#log.putBlob(chat, id, bytes, fence))
+    },
     get: async (chat, id) => this.#read(chat, () => this.#log.blobs.get(chat, id)),
     size: async (chat) => this.#read(chat, () => this.#log.blobs.size(chat))
   }

@@ -15,6 +15,7 @@ import {
   searchedText,
   textIn,
   blobTable,
+  waitingBlobTable,
   waitTable
 } from "../sql/index.ts"
 
@@ -172,7 +173,8 @@ export const sqliteAdditions: ReadonlyArray<Addition> = [
     text: "TEXT",
     end: " STRICT"
   }),
-  blobTable(sqliteDialect, { number: "INTEGER", bytes: "BLOB", end: " STRICT" })
+  blobTable(sqliteDialect, { number: "INTEGER", bytes: "BLOB", end: " STRICT" }),
+  waitingBlobTable(sqliteDialect, { number: "INTEGER", end: " STRICT" })
 ]
 
 /** All migrations, in order. */

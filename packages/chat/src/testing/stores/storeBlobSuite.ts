@@ -24,6 +24,11 @@ const sameBytes = async (blobs: Blobs, chat: string, id: string, bytes: Uint8Arr
 
 const ttlMs = 1_000
 
+const hourMs = 3_600_000
+
+/** Ids as chats make them. */
+const [first = "", second = "", forgotten = "", again = ""] = ["1", "2", "3", "4"].map((digit) => digit.repeat(64))
+
 /** A store without blobs keeps these laws too: it has none. */
 export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
   const blobLaw = (
@@ -76,18 +81,55 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
       await store.save(said("a", "anew"))
       same("the sizes", [await blobs.size("a"), await blobs.size("b")], [0, 1])
     }),
-    blobLaw("a fork has them for itself, and a rewind keeps them", async (blobs, store) => {
+    blobLaw("a fork has those that its record names, for itself, and a rewind keeps all", async (blobs, store) => {
       await store.save(said("a", "one"))
-      await blobs.put("a", "one", bytesOf(1))
-      await store.fork("a", "fork")
-      await blobs.put("fork", "two", bytesOf(2))
-      await store.rewind("a", 0)
-      await sameBytes(blobs, "a", "one", bytesOf(1))
-      await sameBytes(blobs, "a", "two", undefined)
+      await blobs.put("a", first, bytesOf(1))
+      await store.save(said("a", "one", first))
+      await blobs.put("a", second, bytesOf(2))
+      await store.save(said("a", "one", first, second))
+      await store.fork("a", "fork", 2)
+      await blobs.put("fork", "own", bytesOf(3))
+      await store.rewind("a", 1)
+      await sameBytes(blobs, "a", first, bytesOf(1))
+      await sameBytes(blobs, "a", second, bytesOf(2))
+      await sameBytes(blobs, "a", "own", undefined)
       await store.delete("a")
-      await sameBytes(blobs, "fork", "one", bytesOf(1))
-      await sameBytes(blobs, "fork", "two", bytesOf(2))
+      await sameBytes(blobs, "fork", first, bytesOf(1))
+      await sameBytes(blobs, "fork", second, undefined)
+      await sameBytes(blobs, "fork", "own", bytesOf(3))
     }),
+    blobLaw("a load removes those that nothing named for an hour, and no others", async (blobs, store, clock) => {
+      await store.save(said("a", "one", first))
+      await store.accept("a", inputOf("i1", second))
+      for (const id of [first, second, forgotten, again]) await blobs.put("a", id, bytesOf(1))
+      await clock.advance(hourMs)
+      await store.load("a")
+      same("the size within an hour", await blobs.size("a"), 4)
+      await blobs.put("a", again, bytesOf(1))
+      await clock.advance(1)
+      await store.load("a")
+      await sameBytes(blobs, "a", forgotten, undefined)
+      for (const id of [first, second, again]) await sameBytes(blobs, "a", id, bytesOf(1))
+      await store.rewind("a", 0)
+      await clock.advance(2 * hourMs)
+      await store.load("a")
+      same("the size after a rewind", await blobs.size("a"), 2)
+      await sameBytes(blobs, "a", again, undefined)
+    }),
+    blobLaw(
+      "only bytes under a text are stored, and a later change of the array changes nothing",
+      async (blobs, store) => {
+        const bytes = bytesOf(1, 2)
+        await blobs.put("a", "one", bytes)
+        bytes[0] = 9
+        await sameBytes(blobs, "a", "one", bytesOf(1, 2))
+        const refused = "invalid_options"
+        await refuses("no bytes", refused, () => blobs.put("b", "one", "text" as unknown as Uint8Array))
+        await refuses("no id", refused, () => blobs.put("b", "", bytesOf(1)))
+        await refuses("no text as id", refused, () => blobs.put("b", 1 as unknown as string, bytesOf(1)))
+        same("the conversation", await store.load("b"), undefined)
+      }
+    ),
     blobLaw(
       "they expire with their conversation, also if it has nothing else",
       async (blobs, store, clock) => {

@@ -28,6 +28,7 @@ import {
   type ThreadItem,
   threadItems
 } from "../../wire/openAi/index.ts"
+import { withReplyImages } from "./replyImages.ts"
 import { responseSplice } from "./responseSplice.ts"
 
 const Create = z.looseObject({
@@ -76,20 +77,27 @@ const remove = async (call: Call): Promise<Response> => {
   return Response.json({ id: idOf(call), object: "conversation.deleted", deleted: true })
 }
 
-const itemsOf = (call: Call, chat: LocalChatRef, from?: number, to?: number): ReadonlyArray<ThreadItem> => {
+const itemsOf = async (
+  call: Call,
+  chat: LocalChatRef,
+  from?: number,
+  to?: number
+): Promise<ReadonlyArray<ThreadItem>> => {
   const servers = new Set(call.troupe.tools.flatMap(({ name, manual }) => (manual ? [] : [name])))
   const id = call.chats.outerId(chat.id)
-  return threadItems(id, messagesIn(call, chat), (name) => !servers.has(name), from, to)
+  const messages = await withReplyImages(call, chat, messagesIn(call, chat))
+  return threadItems(id, messages, (name) => !servers.has(name), from, to)
 }
 
 const items = async (call: Call): Promise<Response> => {
   const query = queryOf(call.url, ItemsQuery)
-  return Response.json(pageOf(itemsOf(call, await call.chats.existing(idOf(call))), query))
+  return Response.json(pageOf(await itemsOf(call, await call.chats.existing(idOf(call))), query))
 }
 
 const item = async (call: Call): Promise<Response> => {
   const itemId = call.params["item"] ?? ""
-  const found = itemsOf(call, await call.chats.existing(idOf(call))).find(({ id }) => id === itemId)
+  const all = await itemsOf(call, await call.chats.existing(idOf(call)))
+  const found = all.find(({ id }) => id === itemId)
   if (found === undefined) throw noItem(itemId)
   return Response.json(found)
 }
@@ -99,7 +107,7 @@ const inputItems = async (call: Call): Promise<Response> => {
   const place = knownResponse(idOf(call))
   const chat = await call.chats.existing(place.conversation)
   const { first } = extentOf(messagesIn(call, chat), place.at)
-  return Response.json(pageOf(itemsOf(call, chat, place.at, first), query))
+  return Response.json(pageOf(await itemsOf(call, chat, place.at, first), query))
 }
 
 /** RESPDEL1. */

@@ -48,6 +48,7 @@ import {
 import { begunRun } from "./begunRun.ts"
 import { modelNamed, withoutInstructions } from "./models.ts"
 import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+import { withReplyImages } from "./replyImages.ts"
 import { responseSplice } from "./responseSplice.ts"
 import { ofRun, ofRunning, ofStored, ResponseStream, type StoredResponse } from "./responseStream.ts"
 
@@ -231,6 +232,13 @@ const continued = async (call: Call, place: ResponsePlace): Promise<LocalChatRef
 const contextOf = ({ shown }: Call, chat: LocalChatRef): Context | undefined =>
   shown.snapshot(chat.getSnapshot())?.context
 
+/** The context whose replies have the bytes of their images. */
+const withImages = async (call: Call, chat: LocalChatRef): Promise<Context | undefined> => {
+  const context = contextOf(call, chat)
+  if (context === undefined) return undefined
+  return { ...context, thread: { messages: await withReplyImages(call, chat, context.thread.messages) } }
+}
+
 const messagesIn = (call: Call, chat: LocalChatRef): Messages => contextOf(call, chat)?.thread.messages ?? []
 
 const whole = async (
@@ -267,7 +275,7 @@ const read = async (call: Call): Promise<Response> => {
   const { stream: isStream, starting_after: after } = queryOf(call.url, Reading)
   const chat = await call.chats.existing(place.conversation)
   const { head, newItems, body, ...response } = storedAt(call, place)
-  const context = contextOf(call, chat)
+  const context = await withImages(call, chat)
   if (isStream !== "true" || context === undefined) return Response.json(body(context))
   return storedStream(call, chat, context, new ResponseStream(head, newItems, call.stepMark, after), response)
 }

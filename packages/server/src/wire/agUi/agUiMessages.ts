@@ -4,6 +4,7 @@
  * AGUI2. A message has the same id live and in a snapshot of the messages: the reply's id, and the step's number in it. The
  *        result that a client gave to a call has the id that this client gave it.
  */
+import { type ShownSource, urlOfSource } from "../../access/index.ts"
 import { type ContentPart, type Message, Message as Messages } from "@troupe/chat/messages"
 import { isQuestion, isSaid, isStep, messageName, replyName, stepsOf, storedData } from "../index.ts"
 
@@ -33,14 +34,12 @@ type Part =
     }
 
 /** The source of an image or a file: the protocol has no `data:` URLs. */
-const sourceOf = (
-  given: { readonly url: string } | { readonly base64: string },
-  mimeType: string | undefined
-): Extract<Part, { source: unknown }>["source"] => {
+const sourceOf = (given: ShownSource, mimeType: string | undefined): Extract<Part, { source: unknown }>["source"] => {
   if ("base64" in given) return { type: "data", value: given.base64, mimeType: mimeType ?? "application/octet-stream" }
-  const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(given.url)?.groups
+  const url = urlOfSource(given, "")
+  const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(url)?.groups
   if (inline !== undefined) return { type: "data", value: inline["base64"] ?? "", mimeType: inline["type"] ?? "" }
-  return { type: "url", value: given.url, ...(mimeType === undefined ? {} : { mimeType }) }
+  return { type: "url", value: url, ...(mimeType === undefined ? {} : { mimeType }) }
 }
 
 const kinds = ["image", "audio", "video"] as const
@@ -51,7 +50,7 @@ const partOf = (part: ContentPart): ReadonlyArray<Part> => {
       return [{ type: "text", text: part.text }]
     case "image": {
       const { image } = part
-      return [{ type: "image", source: sourceOf(image, "base64" in image ? image.mediaType : undefined) }]
+      return [{ type: "image", source: sourceOf(image, "mediaType" in image ? image.mediaType : undefined) }]
     }
     case "file": {
       const { file, mediaType, filename } = part

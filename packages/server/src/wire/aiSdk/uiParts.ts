@@ -14,6 +14,7 @@ import {
   stepsOf,
   valueOf
 } from "../index.ts"
+import { urlOfSource } from "../../access/index.ts"
 import { type UiDataPart, withData } from "./uiData.ts"
 import type { UiMetadata } from "./uiMetadata.ts"
 
@@ -245,13 +246,12 @@ const userPart = (part: ContentPart): ReadonlyArray<UiPart> => {
       return textParts(part.text)
     case "image": {
       const { image } = part
-      if (!("base64" in image)) return [{ type: "file", mediaType: mediaTypeOf(image.url, "image/*"), url: image.url }]
-      const { mediaType, base64 } = image
-      return [{ type: "file", mediaType, url: `data:${mediaType};base64,${base64}` }]
+      const mediaType = "mediaType" in image ? image.mediaType : mediaTypeOf(image.url, "image/*")
+      return [{ type: "file", mediaType, url: urlOfSource(image, mediaType) }]
     }
     case "file": {
       const { file, mediaType, filename } = part
-      const url = "base64" in file ? `data:${mediaType};base64,${file.base64}` : file.url
+      const url = urlOfSource(file, mediaType)
       return [{ type: "file", mediaType, url, ...(filename === undefined ? {} : { filename }) }]
     }
     case "reasoning":

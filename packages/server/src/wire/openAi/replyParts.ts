@@ -6,6 +6,8 @@
  */
 import { type ContentPart, Message, type ToolCall } from "@troupe/chat/messages"
 
+import { type ShownSource, urlOfSource } from "../../access/index.ts"
+
 type Part = ReturnType<typeof Message.parts>[number]
 type PartOf<Type extends Part["type"]> = Extract<Part, { readonly type: Type }>
 
@@ -56,10 +58,11 @@ export interface ReplyImage {
   readonly base64?: string
 }
 
-const imageOf = (mediaType: string, content: { readonly url: string } | { readonly base64: string }): ReplyImage =>
-  "url" in content
-    ? { mediaType, url: content.url }
-    : { mediaType, url: `data:${mediaType};base64,${content.base64}`, base64: content.base64 }
+const imageOf = (mediaType: string, content: ShownSource): ReplyImage => ({
+  mediaType,
+  url: urlOfSource(content, mediaType),
+  ...("base64" in content && { base64: content.base64 })
+})
 
 /** The images of a reply. */
 export const imagesOf = (parts: ReadonlyArray<Part>): ReadonlyArray<ReplyImage> =>

@@ -7,6 +7,7 @@
 import type { ContentPart, Message } from "@troupe/chat/messages"
 import * as z from "zod"
 import { HttpError, quoted } from "../../errors/index.ts"
+import { urlOfSource } from "../../access/index.ts"
 import { isSaid, isStep, stepsOf } from "../index.ts"
 import { ResponseItems } from "./responseItems.ts"
 import { idsOf, longestId } from "./responseIds.ts"
@@ -81,18 +82,20 @@ const inputPart = (part: ContentPart) => {
       return { type: "input_text", text: part.text }
     case "image": {
       const { image, detail = "auto" } = part
-      return { type: "input_image", detail, file_id: null, image_url: "url" in image ? image.url : inline(image) }
+      return {
+        type: "input_image",
+        detail,
+        file_id: null,
+        image_url: urlOfSource(image, "mediaType" in image ? image.mediaType : "")
+      }
     }
     case "file": {
       const { file, mediaType, filename } = part
-      const data = "url" in file ? { file_url: file.url } : { file_data: inline({ ...file, mediaType }) }
+      const data = { ["base64" in file ? "file_data" : "file_url"]: urlOfSource(file, mediaType) }
       return { type: "input_file", ...data, ...(filename === undefined ? {} : { filename }) }
     }
   }
 }
-
-const inline = ({ base64, mediaType }: { readonly base64: string; readonly mediaType: string }): string =>
-  `data:${mediaType};base64,${base64}`
 
 /** One page of a list. Throws an `HttpError` (404) for an `after` that is no item of the list. */
 export const pageOf = (

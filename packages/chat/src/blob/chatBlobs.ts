@@ -1,0 +1,176 @@
+/**
+ * The blobs of one chat: the bytes of its images and files, which its messages refer to.
+ *
+ * Owns: the bytes that the store does not have yet, and the ids of the blobs that the chat refers to. Does not own the messages.
+ * Calls the store.
+ *
+ * CHATBLOB1. The store has the bytes of a reference before it has a message with the reference. A failed `put` fails that write,
+ *            and the next write of the chat tries again.
+ * CHATBLOB2. A request has the bytes in place of each reference. A part whose bytes are gone is a short text there: the conversation
+ *            goes on.
+ * CHATBLOB3. A sender may repeat a reference of the conversation. Any other reference is refused.
+ * CHATBLOB4. Once the store has bytes, the chat does not hold them. The text of a request is reused as long as the garbage collector
+ *            leaves it.
+ */
+import { ValidationError } from "../errors/index.ts"
+import {
+  type AssistantPart,
+  blobOf,
+  type ContentPart,
+  type FilePart,
+  type ImagePart,
+  type Message
+} from "../model/index.ts"
+import {
+  type Content,
+  inlined,
+  isNew,
+  referencesIn,
+  referencesOf,
+  referring,
+  takeBytes,
+  withParts
+} from "./references.ts"
+
+/** The blobs of a chat in the store. */
+export interface BlobStore {
+  readonly put: (blob: string, bytes: Uint8Array) => Promise<unknown>
+  readonly get: (blob: string) => Promise<Uint8Array | undefined>
+}
+
+/** The messages of a chat that may have references. */
+interface Referring {
+  readonly thread: { readonly messages: ReadonlyArray<Message> }
+  readonly inbox?: ReadonlyArray<{ readonly message: Message }> | undefined
+}
+
+export class ChatBlobs {
+  readonly #store: BlobStore
+  /** The bytes of the blobs that the store does not have yet. */
+  readonly #unstored = new Map<string, Uint8Array>()
+  /** The bytes of the blobs that the chat refers to, by id. */
+  #sizes = new Map<string, number>()
+  /** Whether the chat refers to any blob. */
+  areUsed = false
+  /** Whether the store does not have the bytes of some reference yet. */
+  hasUnstored = false
+  readonly #inlined = new Map<string, WeakRef<ImagePart | FilePart>>()
+
+  constructor(store: BlobStore) {
+    this.#store = store
+  }
+
+  /** How many bytes the blobs that the chat refers to have. */
+  get bytes(): number {
+    let sum = 0
+    for (const size of this.#sizes.values()) sum += size
+    return sum
+  }
+
+  /** The chat goes on from this record. */
+  loaded(record: Referring | undefined): void {
+    this.#sizes = new Map(Array.from(this.#unstored, ([blob, bytes]) => [blob, bytes.byteLength]))
+    this.areUsed = this.#sizes.size > 0
+    if (record === undefined) return
+    for (const message of record.thread.messages) this.#note(message)
+    for (const { message } of record.inbox ?? []) this.#note(message)
+  }
+
+  #note(message: Message): void {
+    if (typeof message.content === "string" && (message.role !== "assistant" || message.parts === undefined)) return
+    this.#hold(referencesOf(message))
+  }
+
+  /** The content of a user, with references; the chat does not hold their bytes yet. Throws for an unknown reference (CHATBLOB3). */
+  referring<C extends Content>(content: C): C {
+    if (typeof content === "string") return content
+    const parts = referring(content)
+    const unknown = referencesIn(parts).find((part) => {
+      const { blob = "", bytes } = blobOf(part) ?? {}
+      return !isNew(part) && this.#sizes.get(blob) !== bytes
+    })
+    if (unknown === undefined) return parts as C
+    const reason = "must_refer_to_a_blob of this conversation; send the base64 text of the bytes"
+    throw new ValidationError("invalid_message", [{ field: ["content", parts.indexOf(unknown)], reason }])
+  }
+
+  /** The parts with references, whose bytes the chat holds for the next write. */
+  kept<P extends ContentPart | AssistantPart>(parts: ReadonlyArray<P>): ReadonlyArray<P> {
+    const kept = referring(parts)
+    if (kept !== parts) this.#hold(referencesIn(kept))
+    return kept
+  }
+
+  /** The message with references, whose bytes the chat holds for the next write. */
+  keptMessage(message: Message): Message {
+    const content = typeof message.content === "string" ? message.content : this.kept(message.content)
+    if (message.role === "system") return message
+    const parts = message.role === "assistant" ? message.parts : undefined
+    return { ...message, content, ...(parts !== undefined && { parts: this.kept(parts) }) }
+  }
+
+  /** Holds the bytes of the references of content for the next write. */
+  hold(content: Content): void {
+    if (typeof content !== "string") this.#hold(referencesIn(content))
+  }
+
+  #hold(references: ReadonlyArray<ImagePart | FilePart>): void {
+    for (const part of references) {
+      const { blob, bytes } = blobOf(part) ?? { blob: "", bytes: 0 }
+      this.#sizes.set(blob, bytes)
+      this.areUsed = true
+      const added = takeBytes(part)
+      if (added !== undefined) {
+        this.#unstored.set(blob, added)
+        this.hasUnstored = true
+      }
+    }
+  }
+
+  /** Resolves when the store has the bytes of all references (CHATBLOB1). */
+  async stored(): Promise<void> {
+    for (const [blob, bytes] of this.#unstored) {
+      await this.#store.put(blob, bytes)
+      if (this.#unstored.get(blob) === bytes) this.#unstored.delete(blob)
+    }
+    this.hasUnstored = this.#unstored.size > 0
+  }
+
+  /** The bytes of a blob; `undefined` for an unknown id. */
+  async read(blob: string): Promise<Uint8Array | undefined> {
+    return this.#unstored.get(blob) ?? (await this.#store.get(blob))
+  }
+
+  /** The request with the bytes in place of references (CHATBLOB2). */
+  async brought<R extends { readonly messages: ReadonlyArray<Message> }>(request: R): Promise<R> {
+    const found = new Map<string, ImagePart | FilePart | undefined>()
+    for (const part of request.messages.flatMap(referencesOf)) {
+      const name = nameOf(part)
+      if (!found.has(name)) found.set(name, await this.#read(part, name))
+    }
+    if (found.size === 0) return request
+    const replacement = (part: ImagePart | FilePart) => {
+      const { image, file } = (found.get(nameOf(part)) ?? {}) as { readonly image?: unknown; readonly file?: unknown }
+      if (image === undefined && file === undefined) return undefined
+      return (part.type === "image" ? { ...part, image } : { ...part, file }) as ImagePart | FilePart
+    }
+    return { ...request, messages: request.messages.map((message) => withParts(message, replacement)) }
+  }
+
+  /** CHATBLOB4 */
+  async #read(part: ImagePart | FilePart, name: string): Promise<ImagePart | FilePart | undefined> {
+    const known = this.#inlined.get(name)?.deref()
+    if (known !== undefined) return known
+    const bytes = await this.read(blobOf(part)?.blob ?? "")
+    if (bytes === undefined) return undefined
+    const made = inlined(part, bytes)
+    this.#inlined.set(name, new WeakRef(made))
+    return made
+  }
+}
+
+/** The name of the base64 form of a reference: an image has its media type. */
+const nameOf = (part: ImagePart | FilePart): string =>
+  part.type === "image"
+    ? `${blobOf(part)?.blob} ${"mediaType" in part.image && part.image.mediaType}`
+    : `${blobOf(part)?.blob}`

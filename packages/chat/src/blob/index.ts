@@ -1,0 +1,2 @@
+/** The bytes of images and files outside the messages: references, and the blobs of a chat. */
+export { ChatBlobs } from "./chatBlobs.ts"

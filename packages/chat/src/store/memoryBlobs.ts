@@ -1,0 +1,56 @@
+/**
+ * The blobs of one conversation in memory.
+ *
+ * Owns: copies of their bytes, and when each was stored. Does not own the entries and inputs that name them.
+ */
+
+/** A blob. `isNamed` is whether an entry named it at the last look: entries stay, so that it is named from then on. */
+interface Kept {
+  readonly bytes: Uint8Array
+  storedAt: number
+  isNamed: boolean
+}
+
+/** How long a blob may wait for the entry or the input that names it, in milliseconds: an hour. */
+const blobWaitMs = 3_600_000
+
+export class MemoryBlobs {
+  readonly #kept = new Map<string, Kept>()
+
+  /** BLOB1 */
+  put(id: string, bytes: Uint8Array, now: number): void {
+    const known = this.#kept.get(id)
+    if (known === undefined) this.#kept.set(id, { bytes: Uint8Array.from(bytes), storedAt: now, isNamed: false })
+    else known.storedAt = now
+  }
+
+  get(id: string): Uint8Array | undefined {
+    return this.#kept.get(id)?.bytes
+  }
+
+  get size(): number {
+    let sum = 0
+    for (const { bytes } of this.#kept.values()) sum += bytes.byteLength
+    return sum
+  }
+
+  /** The blobs that these values name. BLOB3 */
+  namedBy(values: unknown, now: number): MemoryBlobs {
+    const found = new MemoryBlobs()
+    if (this.#kept.size === 0) return found
+    const text = JSON.stringify(values)
+    for (const [id, { bytes }] of this.#kept) if (text.includes(id)) found.put(id, bytes, now)
+    return found
+  }
+
+  /** Removes the blobs that nothing named in time. `entries` and `inputs` return what can name them. BLOB5 */
+  collect(now: number, entries: () => unknown, inputs: () => unknown): void {
+    const due = Array.from(this.#kept).filter(([, kept]) => !kept.isNamed && kept.storedAt < now - blobWaitMs)
+    if (due.length === 0) return
+    const [inEntries, inInputs] = [JSON.stringify(entries()), JSON.stringify(inputs())]
+    for (const [id, kept] of due) {
+      kept.isNamed = inEntries.includes(id)
+      if (!kept.isNamed && !inInputs.includes(id)) this.#kept.delete(id)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The URLs of the images and files that a store has, in the messages that clients read.
+ *
+ * BLOBURL1. In a view and in the messages of each protocol a reference has the URL of the route that answers with its bytes. The URL
+ *           is a path of this server, so that a page behind any proxy can load it.
+ */
+import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { ContentPart, Message } from "@troupe/chat/messages"
+import type { Shown } from "./toolErrors.ts"
+
+type Messages = ChatSnapshot["context"]["thread"]["messages"]
+
+/** The path of a blob in the chat of this request, or in the one with this id of the Troupe. */
+export type PathOf = (blob: string, chat?: string) => string
+
+/** The filter, with the URLs of blobs. */
+export const withBlobUrls = (shown: Shown, pathOf: PathOf): Shown => {
+  const threadIn = <A extends { readonly thread: { readonly messages: Messages } }>(given: A, chat?: string): A => {
+    const { messages } = given.thread
+    const located = locatedIn(messages, (blob) => pathOf(blob, chat))
+    return located === messages ? given : { ...given, thread: { ...given.thread, messages: located } }
+  }
+  return {
+    ...shown,
+    context: (given) => threadIn(shown.context(given), given.id),
+    result: (given) => threadIn(shown.result(given)),
+    snapshot: (snapshot) => {
+      const found = shown.snapshot(snapshot)
+      if (found === undefined) return undefined
+      const context = threadIn(found.context, found.context.id)
+      return context === found.context ? found : { ...found, context }
+    },
+    events: (chat) => {
+      const event = shown.events(chat)
+      return (given) => {
+        const found = event(given)
+        if (found.type === "step_completed") return threadIn(found)
+        return found.type === "chat_completed" ? { ...found, result: threadIn(found.result) } : found
+      }
+    }
+  }
+}
+
+/** The messages with URLs, and the path that they are for. */
+interface Located {
+  readonly path: string
+  readonly messages: Messages
+}
+
+const located = new WeakMap<Messages, Located>()
+const parts = new WeakMap<object, { readonly path: string; readonly part: object }>()
+
+const locatedIn = (messages: Messages, urlOf: (blob: string) => string): Messages => {
+  const known = located.get(messages)
+  if (known !== undefined && known.path === urlOf("")) return known.messages
+  const found = messages.some(hasBlob) ? messages.map((message) => locatedMessage(message, urlOf)) : messages
+  located.set(messages, { path: urlOf(""), messages: found })
+  return found
+}
+
+const hasBlob = (message: Message.Message): boolean =>
+  (typeof message.content !== "string" && message.content.some(isStored)) ||
+  (message.role === "assistant" && message.parts?.some(isStored) === true)
+
+const isStored = (part: { readonly type: string }): boolean =>
+  (part.type === "image" || part.type === "file") && "blob" in (Reflect.get(part, part.type) as object)
+
+const memo = <A extends object>(value: A, path: string, make: () => A): A => {
+  const known = parts.get(value)
+  if (known?.path === path) return known.part as A
+  const part = make()
+  parts.set(value, { path, part })
+  return part
+}
+
+const locatedMessage = (message: Message.Message, urlOf: (blob: string) => string): Message.Message => {
+  if (!hasBlob(message)) return message
+  return memo(message, urlOf(""), () => {
+    const one = <P extends { readonly type: string }>(part: P): P => (isStored(part) ? locatedPart(part, urlOf) : part)
+    const content = typeof message.content === "string" ? message.content : message.content.map(one)
+    const own = message.role === "assistant" && message.parts !== undefined ? { parts: message.parts.map(one) } : {}
+    return { ...message, content, ...own } as Message.Message
+  })
+}
+
+const locatedPart = <P extends { readonly type: string }>(part: P, urlOf: (blob: string) => string): P => {
+  const source = Reflect.get(part, part.type) as {
+    readonly blob: string
+    readonly bytes: number
+    readonly mediaType?: string
+  }
+  const { mediaType = source.mediaType ?? "" } = part as { readonly mediaType?: string }
+  const query = new URLSearchParams({ type: mediaType, bytes: String(source.bytes) })
+  return { ...part, [part.type]: { ...source, url: `${urlOf(source.blob)}?${query}` } }
+}
+
+/** The source of an image or a file, as messages have it that clients read. */
+export type ShownSource =
+  | Extract<ContentPart, { type: "image" }>["image"]
+  | Extract<ContentPart, { type: "file" }>["file"]
+
+/** The URL of a source: its own, that of its blob, or a `data:` URL. */
+export const urlOfSource = (source: ShownSource, mediaType: string): string => {
+  if ("url" in source) return source.url
+  return "base64" in source ? `data:${mediaType};base64,${source.base64}` : ""
+}
