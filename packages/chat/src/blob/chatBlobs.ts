@@ -11,6 +11,8 @@
  * CHATBLOB3. A sender may repeat a reference of the conversation. Any other reference is refused.
  * CHATBLOB4. Once the store has bytes, the chat does not hold them. The text of a request is reused as long as the garbage collector
  *            leaves it.
+ * CHATBLOB5. A message of a user is refused when the blobs of its chat would have more bytes together than `maxChatFileBytes`. The
+ *            same bytes count once. Results of tools and replies are never refused for this.
  */
 import { ValidationError } from "../errors/index.ts"
 import {
@@ -46,6 +48,7 @@ interface Referring {
 
 export class ChatBlobs {
   readonly #store: BlobStore
+  readonly #mostBytes: number
   /** The bytes of the blobs that the store does not have yet. */
   readonly #unstored = new Map<string, Uint8Array>()
   /** The bytes of the blobs that the chat refers to, by id. */
@@ -56,15 +59,10 @@ export class ChatBlobs {
   hasUnstored = false
   readonly #inlined = new Map<string, WeakRef<ImagePart | FilePart>>()
 
-  constructor(store: BlobStore) {
+  /** `mostBytes` is how many bytes the blobs of the chat may have together. */
+  constructor(store: BlobStore, mostBytes = Infinity) {
     this.#store = store
-  }
-
-  /** How many bytes the blobs that the chat refers to have. */
-  get bytes(): number {
-    let sum = 0
-    for (const size of this.#sizes.values()) sum += size
-    return sum
+    this.#mostBytes = mostBytes
   }
 
   /** The chat goes on from this record. */
@@ -89,9 +87,25 @@ export class ChatBlobs {
       const { blob = "", bytes } = blobOf(part) ?? {}
       return !isNew(part) && this.#sizes.get(blob) !== bytes
     })
-    if (unknown === undefined) return parts as C
+    if (unknown === undefined) {
+      this.#checkBound(parts)
+      return parts as C
+    }
     const reason = "must_refer_to_a_blob of this conversation; send the base64 text of the bytes"
     throw new ValidationError("invalid_message", [{ field: ["content", parts.indexOf(unknown)], reason }])
+  }
+
+  /** CHATBLOB5 */
+  #checkBound(parts: ReadonlyArray<ContentPart>): void {
+    const sizes = new Map(this.#sizes)
+    const before = sizes.size
+    for (const part of referencesIn(parts)) sizes.set(blobOf(part)?.blob ?? "", blobOf(part)?.bytes ?? 0)
+    if (sizes.size === before) return
+    const bytes = Array.from(sizes.values()).reduce((sum, size) => sum + size, 0)
+    if (bytes <= this.#mostBytes) return
+    const most = `must_have_at_most ${this.#mostBytes} bytes in the images and files of the conversation`
+    const reason = `${most}, and with this message it has ${bytes}; give https: URLs, begin another one, or raise maxChatFileBytes`
+    throw new ValidationError("invalid_message", [{ field: ["content"], reason }])
   }
 
   /** The parts with references, whose bytes the chat holds for the next write. */

@@ -124,7 +124,8 @@ export class RunningTroupe {
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     const { maxLiveChats = Infinity, maxStartingChats = Infinity } = own
-    const keepsBlobs = Store.isSessionStore(kept) && kept.blobs !== undefined
+    const { maxChatFileBytes = 1_073_741_824 } = own
+    const mostBlobBytes = Store.isSessionStore(kept) && kept.blobs !== undefined ? maxChatFileBytes : undefined
     this.#tree = new SupervisionTree(this.system, guardedStore)
     this.#living = new ChatDirectory({
       system: this.system,
@@ -141,7 +142,7 @@ export class RunningTroupe {
       maxChainRequests: own.maxChainRequests ?? 50,
       treeBounds: { maxTreeChildren: own.maxTreeChildren ?? 100, maxTreeRequests: own.maxTreeRequests ?? 1_000 },
       home,
-      keepsBlobs,
+      mostBlobBytes,
       inspect,
       released: (id) => forgetChat(guardedStore, id)
     })
@@ -155,7 +156,7 @@ export class RunningTroupe {
       rewound: (record) => this.#living.tasks.recorded(record.id, record),
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
-      blobs: (id, fence) => blobsIn({ keepsBlobs, tree: this.#tree }, id, fence),
+      blobs: (id, fence) => blobsIn({ mostBlobBytes, tree: this.#tree }, id, fence),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
     })
   }

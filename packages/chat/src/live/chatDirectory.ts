@@ -61,8 +61,8 @@ export interface ChatParts {
   readonly maxChainRequests: number
   readonly treeBounds: TreeBounds
   readonly home: Home | undefined
-  /** Whether the store keeps blobs. */
-  readonly keepsBlobs: boolean
+  /** How many bytes the blobs of one chat may have; `undefined` if the store keeps no blobs. */
+  readonly mostBlobBytes: number | undefined
   /** Called with the inspection events of the charts, if anybody inspects them. */
   readonly inspect: TroupeOptions["inspect"]
   /** Called when the directory no longer holds a chat strongly. */

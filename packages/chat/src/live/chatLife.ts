@@ -105,16 +105,19 @@ export class ChatLife extends CommitChain {
 
 /** The blobs of a chat in the store, if the store keeps blobs. */
 export const blobsIn = (
-  { keepsBlobs, tree }: { readonly keepsBlobs: boolean; readonly tree: SupervisionTree },
+  { mostBlobBytes, tree }: { readonly mostBlobBytes: number | undefined; readonly tree: SupervisionTree },
   id: string,
   fence: Fence | undefined
 ): ChatBlobs | undefined =>
-  keepsBlobs
-    ? new ChatBlobs({
-        put: (blob, bytes) => tree.add({ type: "putBlob", id, blob, bytes, fence }),
-        get: (blob) => tree.ask({ type: "readBlob", id, blob })
-      })
-    : undefined
+  mostBlobBytes === undefined
+    ? undefined
+    : new ChatBlobs(
+        {
+          put: (blob, bytes) => tree.add({ type: "putBlob", id, blob, bytes, fence }),
+          get: (blob) => tree.ask({ type: "readBlob", id, blob })
+        },
+        mostBlobBytes
+      )
 
 /** Stores an input with images or files, after the bytes that it refers to (CHATBLOB1). */
 export const acceptFiles = async (

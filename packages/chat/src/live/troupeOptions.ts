@@ -52,6 +52,7 @@ const ownOptions = {
   maxWaitingInputs: countOrInfinity.optional(),
   maxWaitingBytes: countOrInfinity.optional(),
   maxWaitingFileBytes: countOrInfinity.optional(),
+  maxChatFileBytes: countOrInfinity.optional(),
   maxToolCalls: positiveInteger.optional(),
   maxTasks: positiveInteger.optional(),
   maxChainRequests: countFrom1.optional(),
@@ -219,6 +220,14 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * is no bound.
    */
   readonly maxWaitingFileBytes?: number | undefined
+  /**
+   * How many bytes the images and files of one chat may have in the store together. Default: 1,073,741,824; `Infinity` is no bound.
+   *
+   * **Details**: `send` throws a `ValidationError` (`invalid_message`) for a message that exceeds it. Results of tools and replies are
+   * stored in any case, and count. So do earlier messages that a rewind left in the log, until the chat is loaded again. A store without
+   * blobs has no such bound.
+   */
+  readonly maxChatFileBytes?: number | undefined
   /** Called for every crash, with a readable report. Default: no call. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
   /**

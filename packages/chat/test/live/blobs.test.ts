@@ -191,3 +191,30 @@ test("CHATBLOB1 when the bytes cannot be stored, the input is not accepted; it c
   expect(chat.thread.messages[0]?.content).toEqual([see, photo.reference])
   expect(await put(store, "c")).toEqual(Array.from(photo.bytes))
 })
+
+test("CHATBLOB5 a message is refused that gives the conversation more bytes than the bound; the same bytes count once, and results are never refused", async () => {
+  const look = tool({ name: "look", execute: () => [imageOf(90_000, 17).part] })
+  const scripts = [
+    says("A cat."),
+    says("The same."),
+    [{ toolCall: { id: "c1", name: "look", arguments: {} } }, { finish: "tool_calls" as const }],
+    says("Seen.")
+  ]
+  const store = memory()
+  const { troupe } = await check.troupe({
+    adapter: Fake.make({ scripts }),
+    store,
+    tools: [look],
+    maxChatFileBytes: 150_000
+  })
+  const chat = await troupe.chat("c")
+  await chat.send([see, photo.part]).result()
+  const refusal = {
+    reason: "invalid_message",
+    message: expect.stringContaining("150000 bytes in the images and files")
+  }
+  expect(() => chat.send([imageOf(60_000, 19).part])).toThrow(expect.objectContaining(refusal))
+  await chat.send([see, photo.part]).result()
+  await chat.send("Look").result()
+  expect(await store.blobs?.size("c")).toBe(190_000)
+})
