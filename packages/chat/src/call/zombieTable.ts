@@ -6,15 +6,15 @@
  *
  * ZOMBIE1. A handler is listed from the next turn of the event loop after its call is over until it ends. A handler
  *          that has ended by then is never listed.
- * ZOMBIE2. When a listed handler ends, telemetry is notified and `onLateResult` is called, exactly once. Exceptions of
- *          `onLateResult` are swallowed.
+ * ZOMBIE2. When a listed handler ends, telemetry is notified and `onLateResult` is called, exactly once. The system's log
+ *          gets a failure of `onLateResult`.
  * ZOMBIE3. `size` plus `late` is the number of all zombies so far.
  * ZOMBIE4. The end of the system, or of the zombie's process, neither waits for a handler nor removes it from the list.
  */
 import { Process, type System, Telemetry } from "@troupe/otp"
 import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
-import { ignoreRejection } from "../async/index.ts"
+import { callUnawaited } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import type { OnLateResult } from "../options/index.ts"
 
@@ -85,11 +85,9 @@ export class ZombieTable {
     const metadata = { toolCall, sessionId, outcome, result: result.type }
     Telemetry.notify(this.#system, "tool_call.late_completion", { lateMs }, metadata)
     if (onLateResult === undefined) return
-    try {
-      ignoreRejection(onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs }))
-    } catch {
-      // Exceptions of `onLateResult` are swallowed (ZOMBIE2).
-    }
+    callUnawaited(this.#system, `onLateResult of the tool ${toolCall.name} failed`, () =>
+      onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs })
+    )
   }
 }
 

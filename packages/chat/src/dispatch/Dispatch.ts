@@ -160,7 +160,7 @@ export const preToolGate = async (
  * Notifies the listener of a call, and then of its result. With `announced` it notifies of the result only, for a runner
  * that announced the call before it ran.
  *
- * **Details**: no counter is changed. Exceptions and rejections of the listener are swallowed; its promise is not
+ * **Details**: no counter is changed. An exception and a rejection of the listener are printed to the console; its promise is not
  * awaited. For a message with several results, `tool_result` is emitted for the first result, and `tool_ui` for each
  * result with `ui`.
  *

@@ -1,11 +1,11 @@
 /**
  * Notifies the listener of a dispatcher about its calls.
  *
- * EMIT1. Exceptions and rejections of a listener are swallowed: the call and the batch go on. A returned promise is not
+ * EMIT1. The call and the batch go on after an exception or a rejection of a listener, which the log gets. A returned promise is not
  *        awaited.
  */
 import type { ToolCall, ToolMessage } from "../model/index.ts"
-import { isPromiseLike } from "../async/index.ts"
+import { callUnawaited } from "../async/index.ts"
 import type { DispatchEvent, DispatchState, ToolResult, ToolResultsMessage } from "./dispatchState.ts"
 
 /** Emits `tool_result` for the first result, and `tool_ui` for each result with `ui`. */
@@ -26,12 +26,7 @@ export const emitResults = (
 
 /** Calls the listener with one event (EMIT1). */
 export const emit = ({ onEvent }: DispatchState, event: DispatchEvent): void => {
-  try {
-    const answer = onEvent?.(event)
-    if (isPromiseLike(answer)) Promise.resolve(answer).catch(() => undefined)
-  } catch {
-    // EMIT1.
-  }
+  if (onEvent !== undefined) callUnawaited(undefined, "onEvent of a dispatcher failed", () => onEvent(event))
 }
 
 const isShown = (ui: unknown): ui is { readonly kind: string; readonly payload: unknown } =>

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { System } from "@troupe/otp"
 import * as Chat from "../loop/Chat.ts"
 import type { ChatResult } from "../record/index.ts"
 import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/index.ts"
@@ -145,12 +146,17 @@ export const session = <Mode extends SessionMode>(
 /** A running Troupe as a service. */
 export class TroupeService extends Context.Service<TroupeService, RunningTroupe>()("@troupe/chat/TroupeService") {}
 
-/** Starts a Troupe with the layer, and stops it with the layer's scope. */
+/**
+ * Starts a Troupe with the layer, and stops it with the layer's scope. Its `logger` is that of the fiber, `System.effectLogger`, by
+ * default.
+ */
 export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, PreflightError> =>
   Layer.effect(
     TroupeService,
     Effect.acquireRelease(
-      attempt(() => Troupe.start(options), isPreflightError),
+      Effect.flatMap(System.effectLogger, (logger) =>
+        attempt(() => Troupe.start(options.system === undefined ? { logger, ...options } : options), isPreflightError)
+      ),
       (troupe) => Effect.promise(() => troupe.stop())
     )
   )

@@ -37,7 +37,7 @@ export {
   wholeNumber,
   wordOf
 } from "./optionTypes.ts"
-export { againAfter, isConflict, isFenced, refused, storeFailure } from "./storeErrors.ts"
+export { againAfter, isConflict, isFenced, isStoreRefusal, refused, storeFailure } from "./storeErrors.ts"
 export type { Refusal } from "./storeErrors.ts"
 export { boundEnvironment } from "./boundEnvironment.ts"
 export { nameAdvice, nameProblem, repeatedIndex, repeatedName } from "./toolName.ts"

@@ -1,5 +1,5 @@
 /** The errors with which a store with a log refuses an operation. */
-import { SessionError } from "./ChatError.ts"
+import { SessionError, ValidationError } from "./ChatError.ts"
 import { isRecord } from "./valueChecks.ts"
 
 const advice = {
@@ -28,6 +28,11 @@ export const isConflict = (cause: unknown): cause is SessionError =>
 
 /** Whether the error of a store refuses a write because another program is the home of the conversation. */
 export const isFenced = (cause: unknown): boolean => cause instanceof SessionError && cause.reason === "store_fenced"
+
+/** Whether the error of a store is its answer to the operation: the value is invalid, or the operation may not be done. */
+export const isStoreRefusal = (cause: unknown): boolean =>
+  cause instanceof ValidationError ||
+  (cause instanceof SessionError && cause.reason !== "store_closed" && cause.reason !== "store_failed")
 
 /** The error of a chat whose store failed: a conflict or a move itself, else `store_failed` with the cause. */
 export const storeFailure = (message: string, cause: unknown): SessionError =>

@@ -25,7 +25,7 @@
  */
 import type { ChatResult, HaltedReason, Mode } from "../record/index.ts"
 import { copied } from "../json/index.ts"
-import { callUser, type UserCall } from "../async/index.ts"
+import { callUser, reportFault, type UserAnswer, type UserCall } from "../async/index.ts"
 import * as Answers from "./hookVerdict.ts"
 import { groupProblem, matches } from "./hookGroup.ts"
 import type { Message, Outcome, Request, ToolCall } from "../model/index.ts"
@@ -207,14 +207,21 @@ export const postTool = async (
   return text === "" ? { type: "ok" } : { type: "augment", text }
 }
 
-/** Runs hooks and ignores their answers and failures. */
+/** Runs hooks and ignores their answers; the log gets their failures. */
 export const notify = async <Event extends ToolHookEvent>(
   hooks: Hooks,
   event: Event,
   payload: Payloads[Event],
   run: HookRun
 ): Promise<void> => {
-  for (const hook of hooksFor(hooks, event, payload.toolName)) await callHook(hook, copied(payload), run)
+  for (const hook of hooksFor(hooks, event, payload.toolName)) {
+    reportIgnored(event, await callHook(hook, copied(payload), run), run)
+  }
+}
+
+/** The log gets the failure of a hook that changes nothing. */
+const reportIgnored = (event: HookEvent, userAnswer: UserAnswer, { system }: HookRun): void => {
+  if (userAnswer.type === "fault") reportFault(system, `A ${event} hook failed`, userAnswer.cause)
 }
 
 /** Runs the hooks of a lifecycle event until the first halt. Injected messages add up; the last transform counts. */
@@ -232,7 +239,8 @@ export const lifecycle = async <Event extends LifecycleEvent>(
     const userAnswer = await callHook(hook, { ...payload }, run)
     if (userAnswer.type === "aborted") break
     const answer = Answers.lifecycle(userAnswer)
-    if (answer.type === "halt" && !unanswered.has(event)) return { injects, transform, params, halt: answer }
+    if (unanswered.has(event)) reportIgnored(event, userAnswer, run)
+    else if (answer.type === "halt") return { injects, transform, params, halt: answer }
     if (answer.type === "inject") injects.push(...answer.messages)
     if (answer.type === "transform") transform = answer.prompt
     if (answer.type === "params") params = { ...params, ...answer.params }

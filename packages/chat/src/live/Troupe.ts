@@ -96,10 +96,21 @@ export class RunningTroupe {
 
   private constructor(options: TroupeOptions) {
     const { own, engine, chat } = troupeParts(options)
-    const { store, system, name = "troupe", onCrash, suspendedTtlMs, answer, maxToolCalls, inspect } = own
+    const {
+      store,
+      system,
+      name = "troupe",
+      onCrash,
+      logger,
+      silent,
+      suspendedTtlMs,
+      answer,
+      maxToolCalls,
+      inspect
+    } = own
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
-    this.system = system ?? System.make({ name, ...(onCrash !== undefined && { onCrash }) })
+    this.system = system ?? System.make({ name, onCrash, logger, silent })
     const { maxMistakes = 3, maxUnproductive = 3 } = chat
     const defaults = { onUnknownTool: "continue", schedule: "effects" } as const
     this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }
@@ -119,7 +130,7 @@ export class RunningTroupe {
     const { home } = own
     checkHome(home, kept)
     const isLiving = (id: string) => this.#living.held.has(id) || this.#living.tasks.has(id)
-    const guardedStore = guarded(kept, this.system.clock, writer, isLiving, home)
+    const guardedStore = guarded(kept, this.system, writer, isLiving, home)
     const { maxWaitingInputs = 64, maxWaitingBytes = 2_097_152, maxWaitingFileBytes = 67_108_864 } = own
     // The default store ends with the program, so a draft in it saves something only when a chat ends before.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own

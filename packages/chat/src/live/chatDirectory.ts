@@ -161,7 +161,7 @@ export class ChatDirectory {
     const chat = new LiveChat(
       id,
       this.home,
-      new LiveView(system.clock, agents.none.chatOptions.permissions?.mode, drafting),
+      new LiveView(system, agents.none.chatOptions.permissions?.mode, drafting),
       fence
     )
     const living = { chat, ref: new LocalChatRef(chat, this.tasks), blobs: blobsIn(this.#parts, id, fence) }

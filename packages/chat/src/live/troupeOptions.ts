@@ -1,4 +1,8 @@
-/** Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'. */
+/**
+ * Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'.
+ *
+ * REPORT6. Without `system`, `onCrash`, `logger` and `silent` are those of the Troupe's own system. Beside `system` they are refused.
+ */
 import type { InspectionEvent } from "xstate"
 import * as z from "zod"
 import {
@@ -40,6 +44,8 @@ const ownOptions = {
   maxRestarts: wholeNumber.optional(),
   maxSeconds: positiveNumber.optional(),
   onCrash: functionType.optional(),
+  logger: functionType.optional(),
+  silent: z.boolean("must be true or false").optional(),
   inspect: functionType.optional(),
   suspendedTtlMs: positiveNumber.optional(),
   escalateAfterMs: positiveNumber.optional(),
@@ -91,6 +97,10 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
   }
   const own = Object.fromEntries(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
   found.push(...findingsFor(ownTypes, own, () => "unknown_option"), ...agentOptionFindings(options, options))
+  for (const name of ["onCrash", "logger", "silent"] as const) {
+    if (options.system === undefined || options[name] === undefined) continue
+    found.push({ field: [name], reason: `is an option of the system: write System.make({ ${name} })` })
+  }
   if (options.onEscalate !== undefined && options.escalateAfterMs === undefined) {
     found.push({ field: ["onEscalate"], reason: "is never called without escalateAfterMs" })
   }
@@ -228,8 +238,20 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * blobs has no such bound.
    */
   readonly maxChatFileBytes?: number | undefined
-  /** Called for every crash, with a readable report. Default: no call. */
+  /**
+   * Called for every crash, with a readable report. Default: a line of `logger`. An option of the Troupe's own system: with `system`,
+   * it is one of `System.make`, as are the next two.
+   */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
+  /**
+   * Called with each fault that no caller gets: a crash without `onCrash`, a failure of the store, an unexpected error of a server, an
+   * exception of a function that nothing waits for. Default: a line on the console, in Node on stderr.
+   *
+   * **Units and defaults**: at most 20 reports in 10 seconds, and one with the number of the others.
+   */
+  readonly logger?: ((report: System.Report) => void) | undefined
+  /** `true` writes no reports. Default: `false`. */
+  readonly silent?: boolean | undefined
   /**
    * Called with XState's inspection events of every chat, for example by the Stately inspector. Default: no call.
    *

@@ -51,7 +51,7 @@ interface TraceOptions {
  *
  * **Units and defaults**: `content` is `false`: messages stay out of traces. Without tracing there is no cost.
  *
- * **Gotchas**: exceptions of a tracer, and of `record`, are swallowed.
+ * **Gotchas**: exceptions of a tracer, and of `record`, change no run: each is a report of the system's `logger`.
  */
 export interface Tracing extends TraceOptions {
   readonly tracer: Tracer.Tracer

@@ -42,6 +42,6 @@ export interface LateResult {
 /**
  * Called with late results.
  *
- * **Contract**: the outcome of the call does not change, and exceptions are swallowed.
+ * **Contract**: the outcome of the call does not change, and an exception is a report of the system's `logger`.
  */
 export type OnLateResult = (late: LateResult) => void

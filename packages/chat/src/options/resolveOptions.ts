@@ -116,7 +116,7 @@ export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOpti
     trace:
       tracing === undefined
         ? undefined
-        : new Trace(tracing, system.clock, {
+        : new Trace(tracing, system, {
             conversation: sessionId,
             adapter: engine.adapter,
             model: resolveModel(engine, fixed.model),

@@ -5,17 +5,18 @@
  *
  * TRACE1. A span ends once: with its operation, or interrupted when the run ends before.
  * TRACE2. Children end before their parents.
- * TRACE3. Exceptions of a tracer do not affect the run.
+ * TRACE3. Exceptions of a tracer or a meter do not affect the run; the log gets them.
  * TRACE4. Without `content`, no span has the text of a message, of arguments, of a result or of an error.
  * TRACE5. The duration of an operation is measured once, and is that of its span.
  */
-import type { Clock } from "@troupe/otp"
+import type { System } from "@troupe/otp"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
 import type { Adapter } from "../adapter/index.ts"
+import { callUnawaited, reportFault } from "../async/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import type { Request, Response, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
@@ -50,6 +51,9 @@ interface Timed {
   readonly attributes: Attributes
 }
 
+/** TRACE3 */
+const tracerFailed = "The tracer of `tracing` failed"
+
 /** An open span. */
 interface Open {
   readonly span: Tracer.Span
@@ -83,7 +87,7 @@ export interface TracedRun extends Sampling {
 /** The spans of one run. */
 export class Trace {
   readonly #tracing: Tracing
-  readonly #clock: Clock.Clock
+  readonly #system: System.System
   readonly #run: TracedRun
   readonly #agent: string | undefined
   /** The open spans, each after its parent. */
@@ -96,9 +100,9 @@ export class Trace {
   /** The first request of the run. */
   #first: Request | undefined
 
-  constructor(tracing: Tracing, clock: Clock.Clock, run: TracedRun) {
+  constructor(tracing: Tracing, system: System.System, run: TracedRun) {
     this.#tracing = tracing
-    this.#clock = clock
+    this.#system = system
     this.#run = run
     this.#agent = typeof tracing.agent === "object" ? tracing.agent.name : tracing.agent
   }
@@ -166,7 +170,7 @@ export class Trace {
   /** Begins the span of one attempt of a request. */
   request(request: Request, adapter: Adapter): TracedRequest {
     this.#first ??= request
-    const from = this.#clock.now()
+    const from = this.#system.clock.now()
     const model = adapter.model ?? request.model
     const described = {
       "gen_ai.operation.name": "chat",
@@ -186,7 +190,7 @@ export class Trace {
     let firstAfter: number | undefined
     return {
       begun: () => {
-        firstAfter = inSeconds(this.#clock.now() - from)
+        firstAfter = inSeconds(this.#system.clock.now() - from)
         this.#record(timeToFirstChunk, firstAfter, described)
       },
       exhausted: (response) => {
@@ -276,7 +280,7 @@ export class Trace {
   ): Open | undefined {
     const { tracer } = this.#tracing
     const above = parent?.span ?? this.#tracing.parent
-    const from = this.#clock.now()
+    const from = this.#system.clock.now()
     try {
       const options = {
         name,
@@ -292,7 +296,8 @@ export class Trace {
       const open = { span, timed, from }
       this.#open.add(open)
       return open
-    } catch {
+    } catch (error) {
+      reportFault(this.#system, tracerFailed, error)
       return undefined
     }
   }
@@ -316,22 +321,20 @@ export class Trace {
   ): void {
     if (open === undefined || !this.#open.delete(open)) return
     const { span, timed, from } = open
-    const now = this.#clock.now()
+    const now = this.#system.clock.now()
     try {
       write(span, known(attributes))
       span.end(nanoseconds(now), exit)
-    } catch {
-      // Exceptions of a tracer are swallowed (TRACE3).
+    } catch (error) {
+      reportFault(this.#system, tracerFailed, error)
     }
     if (timed !== undefined) this.#record(timed.metric, inSeconds(now - from), { ...timed.attributes, ...measured })
   }
 
   #record(metric: Metric, value: number, attributes: Attributes): void {
-    try {
+    callUnawaited(this.#system, "The meter of `tracing` failed", () =>
       this.#tracing.record?.(metric, value, known(attributes))
-    } catch {
-      // Exceptions of a meter are swallowed (TRACE3).
-    }
+    )
   }
 }
 

@@ -27,13 +27,15 @@ interface DraftBehind extends Draft {
 export class NewestEntries {
   readonly #store: Store
   readonly #isLiving: (id: string) => boolean
+  readonly #failed: (id: string, error: unknown) => void
   readonly #numbers = new Map<string, number>()
   /** For each chat with a draft in the store, the next draft that waits. */
   readonly #drafting = new Map<string, { waiting: DraftBehind | undefined; readonly settled: Promise<void> }>()
 
-  /** `isLiving` is whether a chat is live here; numbers are kept for live chats only. */
-  constructor(store: Store, isLiving: (id: string) => boolean) {
+  /** `isLiving` is whether a chat is live here; numbers are kept for live chats only. `failed` gets the error of a draft. */
+  constructor(store: Store, isLiving: (id: string) => boolean, failed: (id: string, error: unknown) => void) {
     this.#store = store
+    this.#failed = failed
     this.#isLiving = isLiving
   }
 
@@ -85,9 +87,14 @@ export class NewestEntries {
         this.#drafting.delete(id)
         if (next !== undefined && next.after === this.#numbers.get(id)) this.#give(next, isGuarded)
       }
-      this.#drafting.set(id, { waiting: undefined, settled: Promise.resolve(kept).then(settle, settle) })
-    } catch {
+      const failed = (error: unknown): void => {
+        this.#failed(id, error)
+        settle()
+      }
+      this.#drafting.set(id, { waiting: undefined, settled: Promise.resolve(kept).then(settle, failed) })
+    } catch (error) {
       // A failed draft does not end the turn (DRAFT2): the next draft has the text again.
+      this.#failed(id, error)
     }
   }
 }

@@ -16,6 +16,8 @@
  * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live or have
  *         background tasks here, and those whose home is another program.
  *         After a failure the next minute tries again.
+ * STORE10. Each failure of the store, and each operation that it has not answered after 5 seconds, is one report of the system's log. A typed
+ *          refusal is none.
  *
  * When a process dies after a slow write:
  *   1. the store gets a write, and another write of the same chat waits for it.
@@ -23,9 +25,10 @@
  *   3. the load waits for the slow write. The second write is dropped: no caller waits for it, and it would undo what the
  *      chat's next process has stored by then.
  */
-import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
+import { GenServer, type Pid, Process, System, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
-import { ignoreRejection, inBackground, isPromiseLike } from "../async/index.ts"
+import { inBackground, isPromiseLike } from "../async/index.ts"
+import { isStoreRefusal } from "../errors/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
 import { type Late, LateWrites } from "./lateWrites.ts"
@@ -42,6 +45,7 @@ export type StoreAnswer = { readonly value: StoreValues[keyof StoreValues] } | {
 
 /** The message to itself that an operation takes too long. */
 interface Overdue {
+  readonly call: StoreCall
   readonly giveUp: () => void
 }
 
@@ -55,14 +59,13 @@ export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft | Left>
 
 /** A running operation; `giveUp` unblocks the next one. */
 interface UnderWay extends Overdue {
-  readonly call: StoreCall
   readonly until: number
   timer: Timer.TimerRef | undefined
 }
 
 /** A store and its running operations; outlives the processes that guard it (STORE5). */
 export interface Guarded extends Asked {
-  readonly clock: Clock.Clock
+  readonly system: System.System
   /** The store, if it keeps no log. */
   readonly plain: InboxInRecord | undefined
   /** Whether a conversation does not expire now: it is live here, or its home is another program. */
@@ -88,19 +91,19 @@ const called = (store: Store): Pick<Guarded, "store" | "log" | "plain"> => {
 /** The first state of a guarded store. */
 export const guarded = (
   store: Store,
-  clock: Clock.Clock,
+  system: System.System,
   writer: string,
   isLiving: (id: string) => boolean,
   home?: Home
 ): Guarded => ({
   ...called(store),
-  clock,
+  system,
   writer,
   isKept: home === undefined ? isLiving : (id) => isLiving(id) || home.fenceOf(id) === undefined,
   busy: new Map(),
   underWay: new Set(),
   late: new LateWrites(),
-  newest: new NewestEntries(store, isLiving),
+  newest: new NewestEntries(store, isLiving, (id, error) => reportFailure(system, "keepDraft", id, error)),
   outstanding: [],
   guard: undefined
 })
@@ -137,10 +140,24 @@ const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAn
       state.newest.done(call, value)
       return answer(value)
     }
-    return isPromiseLike(done) ? Promise.resolve(done).then(answered, (error: unknown) => ({ error })) : answered(done)
+    return isPromiseLike(done)
+      ? Promise.resolve(done).then(answered, (error: unknown) => failed(state, call, error))
+      : answered(done)
   } catch (error) {
-    return { error }
+    return failed(state, call, error)
   }
+}
+
+const failed = ({ system }: Guarded, call: StoreCall, error: unknown): StoreAnswer => {
+  reportFailure(system, call.type, idOf(call), error)
+  return { error }
+}
+
+/** STORE10 */
+const reportFailure = (system: System.System, operation: string, chat: string, error: unknown): void => {
+  if (isStoreRefusal(error)) return
+  const subject = `The store failed at ${operation}${chat === ofAll ? "" : ` of the chat ${chat}`}`
+  System.report(system, { subject, error, attributes: { operation, ...(chat !== ofAll && { chat }) } })
 }
 
 /** Remembers a stored write, which is newer than the late ones. */
@@ -165,7 +182,12 @@ const follow = (
     const begun = begin()
     if (begun === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const operation: UnderWay = { call, giveUp: resolve, until: state.clock.now() + callerWaitsMs, timer: undefined }
+    const operation: UnderWay = {
+      call,
+      giveUp: resolve,
+      until: state.system.clock.now() + callerWaitsMs,
+      timer: undefined
+    }
     state.underWay.add(operation)
     waitFor(state, operation)
     let late: Late | undefined
@@ -190,7 +212,7 @@ const follow = (
 }
 
 /** Sends `operation` to the process when its time is over. */
-const waitFor = ({ guard, clock }: Guarded, operation: UnderWay): void => {
+const waitFor = ({ guard, system: { clock } }: Guarded, operation: UnderWay): void => {
   if (guard === undefined) return
   operation.timer = Timer.sendAfter(guard, operation, Math.max(0, operation.until - clock.now()))
 }
@@ -229,7 +251,7 @@ const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
 const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Process.isAlive(guard)
 
 /** The timer of a sweep does not keep the program alive. */
-const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
+const awaitSweep = (guard: Pid<Sweep>, { clock }: System.System): void => {
   const due = (): void => {
     forget()
     Process.send(guard, { sweep: true })
@@ -239,13 +261,14 @@ const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
 }
 
 /** STORE8 */
-const sweep = ({ log, guard, isKept, clock }: Guarded): void => {
+const sweep = ({ log, guard, isKept, system }: Guarded): void => {
   if (guard === undefined || log === undefined) return
-  awaitSweep(guard, clock)
+  awaitSweep(guard, system)
+  const unswept = (error: unknown): void => reportFailure(system, "expire", ofAll, error)
   try {
-    ignoreRejection(log.expire(isKept))
-  } catch {
-    // The next minute asks again.
+    Promise.resolve(log.expire(isKept)).catch(unswept)
+  } catch (error) {
+    unswept(error)
   }
 }
 
@@ -258,7 +281,7 @@ export const storeServer = GenServer.make({
       else waitFor(state, operation)
     }
     for (const [id, late] of state.outstanding.splice(0)) cameBack(state, id, late)
-    if (state.log?.ttlMs !== undefined) awaitSweep(self, state.clock)
+    if (state.log?.ttlMs !== undefined) awaitSweep(self, state.system)
     return GenServer.ok(state)
   },
   handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue | Sweep>) => {
@@ -288,7 +311,10 @@ export const storeServer = GenServer.make({
   },
   handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {
     if (typeof message !== "object") return
-    if ("giveUp" in message) message.giveUp()
-    else if ("sweep" in message) sweep(state)
+    if ("giveUp" in message) {
+      const { call, giveUp } = message
+      reportFailure(state.system, call.type, idOf(call), `no answer for ${callerWaitsMs} ms`)
+      giveUp()
+    } else if ("sweep" in message) sweep(state)
   }
 })

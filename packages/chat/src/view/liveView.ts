@@ -6,13 +6,13 @@
  *
  * VIEW1. A snapshot is the same object until the state changes.
  * VIEW2. Without observers there is no timer.
- * VIEW3. Exceptions thrown by an observer are swallowed; other observers still run.
+ * VIEW3. The log gets an exception thrown by an observer; other observers still run.
  * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`. The last
  *        snapshot of a chat that has left is `ended` too, with the phase `moved` and the text of the reply so far.
  * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
  * VIEW6. A snapshot shows results, steps and errors as the values themselves, and the running turn with its live part.
  */
-import type { Clock, Pid, StateMachine } from "@troupe/otp"
+import type { Pid, StateMachine, System } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import {
   type BackgroundTask,
@@ -32,7 +32,7 @@ import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
 import type { Event, RequestDelayed, StreamCollector } from "../events/index.ts"
-import { SparseMap } from "../async/index.ts"
+import { callUnawaited, SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type DraftKeeping, Drafts } from "../store/index.ts"
 import { type Inspect, inspected, type PartialReply, printed, withObject } from "../json/index.ts"
@@ -175,7 +175,7 @@ const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
 
 export class LiveView implements StepWatcher {
-  readonly #clock: Clock.Clock
+  readonly #system: System.System
   readonly #mode: Mode
   readonly #drafting: DraftKeeping | undefined
   /** The drafts of the reply that streams. */
@@ -207,8 +207,8 @@ export class LiveView implements StepWatcher {
   #isMoved = false
 
   /** `mode` is the permission mode of the chat's options. */
-  constructor(clock: Clock.Clock, mode: Mode = "default", drafting?: DraftKeeping) {
-    this.#clock = clock
+  constructor(system: System.System, mode: Mode = "default", drafting?: DraftKeeping) {
+    this.#system = system
     this.#mode = mode
     this.#drafting = drafting
   }
@@ -315,7 +315,7 @@ export class LiveView implements StepWatcher {
 
   #seen(): void {
     this.follower?.changed()
-    if (this.#recorders !== undefined) for (const seen of this.#recorders) attempt(seen)
+    if (this.#recorders !== undefined) for (const seen of this.#recorders) this.#call(seen)
   }
 
   /** The text of the running step's reply so far. */
@@ -326,7 +326,7 @@ export class LiveView implements StepWatcher {
   /** Schedules a notification of the observers. */
   changed(): void {
     if (this.#observers.size === 0 || this.#timer !== undefined) return
-    this.#timer = this.#clock.setTimeout(() => {
+    this.#timer = this.#system.clock.setTimeout(() => {
       this.#timer = undefined
       this.#notify()
     }, flushMs)
@@ -452,14 +452,14 @@ export class LiveView implements StepWatcher {
   complete(): void {
     for (const observer of Array.from(this.#observers.all.keys())) {
       this.#forget(observer)
-      attempt(() => observer.complete?.())
+      this.#call(() => observer.complete?.())
     }
   }
 
   #forget(observer: SnapshotObserver): void {
     this.#observers.delete(observer)
     if (this.#observers.size > 0 || this.#timer === undefined) return
-    this.#clock.clearTimeout(this.#timer)
+    this.#system.clock.clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
@@ -467,7 +467,12 @@ export class LiveView implements StepWatcher {
     if (this.#observers.size === 0) return
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
-    for (const observer of Array.from(this.#observers.all.keys())) attempt(() => observer.next?.(snapshot))
+    for (const observer of Array.from(this.#observers.all.keys())) this.#call(() => observer.next?.(snapshot))
+  }
+
+  /** VIEW3 */
+  #call(observer: () => unknown): void {
+    callUnawaited(this.#system, "An observer of a chat failed", observer)
   }
 }
 
@@ -494,13 +499,5 @@ const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean)
       return "runningHooks"
     default:
       return typeof running === "string" ? "completing" : "committing"
-  }
-}
-
-const attempt = (notify: () => void): void => {
-  try {
-    notify()
-  } catch {
-    // Exceptions of an observer are swallowed (VIEW3).
   }
 }

@@ -13,7 +13,7 @@ import { says } from "../double/scripts.ts"
 const check = leakCheck()
 
 test("TURN3 a turn fails when each process that is started for it dies at its start", async () => {
-  const { system, clock } = check.system()
+  const { system } = check.system()
   const { engine } = engineParts({ adapter: check.fake({ script: says("never") }) })
   let starts = 0
   const home: ConstructorParameters<typeof LiveChat>[1] = {
@@ -33,7 +33,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     newId: () => "id",
     kept: () => Promise.resolve(undefined)
   }
-  const chat = new LiveChat("a", home, new LiveView(clock, undefined, undefined))
+  const chat = new LiveChat("a", home, new LiveView(system, undefined, undefined))
   const turn = chat.start([user("go")])
   await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })
   expect(starts).toBe(5)

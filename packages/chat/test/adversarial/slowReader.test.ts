@@ -100,9 +100,9 @@ test("an observer gets streamed text gathered: a snapshot for all that came sinc
 })
 
 test("what is kept for readers that never read does not grow with their number, nor with what is said", () => {
-  const { clock } = check.system()
+  const { system } = check.system()
   let ids = 0
-  const feed = new LiveFeed(new LiveView(clock), () => `${crypto.randomUUID()}-${ids++}`)
+  const feed = new LiveFeed(new LiveView(system), () => `${crypto.randomUUID()}-${ids++}`)
   for (let reader = 0; reader < 100; reader++) feed.attach("c", { cursor: "turn" })
   for (const event of speaking(2 * many)) feed.published(event)
   expect(feed.log.held.items).toBeLessThan((2 * many * "word ".length) / maxRun + 5)
@@ -113,8 +113,8 @@ test("what is kept for readers that never read does not grow with their number, 
 })
 
 test("a chat that nobody ever attached to keeps nothing between its turns", async () => {
-  const { clock } = check.system()
-  const feed = new LiveFeed(new LiveView(clock), () => `${crypto.randomUUID()}-0`)
+  const { system } = check.system()
+  const feed = new LiveFeed(new LiveView(system), () => `${crypto.randomUUID()}-0`)
   const turn = (): void => {
     for (const event of speaking(10)) feed.published(event)
     expect(feed.log.held.items).toBeGreaterThan(0)

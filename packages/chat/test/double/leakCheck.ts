@@ -18,7 +18,7 @@ export interface LeakCheck {
   readonly fake: (options: Parameters<typeof Fake.make>[0]) => Fake.Fake
   readonly signal: () => SpiedSignal
   /** A system whose clock stands still; it must be empty when the test ends. */
-  readonly system: () => { readonly system: System.System; readonly clock: Clock.TestClock }
+  readonly system: (options?: System.Options) => { readonly system: System.System; readonly clock: Clock.TestClock }
   /** A Troupe in such a system; it is stopped with it after the test. */
   readonly troupe: (
     options: TroupeOptions
@@ -72,9 +72,9 @@ export const leakCheck = (): LeakCheck => {
     expect(rejections).toEqual([])
   }
 
-  const system = () => {
+  const system = (options: System.Options = {}) => {
     const clock = Clock.test()
-    const made = { system: System.make({ name: "test", clock }), clock }
+    const made = { system: System.make({ name: "test", clock, ...options }), clock }
     systems.push(made)
     return made
   }
@@ -90,9 +90,9 @@ export const leakCheck = (): LeakCheck => {
       return made
     },
     system,
-    troupe: async (options) => {
-      const made = system()
-      const troupe = await Troupe.start({ ...options, system: made.system })
+    troupe: async ({ onCrash, logger, silent, ...own }) => {
+      const made = system({ onCrash, logger, silent })
+      const troupe = await Troupe.start({ ...own, system: made.system })
       troupes.push(troupe)
       return { troupe, ...made }
     }

@@ -1,4 +1,3 @@
-import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import type { ChatPhase, ChatSnapshot } from "../../src/view/liveView.ts"
@@ -78,8 +77,8 @@ test("VIEW1 streamed text is notified at most once in an interval", async () => 
 })
 
 test("VIEW2 without observers there is no timer", async () => {
-  const clock = Clock.test()
-  const view = new LiveView(clock)
+  const { system, clock } = check.system()
+  const view = new LiveView(system)
   view.changed()
   expect(clock.pending).toBe(0)
   const first = view.subscribe({})
@@ -95,8 +94,8 @@ test("VIEW2 without observers there is no timer", async () => {
 })
 
 test("VIEW2 completing leaves no timer, and notifies each observer once", () => {
-  const clock = Clock.test()
-  const view = new LiveView(clock)
+  const { system, clock } = check.system()
+  const view = new LiveView(system)
   let completed = 0
   view.subscribe({ complete: () => completed++ })
   view.subscribe({

@@ -86,7 +86,7 @@ const begun = async (): Promise<{
 }> => {
   const { system, clock } = check.system()
   const outside = held()
-  const state = guarded(outside.store, clock, "w", () => false)
+  const state = guarded(outside.store, system, "w", () => false)
   return { outside, clock, process: () => guarding(system, state) }
 }
 
@@ -171,7 +171,7 @@ test("STORE5 a write that comes back late is mended by the next process, and not
 
 test("STORE9. of a chat whose process has ended it no longer has the number of the newest entry", async () => {
   const { system, clock } = check.system()
-  const state = guarded(memory({ clock }), clock, "writer", () => true)
+  const state = guarded(memory({ clock }), system, "writer", () => true)
   const server = await GenServer.start(system, storeServer, state)
   await GenServer.call(server, { type: "save", record: recordOf("one") })
   expect(state.newest.numbers.get("c")).toBe(1)

@@ -32,7 +32,7 @@ export interface ClusterOptions {
   readonly onMoved?: "resume" | "interrupt" | undefined
   /** Makes the placement of this node, by its address. For tests: `TestCluster`. Default: the engine on PostgreSQL. */
   readonly placement?: ((address: string) => Promise<Placement>) | undefined
-  /** Called with failures that no caller gets, such as a chat that could not be started after a move. Default: no call. */
+  /** Called with failures that no caller gets, such as a chat that could not be started after a move. Default: a report of `logger`. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 

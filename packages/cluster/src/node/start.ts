@@ -8,6 +8,7 @@
  * CLUSTER3. A call that writes begins at most once, unless a person approves a second attempt.
  * CLUSTER15. After `stop`, and after a start that failed, the node has no timer, socket, lock or connection. A part that does
  *            not end does not keep the others open; its failure rejects `stop`.
+ * CLUSTER17. A failure that no caller gets, such as that of a renewal, goes to `onError`, or without it to the log of the node.
  *
  * The order of a stop:
  *   1. the turns, readers and requests of this program end, with `troupe_stopped`. Nothing more is revived, and the placement releases all buckets: the chats leave, and other nodes take the buckets.
@@ -15,7 +16,7 @@
  *   3. the Troupe is stopped, then the listener and the connections are closed.
  */
 import { type RunningTroupe, Troupe } from "@troupe/chat"
-import { Clock, System } from "@troupe/otp"
+import { type Clock, System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { nodeClient } from "../chats/index.ts"
 import { Forwarder, httpErrorOf, NodeList, noteOf, noteText } from "../gateway/index.ts"
@@ -35,11 +36,16 @@ const quietMsOf = (leaseMs: number): number => Math.min(3_000, Math.max(2_000, l
 /** Starts a node. */
 export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
   checkClusterOptions(cluster)
-  const { secret, tls, leaseMs = 5_000, drainMs = 25_000, onMoved = "resume", onError = () => {} } = cluster
+  const { secret, tls, leaseMs = 5_000, drainMs = 25_000, onMoved = "resume" } = cluster
+  const { system, logger, silent } = options
+  const log = system ?? System.make({ name: "node", logger, silent })
+  const {
+    onError: report = (error) => System.report(log, { subject: `Node ${cluster.address ?? cluster.listen}`, error })
+  } = cluster
   const store = sharedStore(options.store, cluster)
-  const clock = options.system?.clock ?? Clock.live
+  const { clock } = log
   const deadlineMs = leaseMs + 2_000
-  const undo: Array<() => unknown> = []
+  const undo: Array<() => unknown> = [() => system === undefined && System.stop(log)]
   const handler: { handle: (accepted: Accepted) => Promise<Response> } = { handle: async () => misdirected() }
   try {
     const check = new SignatureCheck(secret, machineTime)
@@ -54,7 +60,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     undo.push(listening.close)
     const client = new InnerClient({ secret, clock, tls, quietMs: quietMsOf(leaseMs) })
     undo.push(() => client.close())
-    const placement = await placementOf(cluster, listening.address)
+    const placement = await placementOf({ ...cluster, onError: report }, listening.address)
     undo.push(() => placement.stop())
     const troupe: { started: RunningTroupe | undefined } = { started: undefined }
     const revival = new Revival({
@@ -62,7 +68,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       troupe: () => startedOf(troupe.started),
       ready: (bucket) => buckets.ready(bucket),
       onMoved,
-      report: onError,
+      report,
       clock
     })
     const buckets = new HomeBuckets({
@@ -111,13 +117,13 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       nodes: nodeCount(placement, clock),
       nodeList: nodes.read
     }
-    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined }, onError)
+    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined }, cluster.onError)
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
       closing.abort()
       const [first, ...others] = await failuresOf([
         () => revival.stop(),
-        () => within(clock, drainMs, placement.stop(), onError),
+        () => within(clock, drainMs, placement.stop(), report),
         unsubscribe,
         () => server.close(),
         () => forwarder.close(),
@@ -126,7 +132,8 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
         () => client.close(),
         listening.close
       ])
-      for (const { error } of others) onError(error)
+      for (const { error } of others) report(error)
+      if (system === undefined) await System.stop(log)
       if (first !== undefined) throw first.error
     }
     return new ClusterTroupe({
@@ -143,7 +150,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       stop: () => (stopping ??= stop())
     })
   } catch (error) {
-    for (const failure of await failuresOf(undo.toReversed())) onError(failure.error)
+    for (const failure of await failuresOf(undo.toReversed())) report(failure.error)
     throw error
   }
 }

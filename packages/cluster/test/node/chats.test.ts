@@ -1,5 +1,6 @@
 import { Fake, tool } from "@troupe/chat"
 import type { SessionError } from "@troupe/chat/errors"
+import type { System } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 import { nodes, type TestNode, until } from "../double/clusterNodes.ts"
@@ -160,6 +161,16 @@ describe("a chat of the cluster", () => {
     const { troupe } = await node({ cluster: { secret: "another secret than the others", onError } })
     await expect(troupe.fork("c", { id: "d" })).rejects.toMatchObject({ code: "internal" })
     expect(errors).toMatchObject([{ _tag: "ClusterError", reason: "unauthorized" }])
+  })
+
+  it("CLUSTER17: without `onError`, a failure that no caller gets is one report of the node, with the id that the client got", async () => {
+    const { node } = nodes()
+    const reports: Array<System.Report> = []
+    await node()
+    const logger = (report: System.Report): void => void reports.push(report)
+    const { troupe } = await node({ cluster: { secret: "another secret than the others" }, troupe: { logger } })
+    await expect(troupe.fork("c", { id: "d" })).rejects.toMatchObject({ code: "internal" })
+    expect(reports.map(({ message }) => message)).toEqual([expect.stringContaining("ClusterError")])
   })
 
   it("CLUSTER6: a reader goes on over a move, with a snapshot", async () => {

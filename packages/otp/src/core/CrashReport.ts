@@ -1,13 +1,13 @@
 /**
  * The report about a process that ended abnormally.
  *
- * Reports are passed to `onCrash` of the system and to the telemetry event `process.crash`. A report is made only if
- * one of them is in use, and before the process releases its state.
+ * Reports are passed to `onCrash` of the system, or without it to its logger, and to the telemetry event `process.crash`. A
+ * report is made only if one of them takes it, and before the process releases its state.
  */
 import * as DateTime from "effect/DateTime"
 import { isNoCatch } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
-import { summary } from "./valueSummary.ts"
+import { summary, traceOf } from "./valueSummary.ts"
 import type { Pid } from "./Pid.ts"
 
 /**
@@ -51,24 +51,12 @@ export interface CrashReport {
 
 const deepestCause = 5
 
-const internals = decodeURI(new URL(/* @vite-ignore */ "../", import.meta.url).pathname)
-
-/** Whether a line of a stack is in Node, Effect, XState or this package, not in user code. */
-const isMachinery = (line: string): boolean =>
-  line.includes(internals) || /\/node_modules\/(effect|xstate)\/|\bnode:/.test(line)
-
-/** The lines of a stack in the user's code; all lines if there are none. */
-const traceOf = (stack: string): ReadonlyArray<string> => {
-  const lines = stack.split("\n").filter((line) => line.trimStart().startsWith("at "))
-  const own = lines.filter((line) => !isMachinery(line))
-  return own.length === 0 ? lines : own
-}
-
 const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
   if (isNoCatch(reason)) return [`threw ${summary(reason.value)}`]
   if (!(reason instanceof Error)) return [typeof reason === "string" ? reason : summary(reason)]
   const title = `${reason.name}: ${reason.message}`
-  const trace = traceOf(reason.stack ?? "")
+  const { own, all } = traceOf(reason.stack ?? "")
+  const trace = own.length === 0 ? all : own
   const lines = [...title.split("\n"), ...trace.map((line) => `  ${line.trim()}`)]
   if (reason.cause === undefined || depth === deepestCause) return lines
   const [first = "", ...rest] = causeLines(reason.cause, depth + 1)

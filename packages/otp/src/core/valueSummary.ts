@@ -104,3 +104,15 @@ export const summary = (value: unknown): string =>
     attempt(() => show(value, { left: longest, open: [] })),
     longest
   )
+
+/** Whether a line of a stack is in Node, Effect, XState or a package of this repository, not in user code. */
+const isMachinery = (line: string): boolean =>
+  /\/node_modules\/(?:effect|xstate|@troupe)\/|\/packages\/otp\/(?:src|dist)\/|\bnode:/.test(line)
+
+/** The lines of a stack in the user's code, and all its lines. */
+export const traceOf = (
+  stack: string
+): { readonly own: ReadonlyArray<string>; readonly all: ReadonlyArray<string> } => {
+  const all = stack.split("\n").filter((line) => line.trimStart().startsWith("at "))
+  return { own: all.filter((line) => !isMachinery(line)), all }
+}

@@ -102,6 +102,22 @@ export interface KernelReports {
   readonly undelivered: (kernel: Kernel, kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
 }
 
+/** The log of a system, which writes the faults that no handler takes. */
+export interface KernelLog {
+  /** Whether the next report is written; counts one that is not. */
+  readonly takes: () => boolean
+  /** Writes the report of a crash that `takes` allowed. */
+  readonly crashed: (report: CrashReport) => void
+  /** Writes a fault, if there is room for it. */
+  readonly report: (fault: {
+    readonly subject: string
+    readonly error: unknown
+    readonly attributes?: Readonly<Record<string, string | number>>
+  }) => void
+  /** Writes the number of the reports that were omitted. */
+  readonly flush: () => void
+}
+
 /** The kernel of a system, as its processes use it. */
 export interface Kernel extends System {
   readonly processes: ProcessTable<Cell>
@@ -113,6 +129,8 @@ export interface Kernel extends System {
   /** Represents callers that are not a process. */
   readonly outside: Cell
   readonly fork: <A, E>(effect: Effect.Effect<A, E, System>) => ReturnType<typeof Effect.runFork<A, E>>
+  /** The log; `undefined` for a silent system. */
+  readonly log: KernelLog | undefined
   /** The duration in milliseconds from which a callback is reported to block the thread. */
   readonly blockedAfter: number
   lastId: number

@@ -21,7 +21,15 @@ import {
   type System,
   SystemStopped
 } from "../core/index.ts"
-import { type Behaviour, Cell, type Kernel, type KernelObserver, type KernelReports, type Signal } from "./cell.ts"
+import {
+  type Behaviour,
+  Cell,
+  type Kernel,
+  type KernelLog,
+  type KernelObserver,
+  type KernelReports,
+  type Signal
+} from "./cell.ts"
 import { MailboxTask } from "./mailboxTask.ts"
 import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
@@ -45,6 +53,7 @@ export class SystemKernel implements Kernel {
   readonly fork: <A, E>(effect: Effect.Effect<A, E, System>) => ReturnType<typeof Effect.runFork<A, E>>
   readonly #reports: KernelReports | undefined
   readonly #onCrash: ((report: CrashReport) => void) | undefined
+  readonly log: KernelLog | undefined
   #first: Signal | undefined = undefined
   #last: Signal | undefined = undefined
   readonly #quiet: Array<() => void> = []
@@ -69,6 +78,7 @@ export class SystemKernel implements Kernel {
     services: (system: System) => Context.Context<System>,
     reports: KernelReports | undefined,
     onCrash: ((report: CrashReport) => void) | undefined,
+    log: KernelLog | undefined,
     blockedAfter = 50,
     seed?: number
   ) {
@@ -81,6 +91,7 @@ export class SystemKernel implements Kernel {
     this.fork = Effect.runForkWith(services(this))
     this.#reports = reports
     this.#onCrash = onCrash
+    this.log = log
     this.root = new Cell(this, 0, passive, undefined, name)
     this.outside = new Cell(this, 0, passive, undefined, "outside")
   }
@@ -154,8 +165,9 @@ export class SystemKernel implements Kernel {
     }
   }
 
+  /** Whether something reads the next crash report. If only the log would, the log counts a report that it omits. */
   get #isReported(): boolean {
-    return this.#onCrash !== undefined || this.observer !== undefined
+    return this.#onCrash !== undefined || this.observer !== undefined || this.log?.takes() === true
   }
 
   /** Makes the report of a crash before it happens; `undefined` if nothing reads it. */
@@ -164,12 +176,16 @@ export class SystemKernel implements Kernel {
     return this.#isReported ? this.#reports?.crash(cell, reason, true) : undefined
   }
 
-  /** Calls `onCrash` and the observer with a report. Exceptions of `onCrash` are swallowed. */
+  /** Passes a report to `onCrash`, or else to the log, and to the observer. The log gets an exception of `onCrash`. */
   publish(report: CrashReport): void {
-    try {
-      this.#onCrash?.(report)
-    } catch {
-      // There is no other place to report a failing `onCrash` to.
+    if (this.#onCrash === undefined) {
+      if (this.observer === undefined || this.log?.takes() === true) this.log?.crashed(report)
+    } else {
+      try {
+        this.#onCrash(report)
+      } catch (error) {
+        this.log?.report({ subject: `onCrash failed with the report "${report.message}"`, error })
+      }
     }
     this.observer?.crashed(report)
   }

@@ -25,7 +25,7 @@ let bare: Kernel | undefined
 
 /** The kernel that runs the fibers of actors without a process. */
 const bareKernel = (): Kernel =>
-  (bare ??= new SystemKernel("bare", live, (system) => Context.make(System, system), undefined, undefined))
+  (bare ??= new SystemKernel("bare", live, (system) => Context.make(System, system), undefined, undefined, undefined))
 
 const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
   Exit.isSuccess(exit)

@@ -13,9 +13,11 @@ import { type CrashReport, milliseconds, type Pid, System, type Timeout } from "
 import { effectServices } from "./effectClock.ts"
 import { kernelOf, SystemKernel } from "../kernel/index.ts"
 import { attach, type Event, reports } from "../telemetry/index.ts"
+import { effectLogger, type Fault, type Report, SystemLog } from "./systemLog.ts"
 import { shutDown } from "./systemShutdown.ts"
 
 export { type CrashReport, System } from "../core/index.ts"
+export { effectLogger, type Fault, type Report } from "./systemLog.ts"
 
 /**
  * The report of a callback that blocked the thread.
@@ -44,8 +46,9 @@ export interface Stats {
  *
  * **Units and defaults**
  *
- * `name` is `"system"`, `clock` the host's time. Without `onCrash`, only links, monitors and supervisors are notified of a
- * crash. A callback that blocks the thread for `blockedAfter`, 50 milliseconds of the host's time, causes a call of
+ * `name` is `"system"`, `clock` the host's time. `onCrash` is called for each crash and each fault that a
+ * process survives. Without it, `logger` is called with a {@link Report} of them. By default it writes one line to the console, in Node to stderr: at most 20 lines in 10 seconds, and
+ * then the number of the others. `silent: true` writes nothing. A callback that blocks the thread for `blockedAfter`, 50 milliseconds of the host's time, causes a call of
  * `onBlocked` and the telemetry event `process.blocked`; it is measured only while one of them is used.
  * `seed`, a whole number, determines `random`, `uuid` and the random numbers of effects; by default they come from the
  * host. A system with a seed yields to the event loop by counts of messages, never by the host's time: on a test clock
@@ -56,7 +59,9 @@ export interface Options {
   readonly name?: string
   readonly clock?: Clock
   readonly seed?: number
-  readonly onCrash?: (report: CrashReport) => void
+  readonly onCrash?: ((report: CrashReport) => void) | undefined
+  readonly logger?: ((report: Report) => void) | undefined
+  readonly silent?: boolean | undefined
   readonly onBlocked?: (report: BlockedReport) => void
   readonly blockedAfter?: Timeout
 }
@@ -84,6 +89,7 @@ export const make = (options?: Options): System => {
     (system) => Context.add(services, System, system),
     reports,
     options?.onCrash,
+    options?.silent === true ? undefined : new SystemLog(clock, options?.logger),
     blockedAfter,
     seed
   )
@@ -110,13 +116,17 @@ const stopping = new WeakMap<System, Promise<void>>()
  * `timeout`, 10 seconds of the host's time, limits the orderly part, and again the finalizers.
  */
 export const stop = (system: System, options?: { readonly timeout?: Timeout }): Promise<void> => {
-  const running = stopping.get(system) ?? shutDown(kernelOf(system), milliseconds(options?.timeout ?? 10_000))
+  const kernel = kernelOf(system)
+  const running =
+    stopping.get(system) ??
+    shutDown(kernel, milliseconds(options?.timeout ?? 10_000)).finally(() => kernel.log?.flush())
   stopping.set(system, running)
   return running
 }
 
 /**
- * A layer with a new system, which is stopped when the layer's scope closes, like `stop`.
+ * A layer with a new system, which is stopped when the layer's scope closes, like `stop`. Its `logger` is
+ * {@link effectLogger} by default.
  *
  * @example
  * ```ts import.meta.vitest
@@ -138,7 +148,7 @@ export const layer = (options?: Options & { readonly timeout?: Timeout }): Layer
   Layer.effect(
     System,
     Effect.acquireRelease(
-      Effect.sync(() => make(options)),
+      Effect.map(effectLogger, (logger) => make({ logger, ...options })),
       (system) => Effect.promise(() => stop(system, options))
     )
   )
@@ -181,6 +191,22 @@ export const uuid = (system: System, stream = ""): string => {
   id.charCodeAt(0)
   return id
 }
+
+/**
+ * Writes a fault that no caller gets to the system's logger, for libraries that build on processes.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { System } from "@troupe/otp"
+ *
+ * const lines: Array<string> = []
+ * const system = System.make({ logger: ({ message }) => void lines.push(message) })
+ * System.report(system, { subject: "The backup of orders failed", error: "disk full" })
+ * lines // => ["The backup of orders failed: disk full"]
+ * await System.stop(system)
+ * ```
+ */
+export const report = (system: System, fault: Fault): void => kernelOf(system).log?.report(fault)
 
 /** Counts the resources of a system. */
 export const stats = (system: System): Stats => {

@@ -191,9 +191,9 @@ test("SUMM1 SUMM2 a state that is large, deep, circular, or throws when looked a
   await System.stop(system)
 })
 
-test("without a subscriber, no report is made", async () => {
+test("without a subscriber and without a log, no report is made", async () => {
   let looked = 0
-  const system = System.make()
+  const system = System.make({ silent: true })
   const pid = await GenServer.start(system, shop, {
     get value() {
       return looked++

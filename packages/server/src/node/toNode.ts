@@ -1,6 +1,6 @@
 /** Runs a fetch handler in a server that another framework made of Node's HTTP. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Clock } from "@troupe/otp"
+import { Clock, System } from "@troupe/otp"
 import { refusalOf, responseOfRefusal } from "../http/index.ts"
 import { toRequest } from "./incoming.ts"
 import { write } from "./outgoing.ts"
@@ -72,16 +72,20 @@ const respond = async (
   }
 }
 
-/** The answer, or the refusal of an `HttpError`. Rejects with any other error. */
+/** The answer, or the refusal of an `HttpError`. Any other error is reported, and rejects. */
 export const answered = async (answer: () => Response | Promise<Response>): Promise<Response> => {
   try {
     return await answer()
   } catch (error) {
     const refusal = refusalOf(error)
-    if (refusal === undefined) throw error
-    return responseOfRefusal(refusal)
+    if (refusal !== undefined) return responseOfRefusal(refusal)
+    System.report((ofHandlers ??= System.make({ name: "fetch" })), { subject: "The fetch handler failed", error })
+    throw error
   }
 }
+
+/** The system whose log gets the errors of handlers that are no server's. */
+let ofHandlers: System.System | undefined
 
 /** How long a client may continue to send a body that was refused, in milliseconds. */
 const discardMs = 1_000

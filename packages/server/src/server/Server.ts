@@ -8,7 +8,7 @@
  * SERVE2. A caller that `authorize` does not name is refused, and so is a page of another origin that is not listed. A
  *         client does nothing that its owner may not (MAY1).
  * SERVE3. Every refusal is a typed error in JSON. Of an unexpected error the client gets only an id, and `onError` gets the
- *         rest.
+ *         rest, or without it the log of the Troupe's system.
  * SERVE4. After `close` it refuses requests, ends each stream with its last frame, and ends runs without a conversation. On a node
  *         of a cluster, answers of turns may end before (FORWARD7).
  *
@@ -101,7 +101,7 @@ export const make = (options: ServerOptions): Server => {
  * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
  *
  * **Details**: ids are those of the Troupe, nothing is limited, and it has routes for the program itself. `fetch` is for the
- * program only: it authenticates nobody. `onError` is called with unexpected errors, as that of {@link make}.
+ * program only: it authenticates nobody. `onError` is that of {@link make}.
  */
 export const forNodes = (troupe: Clustered, onError?: ServerOptions["onError"]): Server => {
   const may = { mode: "bypass", approve: true, observe: true, agents: true, models: true } as const
@@ -166,7 +166,7 @@ const build = (
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
-    void notify(onError, error, { id, method: request.method, path: url.pathname })
+    void notify(troupe.system, onError, error, { id, method: request.method, path: url.pathname })
     return new HttpError("internal", "The server failed; its operator has the error under this id", { id })
   }
 
@@ -268,11 +268,22 @@ const build = (
   }
 }
 
-const notify = async (onError: ServerOptions["onError"], error: unknown, about: Unexpected): Promise<void> => {
+/** Passes an unexpected error to `onError`. The log gets it without `onError`, and also when that fails. */
+const notify = async (
+  system: System.System,
+  onError: ServerOptions["onError"],
+  error: unknown,
+  { id, method, path }: Unexpected
+): Promise<void> => {
+  const report = (subject: string, fault: unknown): void =>
+    System.report(system, { subject, error: fault, attributes: { id, method, path } })
+  const subject = `${method} ${path} failed with the id ${id}`
+  if (onError === undefined) return report(subject, error)
   try {
-    await onError?.(error, about)
-  } catch {
-    // Exceptions thrown by `onError` are swallowed.
+    await onError(error, { id, method, path })
+  } catch (thrown) {
+    report(subject, error)
+    report(`onError of the server failed with the id ${id}`, thrown)
   }
 }
 

@@ -237,6 +237,6 @@ export interface ServerOptions {
    * each protocol, which the page on posts lists.
    */
   readonly posts?: Partial<PostPolicy> | undefined
-  /** Called with unexpected errors. Default: none. */
+  /** Called with unexpected errors. Default: a report of the Troupe's `logger`, with the id that the client got. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -2,7 +2,7 @@ import { askUser, Fake, tool } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
 import { Codec } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import * as z from "zod"
 import { HttpError } from "../../src/errors/HttpError.ts"
 import { handModel } from "../double/handModel.ts"
@@ -292,12 +292,43 @@ describe("an error", () => {
     expect(text).not.toContain("secret")
   })
 
-  test("SERVE3 goes to an onError that fails later, and that changes nothing", async () => {
+  test("SERVE3 without onError it is one report, with the id that the client got", async () => {
+    const reports: Array<System.Report> = []
+    const { ask, troupe } = await served(
+      { logger: (report) => void reports.push(report) },
+      { authorize: () => Promise.reject(new Error("the secret")), onError: undefined }
+    )
+    const { error } = (await (await ask("GET", "/chats/c1")).json()) as { readonly error: { readonly id: string } }
+    await ask("GET", "/nowhere")
+    await troupe.stop()
+    expect(reports).toMatchObject([
+      {
+        message: expect.stringContaining(`GET /chats/c1 failed with the id ${error.id}: Error: the secret (at `),
+        attributes: { id: error.id, method: "GET", path: "/chats/c1" }
+      }
+    ])
+  })
+
+  test("SERVE3 without onError a refusal is no report", async () => {
+    const reports: Array<System.Report> = []
+    const { ask } = await served({ logger: (report) => void reports.push(report) }, { onError: undefined })
+    const answers = [ask("GET", "/chats/c1"), ask("POST", "/chats/c1/messages", {}), ask("GET", "/nowhere")]
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 422, 404])
+    expect(reports).toEqual([])
+  })
+
+  test("SERVE3 of an onError that fails later, the report has both errors, and the answer is the same", async () => {
+    const lines: Array<string> = []
     const { ask } = await served(
-      {},
+      { logger: ({ message }) => void lines.push(message) },
       { authorize: () => Promise.reject(new Error("no")), onError: () => Promise.reject(new Error("nor here")) }
     )
     expect((await ask("GET", "/chats/c1")).status).toBe(500)
+    await vi.waitFor(() => expect(lines).toHaveLength(2))
+    expect(lines).toEqual([
+      expect.stringMatching(/^GET \/chats\/c1 failed with the id \S+: Error: no/),
+      expect.stringMatching(/^onError of the server failed with the id \S+: Error: nor here/)
+    ])
   })
 })
 
