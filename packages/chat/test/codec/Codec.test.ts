@@ -317,14 +317,14 @@ test("a tool that reads says so in its JSON; its key is a function, and stays he
   expect(JSON.parse(Codec.encode("Tool", make({ name: "t" })))).not.toHaveProperty("data.effect")
 })
 
-test("a declared tool still checks its arguments by its schema", () => {
+test("a declared tool still checks its arguments by its schema", async () => {
   const declared = make({
     name: "t",
     parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
   })
   const back = Codec.decode("Tool", Codec.encode("Tool", declared))
-  expect(back.parse({ a: 1 })).toMatchObject({ valid: true })
-  expect(back.parse({ a: "x" })).toMatchObject({ valid: false })
+  expect(await back.parse({ a: 1 })).toMatchObject({ valid: true })
+  expect(await back.parse({ a: "x" })).toMatchObject({ valid: false })
 })
 
 test("a provider's own response format and tool choice pass", () => {

@@ -427,7 +427,8 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
 }
 
 const effect = oneOf("read", "write")
-const described = { description: text, jsonSchema: metadata, manual: flag, timeoutMs: count, metadata, effect }
+const schema = Arbitrary.map(metadata, (more) => ({ type: "object", "x-more": more }))
+const described = { description: text, jsonSchema: schema, manual: flag, timeoutMs: count, metadata, effect }
 const toolOf = (name: string): Gen<Tool> =>
   Arbitrary.map(fields(described, "timeoutMs"), (options) => make({ ...options, name, handler: () => ok(1) }))
 
