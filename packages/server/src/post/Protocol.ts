@@ -12,7 +12,7 @@ import type { Refusal } from "./reconcile.ts"
 export type Context = ChatSnapshot["context"]
 
 /** The state of a conversation in place of events: the messages before the reply, and those of the reply. */
-export interface Standing {
+interface Standing {
   readonly earlier: ReadonlyArray<Message.Message>
   readonly reply: ReadonlyArray<Message.Message>
   readonly approvals: ReadonlyArray<PendingApproval>

@@ -24,7 +24,7 @@ import type { PostPolicy } from "../http/index.ts"
 import type { Answers, Here, Posted, PostedMessage } from "./Posted.ts"
 
 /** A decision, and the wait that it is for. */
-export interface Decided {
+interface Decided {
   readonly id: string
   readonly decision: Decision
   readonly wait: PendingApproval

@@ -21,7 +21,7 @@ export {
   stepsOf,
   valueOf
 } from "./chatReply.ts"
-export type { Standing, StepMessages } from "./chatReply.ts"
+export type { StepMessages } from "./chatReply.ts"
 export { childData } from "./childData.ts"
 export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from "./clientContent.ts"
 export { manualTool } from "./clientTools.ts"

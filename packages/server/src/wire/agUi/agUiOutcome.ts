@@ -78,15 +78,6 @@ type Question = NonNullable<ChatResult["pendingQuestion"]>
 const interruptOf = (waits: Pick<PendingApproval, "kind" | "toolCall">): string =>
   `${isAnswered(waits) ? "question" : "approval"}:${waits.toolCall.id}`
 
-/** The ids of the interrupts that a chat waits for. */
-export const interruptIds = (
-  approvals: ReadonlyArray<PendingApproval>,
-  question: Question | undefined
-): ReadonlyArray<string> => [
-  ...approvals.map(interruptOf),
-  ...(question === undefined ? [] : [`question:${question.toolCallId}`])
-]
-
 /** The interrupts that a run waits for: decisions, and the answer to a question. */
 const interruptsOf = (
   approvals: ReadonlyArray<PendingApproval>,

@@ -1,7 +1,7 @@
 /** AG-UI events. */
 export { agUiSplice } from "./agUiSplice.ts"
 export { stepCount, agUiMessages } from "./agUiMessages.ts"
-export { interruptIds, isCurrentVersion } from "./agUiOutcome.ts"
+export { isCurrentVersion } from "./agUiOutcome.ts"
 export {
   AgUiRequest,
   answersIn,
