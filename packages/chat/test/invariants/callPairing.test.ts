@@ -25,7 +25,7 @@ const rolesOf = (messages: ReadonlyArray<{ readonly role: string; readonly toolC
 test("PAIR1 results that the caller gives beside a question stand behind their calls, not behind the question", async () => {
   const { chat } = await beside()
   await chat.submitToolResults({ c0: "done" }).result()
-  expect(rolesOf(chat.thread.messages)).toEqual(["user", "assistant", "tool c1", "tool c0", "assistant", "assistant"])
+  expect(rolesOf(chat.thread.messages)).toEqual(["user", "assistant", "tool c1", "tool c0", "assistant"])
   expect(unpaired(chat.thread)).toBeUndefined()
 })
 
@@ -34,7 +34,8 @@ test("PAIR1 so the record of such a chat is one that a chat can be started from"
   await chat.submitToolResults({ c0: "done" }).result()
   await chat.stop()
   const again = await troupe.chat("c")
-  expect((await again.send("this one").result()).finalResponse?.outputText).toBe("two")
+  // The results alone sent no request: the question is open until its answer (MAIL7).
+  expect((await again.send("this one").result()).finalResponse?.outputText).toBe("one")
 })
 
 test("PAIR1 calls that nobody answered in time are answered behind the message that made them", async () => {
