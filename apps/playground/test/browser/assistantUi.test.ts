@@ -58,7 +58,12 @@ const weather = tool({ name: "weather", execute: () => ({ degrees: 12 }) })
 const open = async () => {
   const { adapter, requests } = model()
   const troupe = await Troupe.start({ adapter, tools: [weather], instructions: "Be brief." })
-  const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }), clientTools: true })
+  const server = Server.make({
+    troupe,
+    authorize: () => ({ owner: "anna" }),
+    clientTools: true,
+    posts: { history: "replace" }
+  })
   const fetch = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
     const file = files.get(pathname === "/" ? "/index.html" : pathname)

@@ -49,6 +49,12 @@ export const foreignParts = {
 const withoutUndefined = (value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) : value
 
+/** Its type names no class that the oldest supported version of zod does not export. */
+const providerPart: z.ZodType = z.preprocess(
+  withoutUndefined,
+  z.strictObject({ ...foreignParts, execute: z.unknown().optional(), id: providerToolId, args: dictionary })
+)
+
 const described = {
   name: validName,
   description: z.string("not_a_string").nullish(),
@@ -64,12 +70,7 @@ const described = {
   background: z
     .union([z.literal(true), z.strictObject({ afterMs: milliseconds })], "must_be true, or { afterMs } in milliseconds")
     .optional(),
-  provider: z
-    .preprocess(
-      withoutUndefined,
-      z.strictObject({ ...foreignParts, execute: z.unknown().optional(), id: providerToolId, args: dictionary })
-    )
-    .optional()
+  provider: providerPart.optional()
 }
 
 /** How the function that runs a tool is named depends on how the tool is made. */

@@ -88,7 +88,7 @@ test("CLUSTER1. sixty chats that wake after their home was taken write nothing a
   for (const turn of turns) expect((await turn.receipt).status).toBe("delivered")
   await expect.poll(() => one.ran.length).toBe(20)
   const drafts = `SELECT count(*)::int AS count FROM "${schema}".drafts`
-  await expect.poll(() => queries(server.url, [drafts]), { timeout: 10_000 }).toEqual([{ count: 60 }])
+  await expect.poll(() => queries(server.url, [drafts]), { timeout: 30_000 }).toEqual([{ count: 60 }])
   const readers = chats.map((chat) => chat.attach())
   await Promise.all(readers.map((reader) => reader.next()))
 
