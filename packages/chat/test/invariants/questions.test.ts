@@ -10,6 +10,7 @@ import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
+const cancelled = JSON.stringify({ error: "cancelled: the call was cancelled" })
 const question = "Really send 900 euros?"
 
 /** A chat whose tool asks once it is released. */
@@ -36,7 +37,14 @@ describe("MAIL6 a message that was accepted before a question", () => {
     ask()
     await first.result()
     await hop()
-    expect(chat.getSnapshot()?.context.pendingQuestion?.question).toBe(question)
+    const asked = chat.getSnapshot()?.context.pendingQuestion?.question
+    if (whenBusy === "interrupt" && asked === undefined) {
+      // The interrupt ended the call before it asked.
+      await early.result()
+      expect(chat.thread.messages.map(said)).toEqual(["Pay", "", cancelled, "yes, and what is the weather?", "one"])
+      return
+    }
+    expect(asked).toBe(question)
     expect([early.status, early.over]).toEqual(["pending", false])
     await chat.send("No").result()
     await early.result()
