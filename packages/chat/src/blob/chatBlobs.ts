@@ -46,18 +46,21 @@ interface Referring {
   readonly inbox?: ReadonlyArray<{ readonly message: Message }> | undefined
 }
 
+/** The map of a chat without blobs, which holds none of its own. */
+const none: Map<string, never> = new Map()
+
 export class ChatBlobs {
   readonly #store: BlobStore
   readonly #mostBytes: number
   /** The bytes of the blobs that the store does not have yet. */
-  readonly #unstored = new Map<string, Uint8Array>()
+  #unstored: Map<string, Uint8Array> = none
   /** The bytes of the blobs that the chat refers to, by id. */
-  #sizes = new Map<string, number>()
+  #sizes: Map<string, number> = none
   /** Whether the chat refers to any blob. */
   areUsed = false
   /** Whether the store does not have the bytes of some reference yet. */
   hasUnstored = false
-  readonly #inlined = new Map<string, WeakRef<ImagePart | FilePart>>()
+  #inlined: Map<string, WeakRef<ImagePart | FilePart>> = none
 
   /** `mostBytes` is how many bytes the blobs of the chat may have together. */
   constructor(store: BlobStore, mostBytes = Infinity) {
@@ -67,7 +70,8 @@ export class ChatBlobs {
 
   /** The chat goes on from this record. */
   loaded(record: Referring | undefined): void {
-    this.#sizes = new Map(Array.from(this.#unstored, ([blob, bytes]) => [blob, bytes.byteLength]))
+    const unstored = Array.from(this.#unstored, ([blob, bytes]) => [blob, bytes.byteLength] as const)
+    this.#sizes = unstored.length === 0 ? none : new Map(unstored)
     this.areUsed = this.#sizes.size > 0
     if (record === undefined) return
     for (const message of record.thread.messages) this.#note(message)
@@ -131,10 +135,12 @@ export class ChatBlobs {
   #hold(references: ReadonlyArray<ImagePart | FilePart>): void {
     for (const part of references) {
       const { blob, bytes } = blobOf(part) ?? { blob: "", bytes: 0 }
+      if (this.#sizes === none) this.#sizes = new Map()
       this.#sizes.set(blob, bytes)
       this.areUsed = true
       const added = takeBytes(part)
       if (added !== undefined) {
+        if (this.#unstored === none) this.#unstored = new Map()
         this.#unstored.set(blob, added)
         this.hasUnstored = true
       }
@@ -178,6 +184,7 @@ export class ChatBlobs {
     const bytes = await this.read(blobOf(part)?.blob ?? "")
     if (bytes === undefined) return undefined
     const made = inlined(part, bytes)
+    if (this.#inlined === none) this.#inlined = new Map()
     this.#inlined.set(name, new WeakRef(made))
     return made
   }
