@@ -47,7 +47,7 @@ interface Referring {
 }
 
 /** The map of a chat without blobs, which holds none of its own. */
-const none: Map<string, never> = new Map()
+const none = new Map<string, never>()
 
 export class ChatBlobs {
   readonly #store: BlobStore
