@@ -34,12 +34,6 @@ import {
   withParts
 } from "./references.ts"
 
-/** The blobs of a chat in the store. */
-export interface BlobStore {
-  readonly put: (blob: string, bytes: Uint8Array) => Promise<unknown>
-  readonly get: (blob: string) => Promise<Uint8Array | undefined>
-}
-
 /** The messages of a chat that may have references. */
 interface Referring {
   readonly thread: { readonly messages: ReadonlyArray<Message> }
@@ -49,30 +43,39 @@ interface Referring {
 /** The map of a chat without blobs, which holds none of its own. */
 const none = new Map<string, never>()
 
-export class ChatBlobs {
-  readonly #store: BlobStore
+export abstract class ChatBlobs {
   readonly #mostBytes: number
   /** The bytes of the blobs that the store does not have yet. */
   #unstored: Map<string, Uint8Array> = none
   /** The bytes of the blobs that the chat refers to, by id. */
   #sizes: Map<string, number> = none
   /** Whether the chat refers to any blob. */
-  areUsed = false
+  get areUsed(): boolean {
+    return this.#sizes.size > 0
+  }
+
   /** Whether the store does not have the bytes of some reference yet. */
-  hasUnstored = false
+  get hasUnstored(): boolean {
+    return this.#unstored.size > 0
+  }
+
   #inlined: Map<string, WeakRef<ImagePart | FilePart>> = none
 
   /** `mostBytes` is how many bytes the blobs of the chat may have together. */
-  constructor(store: BlobStore, mostBytes = Infinity) {
-    this.#store = store
+  constructor(mostBytes: number) {
     this.#mostBytes = mostBytes
   }
+
+  /** Puts a blob into the store. */
+  abstract put(blob: string, bytes: Uint8Array): Promise<unknown>
+
+  /** The bytes of a blob of the store. */
+  abstract get(blob: string): Promise<Uint8Array | undefined>
 
   /** The chat goes on from this record. */
   loaded(record: Referring | undefined): void {
     const unstored = Array.from(this.#unstored, ([blob, bytes]) => [blob, bytes.byteLength] as const)
     this.#sizes = unstored.length === 0 ? none : new Map(unstored)
-    this.areUsed = this.#sizes.size > 0
     if (record === undefined) return
     for (const message of record.thread.messages) this.#note(message)
     for (const { message } of record.inbox ?? []) this.#note(message)
@@ -137,12 +140,10 @@ export class ChatBlobs {
       const { blob, bytes } = blobOf(part) ?? { blob: "", bytes: 0 }
       if (this.#sizes === none) this.#sizes = new Map()
       this.#sizes.set(blob, bytes)
-      this.areUsed = true
       const added = takeBytes(part)
       if (added !== undefined) {
         if (this.#unstored === none) this.#unstored = new Map()
         this.#unstored.set(blob, added)
-        this.hasUnstored = true
       }
     }
   }
@@ -150,15 +151,14 @@ export class ChatBlobs {
   /** Resolves when the store has the bytes of all references (CHATBLOB1). */
   async stored(): Promise<void> {
     for (const [blob, bytes] of this.#unstored) {
-      await this.#store.put(blob, bytes)
+      await this.put(blob, bytes)
       if (this.#unstored.get(blob) === bytes) this.#unstored.delete(blob)
     }
-    this.hasUnstored = this.#unstored.size > 0
   }
 
   /** The bytes of a blob; `undefined` for an unknown id. */
   async read(blob: string): Promise<Uint8Array | undefined> {
-    return this.#unstored.get(blob) ?? (await this.#store.get(blob))
+    return this.#unstored.get(blob) ?? (await this.get(blob))
   }
 
   /** The request with the bytes in place of references (CHATBLOB2). */

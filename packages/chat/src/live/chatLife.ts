@@ -108,16 +108,28 @@ export const blobsIn = (
   { mostBlobBytes, tree }: { readonly mostBlobBytes: number | undefined; readonly tree: SupervisionTree },
   id: string,
   fence: Fence | undefined
-): ChatBlobs | undefined =>
-  mostBlobBytes === undefined
-    ? undefined
-    : new ChatBlobs(
-        {
-          put: (blob, bytes) => tree.add({ type: "putBlob", id, blob, bytes, fence }),
-          get: (blob) => tree.ask({ type: "readBlob", id, blob })
-        },
-        mostBlobBytes
-      )
+): ChatBlobs | undefined => (mostBlobBytes === undefined ? undefined : new StoredBlobs(tree, id, fence, mostBlobBytes))
+
+class StoredBlobs extends ChatBlobs {
+  readonly #tree: SupervisionTree
+  readonly #id: string
+  readonly #fence: Fence | undefined
+
+  constructor(tree: SupervisionTree, id: string, fence: Fence | undefined, mostBytes: number) {
+    super(mostBytes)
+    this.#tree = tree
+    this.#id = id
+    this.#fence = fence
+  }
+
+  put(blob: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#tree.add({ type: "putBlob", id: this.#id, blob, bytes, fence: this.#fence })
+  }
+
+  get(blob: string): Promise<Uint8Array | undefined> {
+    return this.#tree.ask({ type: "readBlob", id: this.#id, blob })
+  }
+}
 
 /** Stores an input with images or files, after the bytes that it refers to (CHATBLOB1). */
 export const acceptFiles = async (
