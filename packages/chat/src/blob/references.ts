@@ -6,7 +6,7 @@
  * BLOBREF1. An image or a file of at least 16,384 characters of base64 gets a reference to its bytes: their SHA-256, their number and
  *           their media type. A smaller one stays in the message. The same bytes have the same reference.
  */
-import { base64OfBytes, bytesOfBase64 } from "../json/index.ts"
+import { base64OfBytes, bytesOfBase64, sha256 } from "../json/index.ts"
 import {
   type AssistantPart,
   base64Of,
@@ -19,7 +19,6 @@ import {
   mediaTypeOf,
   type Message
 } from "../model/index.ts"
-import { sha256 } from "./sha256.ts"
 
 /** A part of any message. */
 type Part = ContentPart | AssistantPart

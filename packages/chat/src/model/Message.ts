@@ -8,10 +8,15 @@
  * @module
  */
 import { ValidationError } from "../errors/index.ts"
+import { bytesOfBase64, sha256 } from "../json/index.ts"
+import { canonicalJson } from "../values/index.ts"
+import { base64Of, blobOf, isMedia, mediaTypeOf } from "./mediaSource.ts"
 import {
   type AssistantMessage,
   type AssistantPart,
   ContentPart,
+  type FilePart,
+  type ImagePart,
   type Message,
   type SystemMessage,
   type ToolMessage,
@@ -96,6 +101,23 @@ export const text = (message: Message): string => {
   if (typeof content === "string") return content
   if (role === "tool") return resultText(content)
   return content.map((part) => (part.type === "text" ? part.text : "")).join("")
+}
+
+/**
+ * Whether two messages have the same content, whatever the order of its keys.
+ *
+ * **Details**: an image or a file is the same as base64 text, as a `data:` URL, and as the reference that a chat keeps.
+ */
+export const isSame = (one: Message, other: Message): boolean => formOf(one) === formOf(other)
+
+const formOf = ({ content }: Message): string =>
+  canonicalJson(typeof content === "string" ? content : content.map((part) => (isMedia(part) ? mediaForm(part) : part)))
+
+/** A part with the name of its bytes in place of its source. */
+const mediaForm = (part: ImagePart | FilePart): object => {
+  const base64 = base64Of(part)
+  const blob = base64 === undefined ? blobOf(part)?.blob : sha256(bytesOfBase64(base64))
+  return blob === undefined ? part : { ...part, [part.type]: { blob, mediaType: mediaTypeOf(part) } }
 }
 
 /**

@@ -102,7 +102,7 @@ export const blobOf = (part: ImagePart | FilePart): { readonly blob: string; rea
 /** The media type of a part, as far as it says one. */
 export const mediaTypeOf = (part: ImagePart | FilePart): string | undefined => {
   if (part.type === "file") return part.mediaType
-  return "url" in part.image ? dataUrl(part.image.url)?.mediaType : part.image.mediaType
+  return "mediaType" in part.image ? part.image.mediaType : dataUrl(part.image.url)?.mediaType
 }
 
 const imageType = /^image\/[^,;/\s]+$/i

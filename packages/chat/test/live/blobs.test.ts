@@ -5,7 +5,7 @@ import type { AdapterEvent } from "../../src/events/index.ts"
 import type { AssistantMessage } from "../../src/model/index.ts"
 import type { SessionStore } from "../../src/store/index.ts"
 import { memory } from "../../src/store/Store.ts"
-import { portableSha256, sha256 } from "../../src/blob/sha256.ts"
+import { portableSha256, sha256 } from "../../src/json/sha256.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 
 const check = leakCheck()

@@ -6,7 +6,7 @@
  * POST3. Messages of a person that the chat does not have, and that no message of the model separates, are one message.
  * POST4. A history that is shorter than the conversation rewinds it, unless the post has answers.
  */
-import type { ContentPart, Message } from "@troupe/chat/messages"
+import { type ContentPart, Message } from "@troupe/chat/messages"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import {
   before,
@@ -214,22 +214,14 @@ const send = (here: Here, { whenBusy }: Posted, message: PostedMessage, rewind: 
 /** A message that the chat has (POST2). */
 const again = (here: Here, posted: Posted, message: PostedMessage, at: number): Action => {
   const { messages } = here
-  if (!isSame(messages[at], message.read())) {
+  const known = messages[at]
+  if (known === undefined || !Message.isSame(known, message.read())) {
     if (!message.edits) return refuse("delivered")
     return send(here, posted, message, { place: before(messages, at), mayCancel: posted.whenBusy !== "reject" })
   }
   if (posted.regenerate !== undefined) return regenerate(here, posted, posted.regenerate)
   return at === messages.findLastIndex(isSaid) ? follow : refuse("delivered")
 }
-
-/** Whether two messages have the same content, whatever the order of its keys. */
-const isSame = (one: Message.Message | undefined, other: Message.Message): boolean =>
-  JSON.stringify(one?.content, sorted) === JSON.stringify(other.content, sorted)
-
-const sorted = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    : value
 
 const regenerate = (
   here: Here,

@@ -84,6 +84,18 @@ describe("BLOBURL1. an image that the store has", () => {
     expect([stolen.status, await stolen.text()]).toEqual([422, expect.stringContaining("must_refer_to_a_blob")])
   })
 
+  it("POST2 is the same message when it is posted again, as base64 text or by its path, and another image is an edit", async () => {
+    const adapter = says()
+    const { post } = await serving({ adapter })
+    const file = (url: string) => ({ type: "file", mediaType: "image/png", url })
+    const inline = file(`data:image/png;base64,${base64}`)
+    const ui = (part: object) => post("/api/chat", { id: "c", messages: [{ id: "u1", role: "user", parts: [part] }] })
+    for (const part of [inline, inline, file(path("c"))]) expect((await ui(part)).status).toBe(200)
+    const changed = Buffer.from(bytes.toReversed()).toString("base64")
+    expect((await ui(file(`data:image/png;base64,${changed}`))).status).toBe(409)
+    expect(adapter.requests.length).toBe(1)
+  })
+
   it("that a model drew is a path in the stream of the AI SDK, and base64 text in OpenAI's responses", async () => {
     const { post, url } = await serving({ adapter: drawing() })
     const stream = await (
