@@ -49,6 +49,14 @@ export abstract class ChatBlobs {
   #unstored: Map<string, Uint8Array> = none
   /** The bytes of the blobs that the chat refers to, by id. */
   #sizes: Map<string, number> = none
+  /** The base64 forms of references that requests have used. */
+  #inlined: Map<string, WeakRef<ImagePart | FilePart>> = none
+
+  /** `mostBytes` is how many bytes the blobs of the chat may have together. */
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes
+  }
+
   /** Whether the chat refers to any blob. */
   get areUsed(): boolean {
     return this.#sizes.size > 0
@@ -59,18 +67,11 @@ export abstract class ChatBlobs {
     return this.#unstored.size > 0
   }
 
-  #inlined: Map<string, WeakRef<ImagePart | FilePart>> = none
-
-  /** `mostBytes` is how many bytes the blobs of the chat may have together. */
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes
-  }
-
   /** Puts a blob into the store. */
-  abstract put(blob: string, bytes: Uint8Array): Promise<unknown>
+  protected abstract put(blob: string, bytes: Uint8Array): Promise<unknown>
 
   /** The bytes of a blob of the store. */
-  abstract get(blob: string): Promise<Uint8Array | undefined>
+  protected abstract get(blob: string): Promise<Uint8Array | undefined>
 
   /** The chat goes on from this record. */
   loaded(record: Referring | undefined): void {

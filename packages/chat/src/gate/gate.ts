@@ -143,7 +143,7 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   return userAnswer.type === "aborted" ? userAnswer : answered(toolCall, userAnswer, permissions)
 }
 
-/** Where nobody is asked about a call that its provider asks for, the call waits (PAPPROVAL1). */
+/** A call that its provider asks about waits when no rule and no person decides (PAPPROVAL1). */
 const suspend = (): "suspend" => "suspend"
 
 /** The verdict that follows from an answer about a call that asks to run, or to do what `requested` names. */

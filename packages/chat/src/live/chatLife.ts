@@ -122,11 +122,11 @@ class StoredBlobs extends ChatBlobs {
     this.#fence = fence
   }
 
-  put(blob: string, bytes: Uint8Array): Promise<unknown> {
+  protected put(blob: string, bytes: Uint8Array): Promise<unknown> {
     return this.#tree.add({ type: "putBlob", id: this.#id, blob, bytes, fence: this.#fence })
   }
 
-  get(blob: string): Promise<Uint8Array | undefined> {
+  protected get(blob: string): Promise<Uint8Array | undefined> {
     return this.#tree.ask({ type: "readBlob", id: this.#id, blob })
   }
 }

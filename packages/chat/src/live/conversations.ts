@@ -164,7 +164,7 @@ export class Conversations {
     return { ...record, thread: { messages } }
   }
 
-  /** A blob that the store does not have yet is in its chat. */
+  /** The bytes of a blob that the store has. */
   async blob(id: string, blob: string): Promise<Uint8Array | undefined> {
     checkId(id)
     if (typeof blob !== "string" || !/^[0-9a-f]{64}$/.test(blob)) {

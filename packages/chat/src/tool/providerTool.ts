@@ -3,8 +3,8 @@
  *
  * PAPPROVAL1. A call with `metadata.approval` is a provider's question whether it may run a call of its own. It is judged as a call
  *             that writes, by its name. Where a mode asks and there is no `ask`, it waits for a decision.
- * PAPPROVAL2. The result of such a call is the decision: its outcome is `completed` only if the call was allowed. Nobody can edit its
- *             arguments or give its result, since the provider runs it.
+ * PAPPROVAL2. The result of such a call is the decision: its outcome is `completed` only if the call was allowed. Its arguments cannot
+ *             be edited, nor its result given, since the provider runs it.
  */
 import * as z from "zod"
 import { dictionary, findingsFor, isObject, unknownName, ValidationError } from "../errors/index.ts"

@@ -66,7 +66,7 @@ export interface Protocol<Body, Item> {
   readonly done?: string
   readonly closing: (why: HttpError) => string
   readonly isRead?: (chat: LocalChatRef, id: string) => boolean
-  readonly data?: (part: WrittenPart) => Item
+  readonly data: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
   readonly reading?: (
     items: AsyncIterable<ReadonlyArray<Item>>,

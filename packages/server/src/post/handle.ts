@@ -110,11 +110,9 @@ const rewoundTo = async <Body, Item>(
   rewind: Rewind | undefined
 ): Promise<LocalChatRef> => (rewind === undefined ? chat : rewound(call, id, context, rewind.place, rewind.mayCancel))
 
-/** The options of the turn, with the writer of its data where the protocol has data. */
-const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
-  const options = posted.options(chat)
-  return protocol.data === undefined ? options : withWriter(call, chat, options)
-}
+/** The options of the turn, with the writer of its data. */
+const optionsOf = <Body, Item>({ call, chat, posted }: Post<Body, Item>): TurnOptions =>
+  withWriter(call, chat, posted.options(chat))
 
 const send = async <Body, Item>(
   post: Post<Body, Item>,

@@ -36,22 +36,18 @@ export const streamed = <Body, Item>(
 ): Response => {
   const run: Run<Body> = { call, chat, body, name, has, steps, asked, options, turns, continues }
   const encoder = protocol.encoder(run)
-  const own = followerOf(call, encoder, isLook)
   const watch = watchOf(call, chat)
   watch.goesOnWith(has)
-  const follower = watching(own, watch)
+  const follower = watching(followerOf(call, encoder, isLook), watch)
   const { headers, closing, data } = protocol
-  const written = writtenDataOf(chat)
   const reply = () => ({ name, messages: replyMessages(call, chat, name) })
-  const toFrames = (parts: ReadonlyArray<WrittenPart>): string =>
-    data === undefined ? "" : dataFrames(parts.map(data))
+  const toFrames = (parts: ReadonlyArray<WrittenPart>): string => dataFrames(parts.map(data))
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
     const items = followed(follower, signal)
     const read = protocol.reading?.(items, run, signal) ?? items
     const first = dataFrames(encoder.begin())
-    const notifying = { first, frames: dataFrames, notify: encoder.news, last: protocol.done }
-    const text = withNews(read, watch, notifying)
-    const all = data === undefined ? text : withChanges(text, () => dataChanges(written, reply(), toFrames))
+    const text = withNews(read, watch, { first, frames: dataFrames, notify: encoder.news, last: protocol.done })
+    const all = withChanges(text, () => dataChanges(writtenDataOf(chat), reply(), toFrames))
     return protocol.around?.(all, run) ?? all
   }
   return call.stream(frames, { ...(headers !== undefined && { headers }), last: closing, reads: { chat, turn: reads } })
