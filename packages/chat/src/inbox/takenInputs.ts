@@ -27,6 +27,7 @@ import {
   wholeOf
 } from "../record/index.ts"
 import { digest } from "../tool/index.ts"
+import { canonicalJson } from "../values/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
 
@@ -180,11 +181,5 @@ const isMark = (value: unknown): value is Mark =>
   typeof value === "object" && value !== null && "id" in value && "digest" in value
 
 const markOf = (id: string, message: Message): { readonly [mark]: Mark } => ({
-  [mark]: { id, digest: digest(JSON.stringify(message, sorted)) }
+  [mark]: { id, digest: digest(canonicalJson(message)) }
 })
-
-/** Objects with the same properties have the same text. */
-const sorted = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    : value

@@ -13,7 +13,7 @@ const deepest = 4
 const widest = 8
 
 /** The text with at most so many characters. A surrogate pair at the end is left out whole. */
-const cut = (text: string, length: number): string =>
+export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, "")}…`
 
 const classOf = (value: object): string => {

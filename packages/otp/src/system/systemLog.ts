@@ -13,7 +13,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { attempt, type CrashReport, format, traceOf } from "../core/index.ts"
+import { attempt, type CrashReport, cut, format, traceOf } from "../core/index.ts"
 import type { Clock } from "../time/index.ts"
 import type { KernelLog } from "../kernel/index.ts"
 
@@ -67,10 +67,7 @@ const errorText = (error: unknown, depth = 0): string => {
 }
 
 /** REPORT3 */
-const oneLine = (text: string): string => {
-  const line = text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, " ").trim()
-  return line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`
-}
+const oneLine = (text: string): string => cut(text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, " ").trim(), longestLine)
 
 const line = (subject: string, error: unknown): string => oneLine(`${subject}: ${attempt(() => errorText(error))}`)
 

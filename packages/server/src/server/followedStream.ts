@@ -3,8 +3,8 @@
  *
  * Owns: the present stream, and the part of a frame that has come. Does not own the frames, which `Splice` joins.
  *
- * FOLLOWED1. When the stream is cut, or ends without the mark of a whole one, the next one is requested, and its frames are joined to those that the client has. When there is
- *            no next one, the client gets the last frame of the failure, and the stream ends.
+ * FOLLOWED1. When the stream is cut, or ends without the mark of a whole one, the next one is requested, and its frames are joined to
+ *            those that the client has. When there is no next one, the client gets the last frame of the failure, and the stream ends.
  * FOLLOWED2. A client gets whole frames only: a frame whose end does not come is dropped.
  * FOLLOWED3. When the server closes, the stream of another node is left, and the client gets the last frame of the failure. A stream of
  *            this node ends itself.
@@ -49,8 +49,9 @@ export class FollowedStream implements Pieces {
       },
       reject: (error) => {
         // Only a move cuts a stream of this node; any other failure is the client's.
-        if (this.#isOwn && !(error instanceof Cut)) this.#take()?.reject(error)
-        else void this.#follow()
+        if (!this.#isOwn || error instanceof Cut) return void this.#follow()
+        this.#following.closing.removeEventListener("abort", this.#close)
+        this.#take()?.reject(error)
       }
     }
   }
