@@ -16,7 +16,6 @@ import {
 } from "../errors/index.ts"
 import { type Budget, type ChatOptions, chatOptionTypes, EngineOptions } from "../options/index.ts"
 import { handoffTool } from "./handoffTool.ts"
-import { subagentOf } from "./subagentTool.ts"
 
 /**
  * An agent: a model with its tools and its instructions, under a name.
@@ -100,8 +99,8 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
 /** A finding for each tool that starts an agent which there is not. */
 const subagentFindings = (tools: unknown, known: ReadonlySet<string>): ReadonlyArray<Finding> =>
   (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): ReadonlyArray<Finding> => {
-    const agent = subagentOf(tool)
-    if (agent === undefined || known.has(agent)) return []
+    const agent = isRecord(tool) ? tool["subagent"] : undefined
+    if (typeof agent !== "string" || known.has(agent)) return []
     return [{ field: ["tools", index], reason: `starts the agent ${agent}, which is ${unknownAgent(agent, known)}` }]
   })
 

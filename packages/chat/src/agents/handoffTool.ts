@@ -15,9 +15,6 @@ import { ok } from "../values/index.ts"
 /** The name of the tool that hands over to this agent. */
 export const handoffTool = (agent: string): string => `handoff_to_${agent}`
 
-/** The targets of the tools made here. */
-const targets = new WeakMap<Tool, AgentRef>()
-
 /** The tool that hands over to an agent; it changes nothing itself, so it may be called again. */
 export const makeHandoffTool = (agent: AgentRef, description: string | undefined): Tool => {
   const { name } = agent
@@ -29,8 +26,7 @@ export const makeHandoffTool = (agent: AgentRef, description: string | undefined
     effect: "read",
     handler: () => ok(`The conversation continues with ${name}.`)
   })
-  targets.set(made, agent)
-  return made
+  return { ...made, handoff: agent }
 }
 
 /** The agent that completed calls hand over to (HANDOFF2). */
@@ -40,8 +36,8 @@ const handedTo = (
   toolsByName: ReadonlyMap<string, Tool>
 ): AgentRef | undefined => {
   const completed = new Set(results.filter(handsOver).map(({ toolCallId }) => toolCallId))
-  const last = toolCalls.findLast(({ id, name }) => completed.has(id) && targetOf(toolsByName.get(name)) !== undefined)
-  return last === undefined ? undefined : targetOf(toolsByName.get(last.name))
+  const last = toolCalls.findLast(({ id, name }) => completed.has(id) && toolsByName.get(name)?.handoff !== undefined)
+  return last === undefined ? undefined : toolsByName.get(last.name)?.handoff
 }
 
 /** The results of the calls of a message: all that there are, and those that came last. */
@@ -74,6 +70,4 @@ const handsOver = ({ outcome, metadata }: ToolMessage): boolean => outcome === "
 
 /** The message with the result that a person gave for a call of this tool; that of a handoff is marked (HANDOFF3). */
 export const givenResult = (tool: Tool | undefined, message: ToolMessage): ToolMessage =>
-  targetOf(tool) === undefined ? message : { ...message, metadata: { ...message.metadata, [mark]: false } }
-
-const targetOf = (tool: Tool | undefined): AgentRef | undefined => (tool === undefined ? undefined : targets.get(tool))
+  tool?.handoff === undefined ? message : { ...message, metadata: { ...message.metadata, [mark]: false } }

@@ -7,7 +7,7 @@
  * SUB2. A child is started only within the bounds of depth and width; otherwise the model reads which bound it met.
  */
 import * as z from "zod"
-import { findingsFor, flag, isObject, ToolError, unknownOption, ValidationError } from "../errors/index.ts"
+import { findingsFor, flag, ToolError, unknownOption, ValidationError } from "../errors/index.ts"
 import { make, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
@@ -56,9 +56,6 @@ const shape = {
 } satisfies { readonly [Part in keyof Required<SubagentOptions>]: z.ZodType }
 
 const options = z.strictObject(shape, "must_be_an_object of options")
-
-/** The agents that the tools made here start. */
-const agents = new WeakMap<Tool, string>()
 
 /**
  * Makes a tool that starts an agent of the Troupe as a sub-agent: a chat of its own below the call. The child gets the `input`
@@ -121,14 +118,10 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
       })
     }
   })
-  agents.set(made, agent)
-  return made
+  return { ...made, subagent: agent }
 }
 
 const check = (given: unknown): void => {
   const found = findingsFor(options, given, (part) => unknownOption(part, Object.keys(shape)))
   if (found.length > 0) throw new ValidationError("invalid_tool", found)
 }
-
-/** The agent that a tool starts as a sub-agent, if it is such a tool. */
-export const subagentOf = (tool: unknown): string | undefined => (isObject(tool) ? agents.get(tool as Tool) : undefined)

@@ -42,7 +42,7 @@ import {
 } from "../record/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
-import { type BackgroundCall, digest, type SubagentCall, taskHandle, type Tool } from "../tool/index.ts"
+import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBegan, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
@@ -64,9 +64,7 @@ export interface TasksHome {
   /** The supervisor of tasks. */
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
-  readonly subagent:
-    | ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<HandlerResult.HandlerResult>)
-    | undefined
+  readonly subagent: ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<Returned>) | undefined
   /** Loads the chat. */
   readonly called: (chat: string) => Promise<unknown>
   /** The chat, if it is in memory. */
@@ -127,11 +125,7 @@ export class BackgroundTasks {
   }
 
   /** Begins the work of a call; returns its result, or that it is a task. */
-  begin(
-    chat: string,
-    agent: string | undefined,
-    call: BackgroundCall
-  ): HandlerResult.HandlerResult | Promise<HandlerResult.HandlerResult> {
+  begin(chat: string, agent: string | undefined, call: BackgroundCall): Returned | Promise<Returned> {
     const { tool, toolCall, key } = call
     const id = digest(key)
     const task: BackgroundTask = {
@@ -143,11 +137,11 @@ export class BackgroundTasks {
       key,
       startedAt: this.#home.clock.now()
     }
-    if (this.#chats.get(chat)?.get(id)?.isTask === true || this.#hasEnd(chat, id)) return taskHandle(task)
+    if (this.#chats.get(chat)?.get(id)?.isTask === true || this.#hasEnd(chat, id)) return new TaskBegan(task)
     if (tool === undefined || (tool.background?.afterMs ?? 0) > 0) return this.#inTime(chat, task, call)
     if (this.#isFull(chat)) return refused(call, this.#home.maxTasks)
     this.#add(chat, new TaskRun(task, true))
-    return taskHandle(task)
+    return new TaskBegan(task)
   }
 
   /** Whether the chat has the end of a task, in its thread or its inbox. */
@@ -158,7 +152,7 @@ export class BackgroundTasks {
   }
 
   /** The result of a call that ends in time; otherwise the call becomes a task. */
-  async #inTime(chat: string, task: BackgroundTask, call: BackgroundCall): Promise<HandlerResult.HandlerResult> {
+  async #inTime(chat: string, task: BackgroundTask, call: BackgroundCall): Promise<Returned> {
     const { clock } = this.#home
     const { signal, tool, progress } = call
     const parts = this.#partsOf(chat, task, tool)
@@ -183,7 +177,7 @@ export class BackgroundTasks {
       run.isTask = true
       void this.#follow(chat, run, parts)
       this.#changed(chat)
-      return taskHandle(task)
+      return new TaskBegan(task)
     } finally {
       clock.clearTimeout(timer)
       signal.removeEventListener("abort", abort)

@@ -5,9 +5,8 @@ import { shortened } from "../errors/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { Ask, ChildWait, TaskEnd } from "../record/index.ts"
-import { childWaitIn } from "../tool/index.ts"
+import type { Returned } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
-import type * as HandlerResult from "../values/HandlerResult.ts"
 import { original } from "../values/index.ts"
 
 /** The end of a task whose process had this call, or died. */
@@ -24,8 +23,7 @@ export const endOf = (call: RunnableCall, end: CallEnd | undefined, reason: unkn
       text: `It asked: ${shortened(asked.question)}\nA background task gets no answer; ask the user instead.`
     }
   }
-  const waits = asked === undefined ? undefined : childWaitIn(asked)
-  if (waits !== undefined) return waitingEnd(call.toolCall.name, waits)
+  if (asked?.type === "child_waits") return waitingEnd(call.toolCall.name, asked.child)
   const { outcome, message } = outcomeOf(call, end)
   const text = Messages.text(message)
   switch (outcome) {
@@ -61,11 +59,7 @@ export const interrupted: TaskEnd = {
 }
 
 /** The result of a call that ended before it became a task. */
-export const resultOf = (
-  toolCall: ToolCall,
-  end: CallEnd | undefined,
-  reason: unknown
-): HandlerResult.HandlerResult => {
+export const resultOf = (toolCall: ToolCall, end: CallEnd | undefined, reason: unknown): Returned => {
   switch (end?.type) {
     case "returned":
       return original(end.result)

@@ -5,8 +5,7 @@ import { type CallEnd, type RunnableCall, toolCallMachine, type ToolCallEvent } 
 import { ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { BackgroundTask, TaskEnd } from "../record/index.ts"
-import type { ChatHandle, SubagentCall, Tool } from "../tool/index.ts"
-import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { ChatHandle, Returned, SubagentCall, Tool } from "../tool/index.ts"
 import type { ShownTask } from "../view/index.ts"
 import { resultOf } from "./taskEnd.ts"
 
@@ -25,7 +24,7 @@ export interface RunParts {
   readonly tool: Tool
   readonly options: RunOptions
   /** Runs a sub-agent below the process of the task. */
-  readonly subagent: ((call: SubagentCall, under: WorkProcess) => Promise<HandlerResult.HandlerResult>) | undefined
+  readonly subagent: ((call: SubagentCall, under: WorkProcess) => Promise<Returned>) | undefined
   readonly progressed: (value: unknown) => void
 }
 
@@ -99,7 +98,7 @@ export class TaskRun {
   }
 
   /** Starts the process, and resolves with the result of its call. */
-  async result(parts: RunParts): Promise<HandlerResult.HandlerResult> {
+  async result(parts: RunParts): Promise<Returned> {
     const { call, end, reason } = await this.start(parts)
     return resultOf(call.toolCall, end, reason)
   }

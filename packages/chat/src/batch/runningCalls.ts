@@ -51,7 +51,7 @@ import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
 import type { ChildWait, Mode } from "../record/index.ts"
-import { childWaitIn, type Tool, toolFor } from "../tool/index.ts"
+import { type Tool, toolFor } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
@@ -173,8 +173,8 @@ export class RunningCalls implements SlotOwner, CallOwner {
     const slot = this.#calls.all[index]
     const tool = this.#toolOf(slot)
     if (slot === undefined || tool === undefined || slot.outcome !== undefined) return
-    const child = end.type === "returned" ? childWaitIn(original(end.result)) : undefined
-    if (child !== undefined && this.#scheduler.isRunning(index)) return this.#asks(slot, child)
+    const result = end.type === "returned" ? original(end.result) : undefined
+    if (result?.type === "child_waits" && this.#scheduler.isRunning(index)) return this.#asks(slot, result.child)
     this.#follow(slot, outcomeOf({ tool, toolCall: slot.toolCall, options: this.#input.options }, end))
   }
 

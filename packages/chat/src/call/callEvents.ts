@@ -1,5 +1,6 @@
 /** The input, the events and the output of a tool call's chart. */
-import type { Held, HandlerResult } from "../values/index.ts"
+import type { Returned } from "../tool/index.ts"
+import type { Held } from "../values/index.ts"
 
 /** The input of the chart. */
 export interface ToolCallInput {
@@ -22,7 +23,7 @@ export interface ToolCallInput {
  * - `interrupted`: whether the scope of the batch was closed before the handler had a result
  */
 export interface SettledRun {
-  readonly result: Held<HandlerResult>
+  readonly result: Held<Returned>
   readonly failed: boolean
   readonly byHandler: boolean
   readonly began: boolean

@@ -1,5 +1,4 @@
 /** The outcome of a call whose chart has ended. */
-import type * as HandlerResults from "../values/HandlerResult.ts"
 import { original } from "../values/index.ts"
 import type { RunnableCall } from "./callEnv.ts"
 import { deniedOutcome } from "./gateOutcome.ts"
@@ -18,7 +17,7 @@ const mayHaveTakenEffect = "the call was cancelled while it ran; it may have tak
 export const outcomeOf = ({ tool, toolCall, options }: Omit<RunnableCall, "watcher">, end: CallEnd): ToolOutcome => {
   switch (end.type) {
     case "returned": {
-      const result: HandlerResults.HandlerResult = original(end.result)
+      const result = original(end.result)
       if (end.refused === true && result.type === "error") return deniedOutcome(toolCall, result.reason)
       return toolOutcome(toolCall, result, options, end.byHandler && result.type === "error" ? "failed" : undefined)
     }

@@ -10,6 +10,7 @@ import type { CallEnv, CallWatcher, RunnableCall } from "./callEnv.ts"
 import { type ExecutionListener, ToolExecution } from "./handlerRun.ts"
 import type { Zombie } from "./zombieTable.ts"
 import type { ToolCallEvent } from "./callEvents.ts"
+import type { Returned } from "../tool/index.ts"
 import type { Mode } from "../record/index.ts"
 
 type HandlerCommand =
@@ -53,7 +54,7 @@ class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, Ex
     this.#execution.start()
   }
 
-  settled(result: HandlerResults.HandlerResult, byHandler: boolean, refused: boolean, interrupted: boolean): void {
+  settled(result: Returned, byHandler: boolean, refused: boolean, interrupted: boolean): void {
     this.#send({
       type: "handler.settled",
       result: held(result),
@@ -104,7 +105,7 @@ class RunningHandler implements StateMachine.RunningCallback<HandlerCommand>, Ex
 /** A call that ends before its handler starts. */
 const unstarted = (fault: unknown, interrupted?: true): Sent => ({
   type: "handler.settled",
-  result: held<HandlerResults.HandlerResult>(HandlerResults.error(fault)),
+  result: held<Returned>(HandlerResults.error(fault)),
   failed: true,
   byHandler: false,
   began: false,

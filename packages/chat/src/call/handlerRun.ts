@@ -34,7 +34,16 @@ import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied, withBigints } from "../json/index.ts"
 import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
-import { type CallPlace, type ChatHandle, type ParsedArguments, type SubagentCall, type Tool } from "../tool/index.ts"
+import {
+  type CallPlace,
+  type ChatHandle,
+  handlerResultOf,
+  isReturned,
+  type ParsedArguments,
+  type Returned,
+  type SubagentCall,
+  type Tool
+} from "../tool/index.ts"
 import { checkedMode, type ModeWish } from "../gate/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
@@ -60,12 +69,7 @@ export interface ExecutionInput extends CallPlace {
  * whether the handler ended with the refusal of its own `setPermissionMode`.
  */
 export interface ExecutionListener {
-  readonly settled: (
-    result: HandlerResult.HandlerResult,
-    byHandler: boolean,
-    refused: boolean,
-    interrupted: boolean
-  ) => void
+  readonly settled: (result: Returned, byHandler: boolean, refused: boolean, interrupted: boolean) => void
   readonly progressed?: ((value: unknown) => void) | undefined
   /** Whether the call may set this mode. */
   readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
@@ -207,7 +211,7 @@ export class ToolExecution implements ContextOwner {
 
   #run(parsed: ParsedArguments, resume: Resume): Released {
     const options = this.#options
-    let returned: Awaitable<HandlerResult.HandlerResult>
+    let returned: Awaitable<Returned>
     try {
       if (options === undefined) {
         this.#settle(this.#cancelled("the call was cancelled"))
@@ -224,7 +228,7 @@ export class ToolExecution implements ContextOwner {
     } catch (thrown) {
       return this.#threw(thrown, resume)
     }
-    if (isPromiseLike<HandlerResult.HandlerResult>(returned) || Effect.isEffect(returned)) {
+    if (isPromiseLike<Returned>(returned) || Effect.isEffect(returned)) {
       return this.#wait(returned, (value) => this.#returned(value), resume)
     }
     resume(this.#returned(returned))
@@ -233,7 +237,7 @@ export class ToolExecution implements ContextOwner {
   /** Settles with what the executor returned; reading it may throw. */
   #returned(result: unknown): Effect.Effect<void> {
     try {
-      if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
+      if (isReturned(result)) this.#ended(result, this.#tool.handler !== null)
       else {
         const message = `the executor returned ${describe(result)}`
         this.#settle(toolFailure(this.written, "invalid_return", message, result))
@@ -339,7 +343,7 @@ export class ToolExecution implements ContextOwner {
   }
 
   /** Settles with the handler's result, or with the refusal that it ended with. */
-  #ended(result: HandlerResult.HandlerResult, byHandler: boolean): void {
+  #ended(result: Returned, byHandler: boolean): void {
     const refusal = result.type === "error" && this.#refusals !== undefined ? this.#refusalIn(result) : undefined
     if (refusal === undefined) this.#settle(result, byHandler)
     else this.#settle(HandlerResult.error(refusal), true, true)
@@ -351,7 +355,7 @@ export class ToolExecution implements ContextOwner {
     return this.#refusals?.has(cause) === true ? cause : undefined
   }
 
-  #settle(result: HandlerResult.HandlerResult, byHandler = false, refused = false): void {
+  #settle(result: Returned, byHandler = false, refused = false): void {
     if (!this.#running) return
     this.#running = false
     this.#options = undefined
@@ -360,11 +364,11 @@ export class ToolExecution implements ContextOwner {
     this.#listener = undefined
     this.#late = undefined
     listener?.settled(result, byHandler, refused, this.#isInterrupted)
-    late?.(result)
+    late?.(handlerResultOf(this.written, result))
   }
 }
 
-const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<HandlerResult.HandlerResult> => {
+const runChild = ({ id, subagent }: ChatHandle, call: SubagentCall): Promise<Returned> => {
   if (subagent === undefined) throw new Error(`the chat ${id} has no children`)
   return subagent(call)
 }

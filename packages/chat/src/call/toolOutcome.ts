@@ -31,7 +31,7 @@ import {
 import type { ModeWish } from "../gate/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { OnToolError } from "../options/index.ts"
-import { taskIn } from "../tool/index.ts"
+import { handlerResultOf, type Returned } from "../tool/index.ts"
 
 /** A call that is over. */
 export interface ToolOutcome {
@@ -58,11 +58,17 @@ export interface OutcomeRules extends ContentRules {
  */
 export const toolOutcome = (
   toolCall: ToolCall,
-  result: HandlerResult.HandlerResult,
+  result: Returned,
   rules: OutcomeRules,
   ended?: Outcome
 ): ToolOutcome => {
   switch (result.type) {
+    case "task_began": {
+      const began = toolOutcome(toolCall, handlerResultOf(toolCall, result), rules, ended)
+      return { ...began, message: { ...began.message, metadata: { task: result.task } } }
+    }
+    case "child_waits":
+      return toolOutcome(toolCall, handlerResultOf(toolCall, result), rules, ended)
     case "ok":
       return encoded(toolCall, result.value, rules, (content) =>
         succeeded(toolCall, result, content, "completed", rules)
@@ -320,14 +326,9 @@ export const outcome = (
   ended: Outcome,
   blobs?: OutcomeRules["blobs"]
 ): ToolOutcome => {
-  const task = taskIn(result)
   const said = blobs === undefined || typeof content === "string" ? content : blobs.kept(content)
   const message = { role: "tool", toolCallId: toolCall.id, content: said, outcome: ended } as const
-  return {
-    ...eventsOf(toolCall, result, last, ended),
-    message: task === undefined ? message : { ...message, metadata: { task } },
-    halt
-  }
+  return { ...eventsOf(toolCall, result, last, ended), message, halt }
 }
 
 const eventsOf = (

@@ -27,7 +27,7 @@ import {
 import { blank } from "../store/index.ts"
 import { haltedText } from "../call/index.ts"
 import { haltIn } from "../step/index.ts"
-import { digest, type SubagentCall, suspending } from "../tool/index.ts"
+import { ChildWaits, digest, type Returned, type SubagentCall } from "../tool/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { describe } from "../toolResult/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
@@ -204,7 +204,7 @@ export class ChildChats {
   }
 
   /** Runs the child of a call below the process of its parent, or below `under`, and returns what the model reads. */
-  async run(parentId: string, call: SubagentCall, under?: WorkProcess): Promise<HandlerResult.HandlerResult> {
+  async run(parentId: string, call: SubagentCall, under?: WorkProcess): Promise<Returned> {
     const parent = this.#home.living(parentId)
     const pid = under?.pid ?? parent?.pid
     if (parent === undefined || pid === undefined || call.signal.aborted)
@@ -278,7 +278,7 @@ export class ChildChats {
     return failed(call, "child_refused", message, { metadata: { maxChildren } })
   }
 
-  async #answer(id: string, run: Run, call: SubagentCall): Promise<HandlerResult.HandlerResult> {
+  async #answer(id: string, run: Run, call: SubagentCall): Promise<Returned> {
     for (let crashes = 0; ; crashes++) {
       const ref = await this.#home.called(id)
       if (!this.#isOf(id, run) || call.signal.aborted) return failed(call, "cancelled", "the call was cancelled")
@@ -367,11 +367,7 @@ const usageOf = ({ context, stepUsage }: FamilyChat, { pid, under }: Run): Usage
 const lastPart = (key: string): string => key.slice(key.lastIndexOf("/") + 1)
 
 /** What the model reads of a child whose turn is over; a child that waits suspends the call (SUB10). */
-const resultOf = (
-  call: SubagentCall,
-  chat: FamilyChat | undefined,
-  wait: ChildWait | undefined
-): HandlerResult.HandlerResult => {
+const resultOf = (call: SubagentCall, chat: FamilyChat | undefined, wait: ChildWait | undefined): Returned => {
   const context = chat?.context
   if (chat === undefined || context === undefined) return failed(call, "cancelled", "the call was cancelled")
   const { lastHaltedReason: haltedReason, thread, usage: counted } = context
@@ -383,7 +379,7 @@ const resultOf = (
   if (asks.length > mostAsks) {
     return failed(call, "child_failed", `the agent ${call.agent} asked for more than ${mostAsks} decisions at once`)
   }
-  if (asks.length > 0) return suspending(call.toolCall, { chat: chat.id, asks, counted })
+  if (asks.length > 0) return new ChildWaits({ chat: chat.id, asks, counted })
   if (haltedReason === "completed") return answerOf(call, thread, text)
   const message = `the agent ${call.agent} ended without an answer, because of ${haltedReason}${text}`
   return failed(call, "child_failed", message, { metadata: { haltedReason } })

@@ -2,7 +2,14 @@
 import * as Effect from "effect/Effect"
 import { ToolError, type ToolErrorReason } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
-import { type Awaitable, type Handler, make, type ToolContext, type ToolExecutor } from "../tool/index.ts"
+import {
+  type Awaitable,
+  type Handler,
+  make,
+  type Returned,
+  type ToolContext,
+  type ToolExecutor
+} from "../tool/index.ts"
 import { isEffect } from "../async/index.ts"
 import { holds, type Law, law } from "./stores/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -18,15 +25,14 @@ const contextOf = (signal: AbortSignal): ToolContext => ({
   setPermissionMode: async () => {}
 })
 
-const settled = (answer: Awaitable<HandlerResult.HandlerResult>): Promise<HandlerResult.HandlerResult> =>
+const settled = (answer: Awaitable<Returned>): Promise<Returned> =>
   isEffect(answer) ? Effect.runPromise(answer) : Promise.resolve(answer)
 
 const executed = async (
   executor: ToolExecutor,
   handler: Handler | null,
   context = contextOf(new AbortController().signal)
-): Promise<HandlerResult.HandlerResult> =>
-  settled(executor.execute(make({ name: "probe", handler }), { x: 1 }, context))
+): Promise<Returned> => settled(executor.execute(make({ name: "probe", handler }), { x: 1 }, context))
 
 const outcomes: ReadonlyArray<HandlerResult.HandlerResult> = [
   HandlerResult.ok({ deep: [1, 2] }),

@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import { ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
+import { isReturned, type Returned } from "./Returned.ts"
 import type { Tool, ToolExecutor } from "./toolContract.ts"
 import { describe } from "../toolResult/index.ts"
 
@@ -50,8 +51,8 @@ export const inProcess: ToolExecutor = {
   }
 }
 
-const checked = (tool: Tool, value: unknown): HandlerResult.HandlerResult =>
-  HandlerResult.isHandlerResult(value)
+const checked = (tool: Tool, value: unknown): Returned =>
+  isReturned(value)
     ? value
     : failed(
         "invalid_return",

@@ -4,6 +4,7 @@ import { ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
 import { checkTool } from "./toolChecks.ts"
+import { isReturned, type Returned } from "./Returned.ts"
 import { type ArgumentsOf, make } from "./Tool.ts"
 import type { Described, Keyed } from "./toolDefinition.ts"
 import type { Parameters, Tool, ToolContext } from "./toolContract.ts"
@@ -54,5 +55,5 @@ const promisedEffect = (toolName: string): HandlerResult.Failed =>
     })
   )
 
-const asResult = (value: unknown): HandlerResult.HandlerResult =>
-  HandlerResult.isBranded(value) ? (value as HandlerResult.HandlerResult) : HandlerResult.ok(value)
+const asResult = (value: unknown): Returned =>
+  HandlerResult.isBranded(value) || isReturned(value) ? (value as Returned) : HandlerResult.ok(value)

@@ -1,11 +1,11 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { childWaitIn, suspending } from "./childWait.ts"
 export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
 export type { CallPlace } from "./idempotencyKey.ts"
 export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
 export { submittedMessage } from "./submittedResult.ts"
 export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
-export { taskHandle, taskIn } from "./taskHandle.ts"
+export { ChildWaits, isReturned, handlerResultOf, TaskBegan } from "./Returned.ts"
+export type { Returned } from "./Returned.ts"
 export { make } from "./Tool.ts"
 export type {
   Awaitable,

@@ -5,9 +5,9 @@ import type * as Effect from "effect/Effect"
 import type { AnySpan } from "effect/Tracer"
 import type { Adapter, Fallback, Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
-import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { Returned } from "./Returned.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
+import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
 /**
  * The second argument of a handler.
@@ -53,9 +53,9 @@ export interface ChatHandle {
   /** Sends an input as the user would; resolves with its first receipt, as soon as the input is stored or rejected. */
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
-  readonly subagent?: ((call: SubagentCall) => Promise<HandlerResult.HandlerResult>) | undefined
+  readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */
-  readonly background?: ((call: BackgroundCall) => Awaitable<HandlerResult.HandlerResult>) | undefined
+  readonly background?: ((call: BackgroundCall) => Awaitable<Returned>) | undefined
 }
 
 /** A call whose work can become a background task; `key` is the call's idempotency key. */
@@ -87,7 +87,7 @@ export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
  * **Contract**: return one of the four outcomes. A throw is caught and becomes a `handler_raised` tool error; any other
  * return value becomes `invalid_return`.
  */
-export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<HandlerResult.HandlerResult>
+export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<Returned>
 
 /** One issue of a call's arguments: its path and its message. */
 interface ArgumentIssue {
@@ -122,6 +122,10 @@ export interface Tool {
   readonly onUnknown: OnUnknown
   readonly provider?: ProviderToolPart | undefined
   readonly background?: BackgroundWork | undefined
+  /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */
+  readonly handoff?: AgentRef | undefined
+  /** The name of the agent that a call starts as a sub-agent; the tools of `Agents.subagent` have it. */
+  readonly subagent?: string | undefined
 }
 
 /** The work of a tool whose calls can become background tasks, and the milliseconds after which a call does. */
@@ -180,11 +184,7 @@ export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Re
  * set no deadline, retry nothing.
  */
 export interface ToolExecutor {
-  readonly execute: (
-    tool: Tool,
-    args: Record<string, unknown>,
-    context: ToolContext
-  ) => Awaitable<HandlerResult.HandlerResult>
+  readonly execute: (tool: Tool, args: Record<string, unknown>, context: ToolContext) => Awaitable<Returned>
 }
 
 /** The inputs of a step beside the thread; `Engine.make` makes an engine. */

@@ -150,11 +150,14 @@ test("SUB4 a stop of the parent ends the child too", async () => {
   expect(liveChildren(troupe)).toEqual([])
 })
 
-test("a tool of an agent that the Troupe lacks is refused at the start", async () => {
+test("a tool of an agent that the Troupe lacks is refused at the start, and a copy of the tool as well", async () => {
   const { options } = delegation(check, answering)
-  await expect(check.troupe({ ...options, tools: [subagent("reserch")] })).rejects.toThrow(
-    /tools\.0: starts the agent reserch, which is unknown; did you mean research\?/
-  )
+  const unknown = subagent("reserch")
+  for (const tools of [[unknown], [{ ...unknown, timeoutMs: 5_000 }]]) {
+    await expect(check.troupe({ ...options, tools })).rejects.toThrow(
+      /tools\.0: starts the agent reserch, which is unknown; did you mean research\?/
+    )
+  }
 })
 
 test("SUB6 a list leaves children out unless it is asked for them, and a deletion removes them with their root", async () => {

@@ -4,12 +4,13 @@ import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { ToolExecution } from "../../src/call/handlerRun.ts"
+import type { Returned } from "../../src/tool/Returned.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { hop } from "../double/hop.ts"
 import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
 const executing = (handler: Handler, args: Record<string, unknown> | null = {}, parameters: object = {}) => {
-  const settled: Array<HandlerResult> = []
+  const settled: Array<Returned> = []
   const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
   const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
   const execution = new ToolExecution(
@@ -37,7 +38,7 @@ test("EXEC1 `settled` is called once, at once for a value, later for a promise o
 })
 
 test("EXEC1 an executor that answers twice settles once", async () => {
-  const settled: Array<HandlerResult> = []
+  const settled: Array<Returned> = []
   const answersTwice = {
     // oxlint-disable-next-line unicorn/no-thenable -- a foreign promise that breaks its contract
     then: (resolve: (value: HandlerResult) => void) => {
@@ -45,7 +46,7 @@ test("EXEC1 an executor that answers twice settles once", async () => {
       resolve(ok(2))
     }
   }
-  const toolExecutor = { execute: () => answersTwice as unknown as Promise<HandlerResult> }
+  const toolExecutor = { execute: () => answersTwice as unknown as Promise<Returned> }
   const toolCall = { id: "c0", name: "t", arguments: {} }
   const options = resolveOptions(Engine.make({}), { toolExecutor })
   new ToolExecution(

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { error, ok } from "../../src/values/HandlerResult.ts"
+import type { Returned } from "../../src/tool/Returned.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Parameters, Tool, ToolContext } from "../../src/tool/toolContract.ts"
@@ -19,7 +20,7 @@ const context: ToolContext = {
   setPermissionMode: async () => {}
 }
 
-const handled = async (made: Tool, args: Record<string, unknown> = {}): Promise<HandlerResult> => {
+const handled = async (made: Tool, args: Record<string, unknown> = {}): Promise<Returned> => {
   const returned = made.handler?.(args, context)
   if (returned === undefined) throw new Error("no handler")
   return Effect.isEffect(returned) ? Effect.runPromise(returned) : returned

@@ -2,7 +2,8 @@ import { Process } from "@troupe/otp"
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import { ToolError } from "../../src/errors/ChatError.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
+import type { Returned } from "../../src/tool/Returned.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { inProcess } from "../../src/tool/ToolExecutor.ts"
 import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
@@ -18,7 +19,7 @@ const context: ToolContext = {
   setPermissionMode: async () => {}
 }
 
-const executed = async (handler: Handler | null): Promise<HandlerResult> => {
+const executed = async (handler: Handler | null): Promise<Returned> => {
   const returned = inProcess.execute(make({ name: "t", handler }), { x: 1 }, context)
   return Effect.isEffect(returned) ? Effect.runPromise(returned) : returned
 }
