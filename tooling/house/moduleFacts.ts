@@ -99,7 +99,8 @@ const docOfLocal = (name: string, text: string): string | undefined => {
   return declaration === null ? undefined : docAbove(declaration.index, text)
 }
 
-const docAbove = (start: number, text: string): string | undefined => {
+/** The doc comment that ends right before an offset, without the stars; a module header is none. */
+export const docAbove = (start: number, text: string): string | undefined => {
   const above = text.slice(0, start).trimEnd()
   const begin = above.lastIndexOf("/**")
   if (!above.endsWith("*/") || begin < 0 || above.indexOf("*/", begin) !== above.length - 2) return undefined

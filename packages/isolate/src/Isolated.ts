@@ -54,30 +54,32 @@ export type IsolatedHandler<A = Record<string, unknown>> = (args: A, context: Is
 /** The options of a tool without its handler. */
 type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | "parameters" | "key">
 
-/**
- * An isolated tool.
- *
- * **Units and defaults**
- *
- * - `export`: the name of the module's function, default `"default"`
- * - `graceMs`: how long the function may continue after its signal was aborted, in milliseconds; default 100
- * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
- *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
- *   `NODE_OPTIONS` (only flags that load modules or restrict the program), `NODE_COMPILE_CACHE`, and variables to start programs on Windows
- * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
- * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
- *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth
- */
+/** An isolated tool. */
 export interface IsolatedOptions<P extends Tool.Parameters = Readonly<Record<string, unknown>>> extends ToolOptions {
+  /** The schema of the arguments, as for any tool. Default: the tool has no arguments. */
   readonly parameters?: P | undefined
+  /** Returns the key of calls that run one after another, as for any tool. Default: no key. */
   readonly key?: ((args: Tool.ArgumentsOf<P>) => string | undefined) | undefined
+  /** Where the function runs: in a worker thread or in a child process. */
   readonly isolate: Isolation
   /** The module of the function, as a URL such as `new URL("./hash.ts", import.meta.url)`. */
   readonly module: URL | string
+  /** The name of the module's function. Default: `"default"`. */
   readonly export?: string | undefined
+  /** How long the function may continue after its signal was aborted, in milliseconds. Default: 100. */
   readonly graceMs?: number | undefined
+  /**
+   * All environment variables that the function sees. Default: a short list of this program's own, without secrets: `PATH`,
+   * `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`, `NODE_OPTIONS`
+   * (only flags that load modules or restrict the program), `NODE_COMPILE_CACHE`, and variables to start programs on Windows.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** How large the JavaScript heap may become, in MiB, a whole number. Default: 512. Buffers are not counted. */
   readonly maxMemoryMb?: number | undefined
+  /**
+   * How many bytes a result or a progress value may have when it is copied, at least 1,024. Default: 4,194,304 (4 MiB). The
+   * message of an error is cut to a quarter as many characters, its stack to an eighth.
+   */
   readonly maxResultBytes?: number | undefined
 }
 

@@ -10,7 +10,6 @@ export interface PlaceListener {
   readonly ended: (reason: string) => void
 }
 
-/** The limits of a place. */
 export interface PlaceLimits {
   readonly env: Readonly<Record<string, string>>
   readonly maxMemoryMb: number

@@ -9,7 +9,6 @@
 import { deserialize, serialize } from "node:v8"
 import type { FromPlace, SentResult } from "./job.ts"
 
-/** The bytes of a nonce. */
 export const nonceBytes = 16
 
 /** The maximum bytes of a signed message whose content has at most `maxBytes`. */

@@ -29,6 +29,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done`
 
 /** The options of `ChildProcess.prototype.spawn`, which every asynchronous function of `node:child_process` calls. */
 interface SpawnOptions {
+  /** Whether the program may outlive this one. */
   readonly detached?: boolean | undefined
 }
 

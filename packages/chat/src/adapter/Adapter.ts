@@ -9,16 +9,18 @@ import type { Request } from "../model/index.ts"
 
 export { eventsOf } from "./adapterStream.ts"
 
-/**
- * The options of an adapter, beside the request.
- *
- * **Details**: `signal` is created on first use. It is aborted when the rest of the reply is not needed (cancel, timeout,
- * reader gone). `adapterOptions` are the engine's, overridden by the call's.
- */
+/** The options of an adapter, beside the request. */
 export interface AdapterOptions {
+  /**
+   * Aborted when the rest of the reply is not needed: after a cancel, a timeout, or when the reader has left. It is created on
+   * first use.
+   */
   readonly signal: AbortSignal
+  /** The id of the run that the request is for. */
   readonly requestId: string
+  /** Whether the adapter sends `raw_chunk` events with the parts of the provider. */
   readonly includeRawChunks: boolean
+  /** The options of the engine for its adapter, overridden by those of the call. */
   readonly adapterOptions: Readonly<Record<string, unknown>>
 }
 
@@ -34,7 +36,7 @@ export interface AdapterOptions {
  * request cannot be opened. Throw one in place of the first event when the request fails before its first content: then
  * it is sent again, or to a fallback. Later, report failures as `error` events and end with one
  * `message_completed`. The sequence starts with one `message_started`. A text that starts with a `text_delta`, even an
- * empty one, is completed by one `text_completed` (TEXT1). When a reply is more than a text and its calls, the `message` of
+ * empty one, is completed by one `text_completed`. When a reply is more than a text and its calls, the `message` of
  * `message_completed` has its `parts` in their order; its reasoning also streams as `reasoning_delta` events. Each call of a reply has an
  * id of its own: of two completed calls with one id, the last replaces the first. A completed call
  * with `metadata.approval` is the provider's question whether it may run the call itself; its result has the outcome `completed` only if a

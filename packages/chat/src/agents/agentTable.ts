@@ -25,7 +25,9 @@ export interface Serving {
 
 /** The options of a Troupe that are about agents. */
 export interface AgentOptions {
+  /** The agents that can serve a conversation, by name. Default: none. */
   readonly agents?: AgentDefinitions | undefined
+  /** The agent of conversations that begin without the name of one. Default: none. */
   readonly agent?: string | undefined
 }
 

@@ -11,27 +11,27 @@ import { findingsFor, flag, ToolError, unknownOption, ValidationError } from "..
 import { make, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
-/**
- * The tool of a sub-agent.
- *
- * - `name`: the name of the tool
- * - `description`: what the agent is for, for the model that calls it
- * - `maxDepth`: how many chats may be below one another, under the chat of the user
- * - `maxChildren`: how many children of one chat may run at once
- * - `timeoutMs`: the deadline of one call, in milliseconds
- * - `events`: whether the stream of the parent has the events of the child, and its view the child's text and calls
- * - `background`: whether a call becomes a background task, as for any tool; the child of a task sends no `events`
- *
- * **Units and defaults**: `name` is the name of the agent. `maxDepth` is 3, `maxChildren` is 8. `timeoutMs` is 600,000, ten minutes;
- * `Infinity` is no deadline. `events` is `false`.
- */
+/** The tool of a sub-agent. */
 export interface SubagentOptions {
+  /** The name of the tool. Default: the name of the agent. */
   readonly name?: string | undefined
+  /** What the agent is for; the model that calls it reads this. Default: only the name of the agent. */
   readonly description?: string | undefined
+  /**
+   * How many chats may be below one another, under the chat of the user. Default: 3. A deeper call fails, and the model reads the
+   * bound.
+   */
   readonly maxDepth?: number | undefined
+  /** How many children of one chat may run at once. Default: 8. A further call fails, and the model reads the bound. */
   readonly maxChildren?: number | undefined
+  /** The deadline of one call, in milliseconds; `Infinity` is no deadline. Default: 600,000, ten minutes. */
   readonly timeoutMs?: number | undefined
+  /** Whether the stream of the parent has the events of the child, and its view the child's text and calls. Default: `false`. */
   readonly events?: boolean | undefined
+  /**
+   * Whether a call becomes a background task, at once or after some milliseconds, as for any tool. The child of a task sends no
+   * `events`. Default: it does not.
+   */
   readonly background?: true | { readonly afterMs: number } | undefined
 }
 

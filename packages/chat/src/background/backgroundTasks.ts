@@ -61,7 +61,6 @@ export interface TaskedChat {
 export interface TasksHome {
   readonly clock: Clock.Clock
   readonly maxTasks: number
-  /** The supervisor of tasks. */
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
   readonly subagent: ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<Returned>) | undefined

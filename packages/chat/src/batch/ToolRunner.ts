@@ -46,6 +46,7 @@ export interface ToolRunnerOptions extends Pick<
   | "system"
   | "tracing"
 > {
+  /** Has the tools, and the defaults of the options. */
   readonly engine?: Engine.Engine | undefined
 }
 

@@ -34,7 +34,6 @@ export interface IntentJournal {
   readonly over: (position: number, outcome: ToolOutcome, goesOn: boolean) => void
 }
 
-/** The input of a batch. */
 export interface ToolBatchInput {
   readonly toolCalls: ReadonlyArray<ToolCall>
   /** The random id of the step or the batch; without one, idempotency keys contain `messageIndex` instead (KEY3). */

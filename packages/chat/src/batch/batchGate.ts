@@ -21,7 +21,6 @@ import type { RunOptions } from "../options/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
 import { isProviderApproval, type Tool } from "../tool/index.ts"
 
-/** The options of a gate. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
   /** A person decided about the calls: no question is asked, and the mode is ignored; the lists still apply. */
   readonly permitted?: boolean | undefined
@@ -56,7 +55,6 @@ export interface Judged {
   readonly tool: Tool | undefined
 }
 
-/** The gate of one batch. */
 export class BatchGate {
   readonly #gate: Gate
   readonly #leaving = new AbortController()

@@ -91,11 +91,9 @@ export interface RestoredCalls {
   readonly cancelled: (slot: Slot) => void
 }
 
-/** The owner of the slots. */
 export interface SlotOwner {
   /** Whether a handler may start. */
   readonly mayStart: boolean
-  /** A slot has changed. */
   readonly changed: () => void
   /** A handler asks to set a permission mode. */
   readonly requestMode: (slot: Slot, mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>

@@ -12,7 +12,6 @@ import type { ChatContext } from "../loop/index.ts"
 import { rootOf } from "../record/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
-/** The bounds of each tree. */
 export interface TreeBounds {
   readonly maxTreeChildren: number
   readonly maxTreeRequests: number

@@ -35,13 +35,12 @@ interface Encoded {
 /** A decoded value with its type. */
 type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
 
-/**
- * The options of encoding.
- *
- * - `unencodable`: how to treat an inner value that has no JSON form: `"refuse"` rejects the whole value (the default),
- *   `"describe"` replaces the inner value by a word in brackets, for display only
- */
+/** How values without a JSON form are encoded. */
 interface EncodeOptions {
+  /**
+   * What happens to an inner value that has no JSON form. `"refuse"` rejects the whole value; `"describe"` replaces the inner
+   * value by a word in brackets, for display only. Default: `"refuse"`.
+   */
   readonly unencodable?: "refuse" | "describe" | undefined
 }
 

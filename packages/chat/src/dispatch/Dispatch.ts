@@ -27,18 +27,15 @@ export const halt = (reason: unknown): Halt => ({ type: "halt", reason })
 /** Whether a result is the dispatcher's own, and not the runner's. */
 export const isFailure = (result: unknown): result is Failure => isOwn(result)
 
-/**
- * How a batch is run.
- *
- * - `schedule`: `effects`, the default, or `reference`, the order and the state of the original dispatcher
- * - `haltOrder`: which of several halts counts: `call`, the default, is the first in call order, `observed` the first in time
- * - `system`: the system whose clock counts the timeouts; by default the host's clock
- * - `signal`: ends the batch when it is aborted, without waiting for calls
- */
+/** How a batch is run. */
 interface DispatchOptions {
+  /** `"reference"` has the order and the state of the original dispatcher. Default: `"effects"`. */
   readonly schedule?: "effects" | "reference" | undefined
+  /** Which of several halts counts: `"call"`, the first in call order, or `"observed"`, the first in time. Default: `"call"`. */
   readonly haltOrder?: HaltOrder | undefined
+  /** The system whose clock counts the timeouts. Default: the host's clock. */
   readonly system?: System.System | undefined
+  /** Ends the batch when it is aborted, without waiting for calls. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -34,9 +34,13 @@ import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dis
 
 /** The complete options of a batch. */
 export interface DispatchRunOptions {
+  /** The order in which calls start and end. */
   readonly schedule: "effects" | "reference"
+  /** Which of several halts counts; the first in call order if it is `undefined`. */
   readonly haltOrder: HaltOrder | undefined
+  /** Has the processes of the calls, and the clock of their timeouts. */
   readonly system: System.System
+  /** Ends the batch when it is aborted. */
   readonly signal: AbortSignal | undefined
   /** The verdicts of the gate; calls after a halt have none. */
   readonly verdicts: ReadonlyArray<GateVerdict>

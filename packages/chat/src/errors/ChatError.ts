@@ -87,6 +87,7 @@ export class AdapterError extends TroupeError<AdapterErrorReason> {
 
   static readonly reasons: ReadonlyArray<AdapterErrorReason> = Object.freeze(adapterReasons)
 
+  /** Whether a value is one of the reasons of an adapter's error. */
   static isReason(value: unknown): value is AdapterErrorReason {
     return adapterReasons.some((reason) => reason === value)
   }

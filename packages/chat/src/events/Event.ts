@@ -210,7 +210,7 @@ const RequestDelayed = z
   .readonly()
 export type RequestDelayed = z.infer<typeof RequestDelayed>
 
-/** The events of an adapter. */
+/** What an adapter yields: the parts of a reply as they arrive, and one `message_completed` at its end. */
 export const AdapterEvent = z.discriminatedUnion("type", [
   MessageStarted,
   TextDelta,

@@ -131,7 +131,7 @@ export class StreamCollector {
     return this.#loop.halt
   }
 
-  /** The result of the chat. */
+  /** The `ChatResult` of the events so far; `undefined` before `chat_completed`. */
   get chatResult(): ChatResult | undefined {
     return this.#loop.chatResult
   }

@@ -23,11 +23,15 @@ interface Running<Output> {
   readonly output: () => Output | undefined
 }
 
+/** What a stream of events starts, and what ends it. */
 interface Options<Output> {
   /** Starts the process. Called with the first `next` (STREAM-R5). */
   readonly start: () => Running<Output>
+  /** Cancels the run when it is aborted. */
   readonly signal: AbortSignal | undefined
+  /** How long `return` waits for the end of the run, in milliseconds. */
   readonly drainMs: number
+  /** Closed when the run is over, with its failure. */
   readonly trace: { readonly close: (failure: { readonly error: unknown } | undefined) => void } | undefined
 }
 
@@ -48,6 +52,7 @@ export class EventStream<Output = unknown> extends Channel.Reader<Event> {
     this.#options = options
   }
 
+  /** Resolves with the next event; the first call starts the run. Rejects with the error that ended the run. */
   next(): Promise<IteratorResult<Event, undefined>> {
     return this.#running === undefined && !this.#outlet.over ? this.#first() : this.#outlet.next()
   }
@@ -87,6 +92,7 @@ export class EventStream<Output = unknown> extends Channel.Reader<Event> {
     })
   }
 
+  /** Cancels the run, and resolves when it has ended, at the latest after `drainMs`. */
   async return(): Promise<IteratorResult<Event, undefined>> {
     this.#outlet.leave()
     if (this.#running !== undefined) {

@@ -278,7 +278,7 @@ const callHook = (hook: unknown, payload: unknown, run: HookRun) =>
     throw hook instanceof TypeError ? hook : new TypeError("a hook is a function; groups are for the events of tools")
   }, run)
 
-/** The events of hooks. */
+/** What hooks can be called for, such as `PreToolUse`. */
 export type HookEvent = keyof Payloads
 
 /** The events about a tool call; their hooks can be grouped by the names of tools. */

@@ -70,7 +70,6 @@ export interface Suspended {
   readonly expiresMs: number | undefined
 }
 
-/** The verdict of the gate. */
 export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly type: "aborted" }
 
 /** Whether these options require a gate. */

@@ -9,7 +9,6 @@
 /** The most levels of nesting. */
 const deepest = 100
 
-/** An error as it is shown. */
 export interface ShownError {
   readonly name: string
   readonly reason: string | undefined

@@ -3,33 +3,38 @@ import { beginningOf, type Finding, ValidationError } from "../errors/index.ts"
 import { buckets as allBuckets, type Conversation, isChildId, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 
-/**
- * The options of a list.
- *
- * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
- *   that have the prefix; in memory with those that have its part up to the first slash
- * - `search`: text in a message of the newest record, ignoring case
- * - `running`: if true, only conversations that ran when they were last written, or have background tasks or waiting inputs. On a database the
- *   cost of such a list grows with these conversations, not with all
- * - `bucket`: only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with
- *   the running conversations of all buckets
- * - `children`: whether the list has the conversations of sub-agents too; by default only for a prefix of their ids
- * - `limit`: conversations on a page, default 50
- * - `after`: the `next` of the previous page
- */
+/** Which conversations are listed, and how many. */
 export interface ListOptions {
+  /**
+   * The beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids that have the
+   * prefix; in memory with those that have its part up to the first slash. Default: all ids.
+   */
   readonly prefix?: string | undefined
+  /** Text in a message of the newest record, ignoring case. Default: any text. */
   readonly search?: string | undefined
+  /**
+   * If true, only conversations that ran when they were last written, or have background tasks or waiting inputs. On a database
+   * the cost of such a list grows with these conversations, not with all.
+   */
   readonly running?: boolean | undefined
+  /**
+   * Only conversations of these buckets, numbers of `Store.bucketOf`. With `running`, the cost on a database grows with the
+   * running conversations of all buckets.
+   */
   readonly bucket?: number | ReadonlyArray<number> | undefined
+  /** Whether the list has the conversations of sub-agents too. Default: only for a prefix of their ids. */
   readonly children?: boolean | undefined
+  /** The conversations on a page. Default: 50. */
   readonly limit?: number | undefined
+  /** The `next` of the previous page. Default: the first page. */
   readonly after?: string | undefined
 }
 
-/** The options of a history: entries after the entry `after`, at most `limit`, default 50. */
+/** Which entries of a conversation are read. */
 export interface HistoryOptions {
+  /** Only entries after the one with this number. Default: from the first. */
   readonly after?: number | undefined
+  /** The most entries. Default: 50. */
   readonly limit?: number | undefined
 }
 

@@ -23,21 +23,20 @@ export interface Wait extends RecordWait {
   readonly escalatedAt?: number | undefined
 }
 
-/**
- * The options of a list of waits.
- *
- * - `owner`: the beginning of the conversation's id, case-sensitive. If it ends with the first slash of the id, the cost on a
- *   database depends on the page only; otherwise it grows with what waits
- * - `kind`: only waits of this kind
- * - `agent`: only those of conversations with an agent of this name
- * - `limit`: waits on a page, default 50, at most 1,000
- * - `after`: the `next` of the previous page
- */
+/** The options of a list of waits. */
 export interface WaitOptions {
+  /**
+   * The beginning of the conversation's id, case-sensitive. If it ends with the first slash of the id, the cost on a database
+   * depends on the page only; otherwise it grows with what waits. Default: all ids.
+   */
   readonly owner?: string | undefined
+  /** Only waits of this kind. Default: all kinds. */
   readonly kind?: WaitKind | undefined
+  /** Only those of conversations with an agent of this name. Default: any. */
   readonly agent?: string | undefined
+  /** The waits on a page, at most 1,000. Default: 50. */
   readonly limit?: number | undefined
+  /** The `next` of the previous page. Default: the first page. */
   readonly after?: string | undefined
 }
 

@@ -17,14 +17,12 @@ import type * as ChatView from "../view/ChatView.ts"
 import type { Event } from "../events/index.ts"
 import type { Parameters } from "../tool/index.ts"
 
-/**
- * Whether the host or a client sets a permission mode.
- *
- * **Units and defaults**: without `within` the host sets the mode, and every mode is allowed. With `within` a client sets
- * it: a mode looser than `within` is refused. `"host"` is the mode that the host set last. A client may always set a mode
- * stricter than the present one.
- */
+/** Whether the host or a client sets a permission mode. */
 export interface SetModeOptions {
+  /**
+   * The loosest mode that a client may set; a looser one is refused. `"host"` is the mode that the host set last. A client may
+   * always set a mode stricter than the present one. Default: the host sets the mode, and every mode is allowed.
+   */
   readonly within?: Mode | "host" | undefined
 }
 
@@ -32,24 +30,27 @@ export interface SetModeOptions {
 /**
  * What a cancel ends.
  *
- * - `turn`: the turn, or the id of its input. Default: the turn that runs or, before it runs, the next one
- * - `tasks`: the background tasks of the chat too. Their ends wait in the inbox, and join the turn of the next input. Default: false
- *
  * **Details**: an input that steered a turn names that turn. A retry has the inputs that it answers.
  */
 export interface CancelOptions {
+  /** The turn, or the id of its input. Default: the turn that runs or, before it runs, the next one. */
   readonly turn?: string | { readonly id: string } | undefined
+  /**
+   * Whether the background tasks of the chat are cancelled too. Their ends wait in the inbox, and join the turn of the next
+   * input. Default: `false`.
+   */
   readonly tasks?: boolean | undefined
 }
 
-/**
- * How an input is sent, and the schema of its answer: a zod schema, any Standard Schema, or a JSON Schema object.
- *
- * **Details**: the form of the answer is stored with the input, so that an input that waits or is retried has it too.
- * Inputs that steer the turn, and the answer to a question, keep it unless they have their own. It precedes the
- * `responseFormat` of the Troupe.
- */
+/** How an input is sent, and which form its answer has. */
 export interface AskOptions<A> extends SendOptions {
+  /**
+   * The schema of the answer: a zod schema, any Standard Schema, or a JSON Schema object. Default: the `responseFormat` of the
+   * Troupe, which it precedes.
+   *
+   * **Details**: it is stored with the input, so that an input that waits or is retried has it too. Inputs that steer the turn,
+   * and the answer to a question, keep the schema of the turn unless they have their own.
+   */
   readonly schema?: Parameters<A> | undefined
 }
 

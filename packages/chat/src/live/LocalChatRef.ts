@@ -37,8 +37,12 @@ import { fileFinding, type Message, type Thread, type UserMessage } from "../mod
 import * as ChatView from "../view/ChatView.ts"
 import * as Threads from "../model/Thread.ts"
 
-/** The options that a turn has for itself. */
+/** The options of a turn in place of the Troupe's. */
 interface OwnOptions {
+  /**
+   * The options that the turn has for itself. Default: those of the Troupe. They do not apply to an input that steers another
+   * turn.
+   */
   readonly options?: TurnOptions | undefined
 }
 
@@ -72,7 +76,6 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.context?.thread ?? Threads.empty
   }
 
-  /** `options` are those that the turn has for itself. They do not apply to an input that steers another turn. */
   send<A = unknown>(input: UserInput, given: AskOptions<A> & OwnOptions = {}): LiveTurn<A> {
     const { schema, ...options } = argumentChecks.ask(given, ["whenBusy", "id", "model", "schema", "options"])
     const said = this.#message(input)
@@ -80,7 +83,7 @@ export class LocalChatRef implements ChatRef {
     return this.#send(message, { ...options, answers: this.#chat.question }).answering(schema)
   }
 
-  /** The input of a tool's handler, which begins no chain (CHAIN1). */
+  /** Sends the input of a tool's handler, which joins the running turn, or begins one that counts for the last input of a person. */
   note(input: UserInput, options: SendOptions = {}): LiveTurn {
     const given = argumentChecks.ask(options, ["whenBusy", "id", "model"])
     return this.#send(sentByTool(this.#message(input)), { whenBusy: "steer", ...given })
@@ -146,10 +149,12 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.release()
   }
 
-  /** `input` is a message of the user that follows the results in the same turn. */
   submitToolResults(
     results: Readonly<Record<string, unknown>>,
-    given?: OwnOptions & { readonly input?: UserInput | undefined }
+    given?: OwnOptions & {
+      /** A message of the user that follows the results in the same turn. Default: none. */
+      readonly input?: UserInput | undefined
+    }
   ): LiveTurn {
     argumentChecks.results(results)
     const { options, input } = argumentChecks.turn(given, ["options", "input"]) ?? {}
@@ -173,14 +178,13 @@ export class LocalChatRef implements ChatRef {
     return attached
   }
 
-  /**
-   * `options` are those of the turn that the decision begins: the turn that suspended the call had its own. With `renew` that turn begins
-   * a new chain: the limits count anew (CHAIN2).
-   */
   approve(
     toolCallId: string,
     decision: Decision,
-    given?: OwnOptions & { readonly renew?: boolean | undefined }
+    given?: OwnOptions & {
+      /** Whether the limits of the chain count anew from the turn that the decision begins. Default: `false`. */
+      readonly renew?: boolean | undefined
+    }
   ): LiveTurn {
     argumentChecks.toolCallId(toolCallId)
     const { options, renew } = argumentChecks.turn(given, ["options", "renew"]) ?? {}
@@ -287,12 +291,12 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.view.snapshot()
   }
 
-  /** The small object that is printed for a chat (SHOWN1). */
+  /** The small object that is printed for a chat. */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("LocalChatRef", this.toJSON(), options, inspect)
   }
 
-  /** The JSON form of a chat (SHOWN2). */
+  /** The JSON form of a chat. */
   toJSON(): {
     readonly id: string
     readonly process: string | undefined

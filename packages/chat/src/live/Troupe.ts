@@ -407,12 +407,12 @@ export class RunningTroupe {
     return this.#stopping
   }
 
-  /** The small object that is printed for a Troupe (SHOWN1). */
+  /** The small object that is printed for a Troupe. */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("Troupe", { system: this.system, stopped: this.#stopping !== undefined }, options, inspect)
   }
 
-  /** The JSON form of a Troupe (SHOWN2). */
+  /** The JSON form of a Troupe. */
   toJSON(): { readonly system: string; readonly stopped: boolean } {
     return { system: this.system.name, stopped: this.#stopping !== undefined }
   }

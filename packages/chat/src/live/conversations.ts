@@ -30,18 +30,22 @@ import { type ThreadInput, unpaired } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** The entry at which a fork begins, the id of the fork, and its agent. */
+/** Where a fork begins, and what it becomes. */
 export interface ForkOptions {
+  /** The entry at which the fork begins. Default: the newest entry without an open step. */
   readonly at?: number | undefined
+  /** The id of the new conversation. Default: a generated one. */
   readonly id?: string | undefined
+  /** The name of the agent of the new conversation. Default: that of the entry. */
   readonly agent?: string | undefined
 }
 
 /** The id and the agent of a new conversation. */
 export type BeginOptions = Pick<ForkOptions, "id" | "agent">
 
-/** Whether a rewind cancels a running turn; by default the rewind is refused then. */
+/** How a rewind treats a running turn. */
 export interface RewindOptions {
+  /** Whether the rewind cancels a running turn. Default: `false`, the rewind is refused with `busy`. */
   readonly cancel?: boolean | undefined
 }
 

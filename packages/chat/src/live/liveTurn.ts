@@ -105,7 +105,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     return this.#end !== undefined && "error" in this.#end ? this.#end : undefined
   }
 
-  /** The turn's result (TURN3). */
+  /** Resolves with the result of the turn. Rejects with the error that ended the turn. */
   async result(): Promise<ChatResult> {
     await this.ended
     const end = this.#end
@@ -137,7 +137,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     this.#published(event)
   }
 
-  /** Adds an event of a child; after `chat_completed` there are none (NEST1). */
+  /** Adds an event of a child; after `chat_completed` there are none. */
   pass(event: Event): void {
     if (this.#result === undefined && this.#end === undefined) this.#emit(event)
   }
@@ -163,7 +163,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     )
   }
 
-  /** Makes this turn follow `leader`, which its input steered (TURN4). */
+  /** Makes this turn follow `leader`, which its input steered. */
   follow(leader: LiveTurn): void {
     if (this.#end !== undefined) return
     if (leader.#end !== undefined) return this.#finish(leader.#end)
@@ -171,21 +171,22 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     leader.#followers.push(this)
   }
 
-  /** The small object that is printed for a turn (SHOWN1). */
+  /** The small object that is printed for a turn. */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("LiveTurn", this.toJSON(), options, inspect)
   }
 
-  /** The JSON form of a turn (SHOWN2). */
+  /** The JSON form of a turn. */
   toJSON(): { readonly id: string; readonly status: LiveTurn["status"]; readonly over: boolean } {
     return { id: this.id, status: this.status, over: this.over }
   }
 
+  /** Resolves with the next event of the turn. Rejects with the error that ended the turn. */
   next(): Promise<IteratorResult<Event, undefined>> {
     return this.#events.next()
   }
 
-  /** Detaches (TURN2). */
+  /** Detaches the reader; the turn continues. */
   return(): Promise<IteratorResult<Event, undefined>> {
     return this.#events.return()
   }

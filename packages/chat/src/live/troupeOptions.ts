@@ -117,27 +117,29 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
 /**
  * The options of a Troupe: an engine's parts, the options of its chats, and their store.
  *
- * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. The supervisor
- * of chats is restarted after more than `maxRestarts` crashes of chats in `maxSeconds`: 3 in 5. Chats report unknown tools
- * to the model (`onUnknownTool: "continue"`) by default, and run tools by their effects (`schedule: "effects"`). Three
- * replies in a row whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0
- * for no bound). A chat waits for its user without limit, unless `suspendedTtlMs` is set; the user's answer is a message
- * (`answer: "user_message"`).
+ * **Units and defaults**: some options of chats have other defaults in a Troupe. Chats report unknown tools to the model
+ * (`onUnknownTool: "continue"`), and run tools by their effects (`schedule: "effects"`). Three replies in a row whose calls all
+ * failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound).
  */
 export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof EngineOptions | "signal" | "requestId"> {
+  /** Where conversations are kept. Default: in memory, with a log. */
   readonly store?: Store.Store | undefined
   /** The agents that can serve a conversation, by name. Default: none. */
   readonly agents?: AgentDefinitions | undefined
   /** The agent of conversations that begin without the name of one. Default: none; the Troupe's own options serve them. */
   readonly agent?: string | undefined
+  /** The system that the chats run in. Default: a new one, which `stop` stops too. */
   readonly system?: System.System | undefined
+  /** The name of the new system. Default: `"troupe"`. */
   readonly name?: string | undefined
+  /** How many crashes of chats `maxSeconds` may have before the supervisor of chats is restarted. Default: 3. */
   readonly maxRestarts?: number | undefined
+  /** The seconds in which crashes of chats are counted. Default: 5. */
   readonly maxSeconds?: number | undefined
   /**
-   * How long a chat waits for the user's answer, or for tool results, in milliseconds. Afterwards the question is
-   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time
-   * also counts while the program does not run. `Infinity` is no limit.
+   * How long a chat waits for the user's answer, or for tool results, in milliseconds. Default: `Infinity`, no limit. Afterwards
+   * the question is withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`.
+   * The time also counts while the program does not run.
    */
   readonly suspendedTtlMs?: number | undefined
   /**
@@ -154,7 +156,9 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * rejection are reported as a crash.
    */
   readonly onEscalate?: ((wait: Store.Lists.Wait) => unknown) | undefined
-  /** Where the answer to a tool's question goes: into a message after it, or into the call's result. */
+  /**
+   * Where the answer to a tool's question goes: into a message after it, or into the call's result. Default: `"user_message"`.
+   */
   readonly answer?: AnswerForm | undefined
   /**
    * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not

@@ -85,7 +85,6 @@ export class TurnTable {
     return Array.from(this.#turns.all.values()).filter(({ over }) => !over)
   }
 
-  /** All turns. */
   get all(): ReadonlyArray<LiveTurn> {
     return Array.from(this.#turns.all.values())
   }

@@ -115,7 +115,6 @@ export interface Saving extends Omit<Named, "settled"> {
   readonly record: Conversation
 }
 
-/** The end of a turn. */
 export interface TurnEnd {
   readonly turn: string
   readonly result: Held<ChatResult> | undefined

@@ -124,7 +124,7 @@ const mediaForm = (part: ImagePart | FilePart): object => {
  * The parts of a reply, in its order.
  *
  * **Details**: every reply has them, also one that was stored without `parts`: its reasoning comes first, then its content,
- * then its calls (MSGPARTS1, MSGPARTS2).
+ * then its calls.
  *
  * @example
  * ```ts import.meta.vitest
@@ -146,7 +146,7 @@ export const parts = (message: AssistantMessage): ReadonlyArray<AssistantPart> =
 
 const callPart = (toolCallId: string): AssistantPart => ({ type: "tool_call", toolCallId })
 
-/** The parts of a reply that has none (MSGPARTS2). */
+/** The parts of a reply that has none. */
 const viewed = ({ content, metadata }: AssistantMessage): ReadonlyArray<AssistantPart> => {
   const said: ReadonlyArray<ContentPart> = typeof content === "string" ? textParts(content) : content
   return [

@@ -175,7 +175,7 @@ export const SystemMessage = z
   .readonly()
 export type SystemMessage = z.infer<typeof SystemMessage>
 
-/** The message of a user. */
+/** What a user sends: a text, or parts with images and files. */
 export const UserMessage = z
   .object({ role: z.literal("user"), content, name: z.string().optional(), metadata })
   .readonly()

@@ -53,8 +53,9 @@ export interface Observation {
   readonly kill: (id: string) => Promise<void>
 }
 
-/** The options of an observation: how many processes a tree shows at most, 500 by default. */
+/** The bounds of an observation. */
 interface ObservationOptions {
+  /** How many processes a tree shows at most. Default: 500. */
   readonly maxProcesses?: number | undefined
 }
 

@@ -15,10 +15,11 @@ import type { Tracing } from "./Tracing.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
 import type { Parameters, ProviderTool, Tool, ToolExecutor } from "../tool/index.ts"
 
-/** Options of one step. */
+/** How one step asks the model and runs its tool calls. */
 export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
   readonly mode?: "auto" | "manual" | undefined
+  /** The name of the model. Default: the engine's, else that of the adapter. */
   readonly model?: string | undefined
   /** The system message of every request; it is not part of the thread. */
   readonly instructions?: string | undefined
@@ -27,14 +28,18 @@ export interface StepOptions {
    * same name replaces the engine's.
    */
   readonly tools?: ReadonlyArray<Tool | ProviderTool> | undefined
+  /** Whether the model must call a tool, and which. Default: the provider's, which leaves it to the model. */
   readonly toolChoice?: ToolChoice | undefined
+  /** The form of the answer: text, JSON, or a JSON Schema. Default: text. */
   readonly responseFormat?: ResponseFormat | undefined
   /**
    * The schema of the answer: a zod schema, any Standard Schema, or a JSON Schema object. It sets `responseFormat`, unless
    * that is given. `Chat.generate` and `Chat.run` then return the answer as `object`.
    */
   readonly schema?: Parameters | undefined
+  /** The randomness of the reply, from 0 to 2. Default: the provider's. */
   readonly temperature?: number | undefined
+  /** The most output tokens of one request. Default: the provider's. */
   readonly maxTokens?: number | undefined
   /** Parameters for the provider's body, overlaid on the engine's `params`. */
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
@@ -100,7 +105,9 @@ export interface StepOptions {
   readonly hooks?: Hooks | undefined
   /** How long one hook may take, in milliseconds; `Infinity` for no limit. Default 30,000. */
   readonly hookTimeoutMs?: number | undefined
+  /** Calls the handlers in place of the engine's executor. Default: the engine's, which calls them in this program. */
   readonly toolExecutor?: ToolExecutor | undefined
+  /** Makes the text that the model reads from a result. Default: the engine's, which makes JSON. */
   readonly toolResultEncoder?: ToolResultEncoder | undefined
   /**
    * Passed to tool handlers; replaces the engine's.
@@ -109,6 +116,7 @@ export interface StepOptions {
    * each tool call. The plain JSON object that it returns is stored in the `metadata` of the result. It must not throw.
    */
   readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** The id of the conversation, for handlers, hooks and spans. Default: none; in a live chat its id. */
   readonly sessionId?: string | undefined
   /** Default: a new random id, the same for all steps of a chat. */
   readonly requestId?: string | undefined
@@ -164,7 +172,7 @@ export type GenerateOptions = Omit<
 /** Options with the schema of an answer of this type. */
 export type Asking<Options, A> = Omit<Options, "schema"> & { readonly schema: Parameters<A> }
 
-/** Options of a chat. */
+/** How a chat runs its steps until it waits for the user again. */
 export interface ChatOptions extends StepOptions {
   /** The bound on model requests. Default: the engine's `params.maxTurns`, else 8. */
   readonly maxTurns?: number | undefined

@@ -35,38 +35,34 @@ interface Agent {
 
 /** What {@link Tracing} and its OpenTelemetry form have in common. */
 interface TraceOptions {
+  /** The span above the spans of a run. Default: none, or the active span of a `context`. */
   readonly parent?: Tracer.AnySpan | undefined
+  /** The agent's name, `gen_ai.agent.name`; or its name, id, description and version. Default: none. */
   readonly agent?: string | Agent | undefined
+  /** Whether spans have messages, arguments, results and the texts of errors. Default: `false`, messages stay out of traces. */
   readonly content?: boolean | undefined
 }
 
 /**
  * Where spans and measurements are sent.
  *
- * - `tracer`: creates spans; an Effect tracer, so that all of its exporters work
- * - `record`: called with each measurement of a metric
- * - `parent`: the parent span, if there is one
- * - `agent`: the agent's name, `gen_ai.agent.name`; or its name, id, description and version
- * - `content`: whether spans include messages, arguments, results and the texts of errors
- *
- * **Units and defaults**: `content` is `false`: messages stay out of traces. Without tracing there is no cost.
- *
  * **Gotchas**: exceptions of a tracer, and of `record`, change no run: each is a report of the system's `logger`.
  */
 export interface Tracing extends TraceOptions {
+  /** Creates spans; an Effect tracer, so that all of its exporters work. */
   readonly tracer: Tracer.Tracer
+  /** Called with each measurement of a metric. Default: nothing is measured. */
   readonly record?: ((metric: Metric, value: number, attributes: Attributes) => void) | undefined
 }
 
-/**
- * Options of {@link openTelemetry}, beside those of tracing.
- *
- * - `metrics`: the meter provider; without it there are no metrics
- * - `context`: the `context` of `@opentelemetry/api`. The active span is then the parent of a turn's span, and a handler's
- *   span is the active span while it runs
- */
+/** Options of {@link openTelemetry}, beside those of tracing. */
 interface OpenTelemetryOptions extends TraceOptions {
+  /** The meter provider. Default: there are no metrics. */
   readonly metrics?: MeterProvider | undefined
+  /**
+   * The `context` of `@opentelemetry/api`. The active span is then the parent of a turn's span, and a handler's span is the
+   * active span while it runs. Default: spans have no active parent.
+   */
   readonly context?: ContextApi | undefined
 }
 

@@ -39,7 +39,9 @@ const defaultName = "object"
 
 /** The options that say which form an answer must have. */
 interface AnswerOptions {
+  /** The schema of the answer, from which `responseFormat` is made. */
   readonly schema?: Parameters | undefined
+  /** The form of the answer; precedes `schema`. */
   readonly responseFormat?: ResponseFormat | undefined
 }
 
@@ -82,8 +84,11 @@ export const inForm = <Options extends LiveOptions>(options: Options, asked: Res
 
 /** The options of a run, with the live chat of the run. */
 interface LiveOptions {
+  /** The live chat of the run, if it has one. */
   readonly chat?: object | undefined
+  /** Whether a second pass asks for the answer in its form. */
   readonly structuredFinalize?: boolean | undefined
+  /** The form of the answer. */
   readonly responseFormat?: ResponseFormat | undefined
 }
 

@@ -95,7 +95,6 @@ const numeric = (value: unknown): number | undefined => (typeof value === "numbe
 const texts = (value: unknown): ReadonlyArray<string> | undefined =>
   Array.isArray(value) && value.every((text) => typeof text === "string") ? value : undefined
 
-/** The attributes of a response. */
 export const responseAttributes = ({ id, model, finishReason, usage }: Response): Attributes => ({
   "gen_ai.response.id": id,
   "gen_ai.response.model": model,

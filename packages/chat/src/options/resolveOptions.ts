@@ -32,11 +32,13 @@ export interface FamilySpending {
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
+  /** Has the adapter and its fallbacks. */
   readonly engine: Engine
   /** The name of the agent that they are of. */
   readonly agent?: string | undefined
   readonly mode: "auto" | "manual"
   readonly tools: ReadonlyArray<Tool>
+  /** The same tools, by name. */
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly toolExecutor: ToolExecutor
   readonly toolResultEncoder: ToolResultEncoder
@@ -66,10 +68,10 @@ export interface RunOptions extends ChatOptions {
   readonly family?: FamilySpending | undefined
   /**
    * Whether a handler may start now. When it returns false, the handler does not start, and its call has no outcome: the chat
-   * ends (HOME3).
+   * ends.
    */
   readonly mayAct?: (() => boolean) | undefined
-  /** How many requests the turns send that the runtime begins in a chain (CHAIN3); without it there is no bound. */
+  /** How many requests the turns send that the runtime begins in a chain; without it there is no bound. */
   readonly maxChainRequests?: number | undefined
   /** The spans of this run, if tracing is on. */
   readonly trace: Trace | undefined
@@ -98,7 +100,6 @@ const defaultHookTimeoutMs = 30_000
 export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions =>
   optionsOfRun(fixedOptions(engine, options))
 
-/** The options of one run. */
 export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOptions, "sessionId">): RunOptions => {
   const { system, tracing, engine, responseFormat } = fixed
   const sessionId = fixed.sessionId ?? living?.sessionId

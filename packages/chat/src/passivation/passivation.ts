@@ -125,7 +125,6 @@ export class Passivation<Living extends Kept> {
     return count === most
   }
 
-  /** Stops passivation. */
   stop(): void {
     this.#isStopped = true
     this.#disarm()

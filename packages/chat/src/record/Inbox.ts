@@ -19,16 +19,22 @@ import { UserMessage } from "../model/index.ts"
  */
 export type WhenBusy = "queue" | "steer" | "interrupt" | "reject"
 
-/**
- * How an input is sent.
- *
- * **Units and defaults**: `whenBusy` is `"queue"`. `id` is generated. An input sent twice under the same id is one input,
- * also across a restart of the program. Other content under the id is refused, until its turn is over. `model` is that of the
- * Troupe or of the agent; another one applies to the turn of this input, and is stored with an input that waits.
- */
+/** How an input is sent. */
 export interface SendOptions {
+  /**
+   * What happens when a turn runs: the input waits for its own turn (`"queue"`), joins the running turn after its step
+   * (`"steer"`), cancels the running turn (`"interrupt"`), or is refused with `busy` (`"reject"`). Default: `"queue"`.
+   */
   readonly whenBusy?: WhenBusy | undefined
+  /**
+   * The id of the input. Default: a generated one. An input sent twice under the same id is one input, also across a restart of
+   * the program. Other content under the id is refused with a `ValidationError`, until its turn is over.
+   */
   readonly id?: string | undefined
+  /**
+   * The name of the model for the turn of this input; it is stored with an input that waits. Default: that of the Troupe or of
+   * the agent.
+   */
   readonly model?: string | undefined
 }
 

@@ -12,7 +12,6 @@ import type { ApprovalKind, Ask } from "./Approval.ts"
 import { addressOf } from "./Child.ts"
 import type { Conversation } from "./Conversation.ts"
 
-/** The kinds of waits. */
 export const waitKinds = ["question", "approval", "unknown_outcome", "tool_result"] as const
 
 /**

@@ -33,7 +33,6 @@ const mostInvalid = 1_000
 /** The characters that each value counts, whatever it contains. */
 const charactersOfValue = 10
 
-/** The bounds of one reply. */
 export class ReplyBounds {
   readonly #most: number
   readonly #mostBytes: number

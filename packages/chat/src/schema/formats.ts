@@ -16,7 +16,6 @@ const formats: Readonly<Record<string, z.ZodType>> = {
   uuid: z.guid()
 }
 
-/** The keyword `format`. */
 export const formatKeyword = {
   make: (given: unknown, _: unknown, { hasFormats }: Compiler): Check | undefined => {
     const format = hasFormats && typeof given === "string" && Object.hasOwn(formats, given) ? formats[given] : undefined

@@ -39,6 +39,7 @@ export class SessionStream<Mode extends SessionMode = "chat"> extends Channel.Re
     return this.#progress.result as ResultOf[Mode]
   }
 
+  /** Resolves with the next event of the turn; the first call starts the turn. Rejects with the error that ended it. */
   async next(): Promise<IteratorResult<Event, undefined>> {
     const next = await this.#events.next()
     if (next.done === true) return next
@@ -47,6 +48,7 @@ export class SessionStream<Mode extends SessionMode = "chat"> extends Channel.Re
     return next
   }
 
+  /** Cancels the turn, and resolves when it has ended. */
   return(): Promise<IteratorResult<Event, undefined>> {
     return this.#events.return()
   }

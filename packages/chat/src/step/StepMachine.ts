@@ -264,5 +264,5 @@ const resumedStep = stepSetup.createMachine({
   output: outputOf
 })
 
-/** Continues with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
+/** Continues with the open calls of a thread: phaseB, phaseC, then done. */
 export const resumedStepMachine = StateMachine.hosted(chart(resumedStep), { inside: true })

@@ -7,7 +7,6 @@ import type { StepLive } from "./stepState.ts"
 
 /** The environment of a step's chart. */
 export interface StepEnv extends RequestEnv, BatchEnv {
-  /** Begins a step. */
   readonly beginStep: (start: StepStart) => StepRun
   /** The running step; after a restore it is made from the step's data. */
   readonly stepOf: (data: StepData) => StepRun

@@ -30,7 +30,6 @@ export interface StepLive {
   readonly permissionMode?: PermissionMode | undefined
 }
 
-/** A running step. */
 export interface RunningStep extends StepStart, StepLive {
   readonly id: string | undefined
   readonly permissionMode: PermissionMode

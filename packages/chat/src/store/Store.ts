@@ -35,14 +35,11 @@ const verbs = [
 export const isSessionStore = (store: Store): store is SessionStore =>
   isRecord(store) && verbs.every((verb) => typeof Reflect.get(store, verb) === "function")
 
-/**
- * The options of a store in memory.
- *
- * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry or input a conversation is kept; without
- * it, there is no limit.
- */
+/** The options of a store in memory. */
 interface MemoryOptions {
+  /** The clock of the entries' dates and of `ttlMs`. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
+  /** How long a conversation is kept after its newest entry or input, in milliseconds. Default: without limit. */
   readonly ttlMs?: number | undefined
 }
 

@@ -101,7 +101,7 @@ export const commitOf = (
 
 const none: ReadonlyArray<never> = []
 
-/** The length of the equal beginning of two lists (LOG2). */
+/** The length of the equal beginning of two lists. */
 const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
   if (before === after) return after.length
   const most = Math.min(before.length, after.length)
@@ -189,7 +189,7 @@ export const blank = (id: string): Conversation => ({
  *
  * **Details**: `permissionMode` is that of `now`, the newest record, so that neither can leave a stricter mode. The agent is that of
  * the earlier record; an empty conversation keeps the agent of `now`. The fork of a child has no parent. A fork has no background tasks.
- * After a rewind a task whose end `now` knows is over (TASKREC2).
+ * After a rewind a task whose end `now` knows is over.
  */
 export const forked = (
   record: Conversation,

@@ -44,7 +44,6 @@ interface Log {
   draft: string | undefined
 }
 
-/** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new PrefixIndex<Log>()
   const waits = new MemoryWaits()

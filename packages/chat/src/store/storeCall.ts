@@ -16,7 +16,6 @@ import type {
 } from "./sessionStore.ts"
 import type { Wait, WaitList, WaitOptions } from "../lists/index.ts"
 
-/** A call of a store. */
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | SaveCall

@@ -3,7 +3,6 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { type Finding, isRecord, unknownNames, ValidationError } from "../errors/index.ts"
 import type { compile, Validator } from "../schema/index.ts"
 
-/** A Standard Schema that has its JSON Schema. */
 interface StandardJsonSchema<A> extends StandardSchemaV1<unknown, A> {
   readonly "~standard": StandardSchemaV1.Props<unknown, A> & StandardJSONSchemaV1.Props<unknown, A>
 }

@@ -22,7 +22,6 @@ import {
 export const isSchema = (value: unknown): boolean =>
   isRecord(value) || (typeof value === "function" && "~standard" in value)
 
-/** The type of a schema. */
 export const schemaType = passing(isSchema, "must_be a zod schema, any Standard Schema, or a JSON Schema object")
 
 const validName = z.unknown().superRefine((value, context) => {

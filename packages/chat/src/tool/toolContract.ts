@@ -74,7 +74,6 @@ export interface SubagentCall extends Pick<ToolContext, "toolCall" | "signal" | 
   readonly maxChildren: number
   /** Whether the stream of the parent has the events of the child. */
   readonly events: boolean
-  /** The span of the call. */
   readonly span?: AnySpan | undefined
 }
 

@@ -22,20 +22,24 @@ export type Cursor = string
  */
 type WhenSlow = "coalesce" | "snapshot"
 
-/**
- * The options of an attached reader.
- *
- * **Details**: without a `cursor` a snapshot comes first, and then new events; with one, the events after it; with
- * `"turn"`, the running turn from its first event, or new events if no turn runs.
- *
- * **Units and defaults**: `whenSlow` is `"coalesce"`. `maxUnread` counts events, each fragment as one, and is 1,000; only
- * `"snapshot"` uses it. `signal` detaches.
- */
+/** The options of an attached reader. */
 export interface AttachOptions {
-  /** The cursor of an item, or `"turn"`. */
+  /**
+   * The place from which events are read. Default: a snapshot comes first, and then new events. With the cursor of an item, the
+   * events after it; with `"turn"`, the running turn from its first event, or new events if no turn runs.
+   */
   readonly cursor?: Cursor | undefined
+  /**
+   * What happens when the reader is slower than the chat: `"coalesce"` merges unread fragments of a text; `"snapshot"` replaces
+   * more than `maxUnread` events by a snapshot. Default: `"coalesce"`.
+   */
   readonly whenSlow?: WhenSlow | undefined
+  /**
+   * How many events may be unread before a snapshot replaces them, each fragment as one. Only `"snapshot"` uses it. Default:
+   * 1,000.
+   */
   readonly maxUnread?: number | undefined
+  /** Detaches the reader when it is aborted. Default: none. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -18,7 +18,6 @@ import * as Scope from "effect/Scope"
 import { SqlError } from "effect/sql/SqlError"
 import { ClusterError } from "../placement/index.ts"
 
-/** A row. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** Runs one statement. */

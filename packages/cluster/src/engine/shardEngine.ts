@@ -17,8 +17,11 @@ const pollsPerLease = 10
 
 /** The parts that the engine needs. */
 export interface EngineOptions {
+  /** The address of this node for other nodes. */
   readonly address: string
+  /** How long a runner stays the owner of its shards without a renewal, in milliseconds. */
   readonly leaseMs: number
+  /** Where the runners and their locks are kept. */
   readonly storage: RunnerStorage["Service"]
 }
 

@@ -20,24 +20,19 @@ import { postgresLeases } from "./postgresLeases.ts"
 import { runnerStorage } from "./runnerStorage.ts"
 import type { EngineOptions } from "./shardEngine.ts"
 
-/**
- * The options of a placement.
- *
- * - `url`: the PostgreSQL database, `postgres://user:password@host:5432/database`
- * - `address`: the address of this node for other nodes; each node has its own
- * - `role`: a `gateway` is the home of no bucket
- * - `report`: is called with each failure that the placement survives, such as a failed renewal
- *
- * **Units and defaults**: `schema` is the schema of the tables, `"troupe"`, which is created. `role` is `"home"`. `leaseMs` is
- * how long a node that does not renew its lease stays the home of its buckets, in milliseconds, 5,000. By default `report`
- * ignores failures.
- */
+/** Where a placement keeps its leases, and how this node takes part. */
 export interface EffectPlacementOptions {
+  /** The PostgreSQL database, `postgres://user:password@host:5432/database`. */
   readonly url: string
+  /** The address of this node for other nodes; each node has its own. */
   readonly address: string
+  /** The schema of the tables, which is created. Default: `"troupe"`. */
   readonly schema?: string | undefined
+  /** A `"gateway"` is the home of no bucket. Default: `"home"`. */
   readonly role?: "home" | "gateway" | undefined
+  /** How long a node that does not renew its lease stays the home of its buckets, in milliseconds. Default: 5,000. */
   readonly leaseMs?: number | undefined
+  /** Called with each failure that the placement survives, such as a failed renewal. Default: they are ignored. */
   readonly report?: ((error: unknown) => void) | undefined
   /** The numbers of the protocol, which a test changes. */
   readonly protocol?: Readonly<Record<string, string>> | undefined

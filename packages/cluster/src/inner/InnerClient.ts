@@ -34,10 +34,15 @@ export interface Tls {
 
 /** The parts of the options that a client needs. */
 export interface InnerClientOptions {
+  /** The secret that all nodes share, which signs the requests. */
   readonly secret: string
+  /** The clock of signatures and timeouts. */
   readonly clock: Clock.Clock
+  /** The certificates of the traffic. Default: it is not encrypted. */
   readonly tls?: Tls | undefined
+  /** How long a connection may move nothing before the head of an answer, in milliseconds. Default: 2,000. */
   readonly headMs?: number | undefined
+  /** How long a node may send nothing of an answer while its reader waits, in milliseconds. Default: 3,000. */
   readonly quietMs?: number | undefined
 }
 

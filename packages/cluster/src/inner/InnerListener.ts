@@ -40,9 +40,13 @@ export interface InnerListenOptions {
   readonly listen: string
   /** The address under which other nodes reach it. Default: the one that it listens on. */
   readonly address?: string | undefined
+  /** The certificates of the traffic. Default: it is not encrypted. */
   readonly tls?: Tls | undefined
+  /** The clock of timeouts. */
   readonly clock: Clock.Clock
+  /** Refuses a request whose signature is wrong or too old. */
   readonly check: SignatureCheck
+  /** Answers an accepted request. */
   readonly handle: (accepted: Accepted) => Promise<Response>
 }
 

@@ -17,7 +17,6 @@ interface Reading {
   readonly forgotten: Set<number | string>
 }
 
-/** The homes. */
 export class HomeCache {
   readonly #read: () => Promise<ReadonlyMap<number, string>>
   readonly #homes = new Map<number, string>()

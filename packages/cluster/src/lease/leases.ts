@@ -24,7 +24,9 @@ import { type Membership, Memberships, type MembershipOptions } from "./membersh
 
 /** What the leases of a node need. */
 export interface LeasesOptions extends Omit<MembershipOptions, "table" | "self" | "lost" | "renewed"> {
+  /** Where the leases of all nodes are kept. */
   readonly table: LeaseTable
+  /** This node. */
   readonly self: Member
 }
 
@@ -46,7 +48,6 @@ interface Hold {
   end: Promise<void> | undefined
 }
 
-/** The leases. */
 export class Leases {
   readonly #options: LeasesOptions
   readonly #memberships: Memberships

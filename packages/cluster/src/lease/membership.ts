@@ -25,14 +25,19 @@ export interface Membership {
 
 /** What a membership needs. */
 export interface MembershipOptions {
+  /** Where the members are kept. */
   readonly table: Pick<LeaseTable, "join" | "renew" | "leave">
+  /** The clock of renewals. */
   readonly clock: Clock.Clock
+  /** How long the membership lasts without a renewal, in milliseconds. */
   readonly leaseMs: number
+  /** Returns this node as it is now. */
   readonly self: () => Member
   /** Called when the membership is over. Never rejects. */
   readonly lost: () => Promise<void>
   /** Called after each confirmed renewal. */
   readonly renewed: () => void
+  /** Called with each failure that the membership survives. */
   readonly report: (error: unknown) => void
 }
 

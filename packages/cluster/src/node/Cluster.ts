@@ -12,8 +12,9 @@ import type { ClusterTroupe } from "./ClusterTroupe.ts"
 export type { ClusterNodeOptions, ClusterOptions } from "./clusterOptions.ts"
 export type { ClusterTroupe } from "./ClusterTroupe.ts"
 
-/** Options without `cluster`: those of `Troupe.start`. */
+/** The options of a Troupe without a cluster: those of `Troupe.start`. */
 export interface OneMachineOptions extends TroupeOptions {
+  /** Absent; with it, the program is a node of a cluster. */
   readonly cluster?: undefined
 }
 
@@ -23,7 +24,7 @@ interface Start {
 }
 
 /**
- * Starts a Troupe: with `cluster`, one node of many; without it, as `Troupe.start` does (CLUSTER14).
+ * Starts a Troupe: with `cluster`, one node of many; without it, as `Troupe.start` does.
  *
  * **Errors**: as for `Troupe.start`; with `cluster` rejects with a `ClusterError`: `invalid_options`, `store_not_shared` for a
  * store of one machine, `protocol_mismatch`, `database_failed`.

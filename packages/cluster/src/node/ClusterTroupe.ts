@@ -174,7 +174,7 @@ export class ClusterTroupe implements Server.Clustered {
     return this.local.zombies()
   }
 
-  /** Leaves the cluster: its chats go to other nodes (CLUSTER5), and nothing of the node still runs afterwards. */
+  /** Leaves the cluster: its chats go to other nodes, and nothing of the node still runs afterwards. */
   stop(): Promise<void> {
     return this.#parts.stop()
   }

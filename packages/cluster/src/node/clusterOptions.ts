@@ -6,17 +6,14 @@ import * as z from "zod"
 import type { Tls } from "../inner/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
 
-/**
- * How a node takes part in a cluster.
- *
- * **Units and defaults**: `role` is `"home"`; a `"gateway"` takes no conversations and only forwards. `leaseMs` is 5,000,
- * `drainMs` 25,000. `schema` is the schema of the placement's tables, `"troupe"`, which is created. `onMoved` is `"resume"`: a turn that a move interrupted is retried at its next home, at most twice;
- * with `"interrupt"` it waits for `retry`.
- */
+/** How a node takes part in a cluster. */
 export interface ClusterOptions {
   /** The database of the placement, as `postgres://…`. Required unless `placement` is given. */
   readonly url?: string | undefined
-  /** The schema of the placement's tables. Clusters that share a database each have their own. */
+  /**
+   * The schema of the placement's tables, which is created. Clusters that share a database each have their own. Default:
+   * `"troupe"`.
+   */
   readonly schema?: string | undefined
   /** Where this node listens for other nodes: `10.0.0.7:7700`. Port 0 is any free one. It must not be reachable from outside. */
   readonly listen: string
@@ -26,9 +23,16 @@ export interface ClusterOptions {
   readonly secret: string
   /** The certificates for the traffic between nodes. Default: none, the traffic is signed and not encrypted. */
   readonly tls?: Tls | undefined
+  /** A `"gateway"` takes no conversations and only forwards. Default: `"home"`. */
   readonly role?: "home" | "gateway" | undefined
+  /** How long a node that does not renew its lease stays the home of its conversations, in milliseconds. Default: 5,000. */
   readonly leaseMs?: number | undefined
+  /** How long the conversations of a node may take to leave when it stops, in milliseconds. Default: 25,000. */
   readonly drainMs?: number | undefined
+  /**
+   * What happens to a turn that a move interrupted: its next home retries it, at most twice (`"resume"`), or it waits for `retry`
+   * (`"interrupt"`). Default: `"resume"`.
+   */
   readonly onMoved?: "resume" | "interrupt" | undefined
   /** Makes the placement of this node, by its address. For tests: `TestCluster`. Default: the engine on PostgreSQL. */
   readonly placement?: ((address: string) => Promise<Placement>) | undefined
@@ -38,6 +42,7 @@ export interface ClusterOptions {
 
 /** The options of a node of a cluster: those of `Troupe.start`, and `cluster`. */
 export interface ClusterNodeOptions extends TroupeOptions {
+  /** How the node takes part in its cluster. */
   readonly cluster: ClusterOptions
 }
 

@@ -33,7 +33,6 @@ import { ClusterTroupe } from "./ClusterTroupe.ts"
  */
 const quietMsOf = (leaseMs: number): number => Math.min(3_000, Math.max(2_000, leaseMs))
 
-/** Starts a node. */
 export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Promise<ClusterTroupe> => {
   checkClusterOptions(cluster)
   const { secret, tls, leaseMs = 5_000, drainMs = 25_000, onMoved = "resume" } = cluster

@@ -20,13 +20,11 @@ import { NodeClock } from "./nodeClock.ts"
 /** How often a node compares its shards with those that it is to have. */
 const placingMs = 100
 
-/**
- * The options of a cluster in memory.
- *
- * **Units and defaults**: `leaseMs` is 5,000.
- */
+/** The options of a cluster in memory. */
 export interface TestClusterOptions {
+  /** The clock of the leases, such as a test clock. */
   readonly clock: Clock.Clock
+  /** How long a node that does not renew its lease stays the home of its conversations, in milliseconds. Default: 5,000. */
   readonly leaseMs?: number | undefined
 }
 

@@ -5,7 +5,6 @@
  */
 import type { Clock } from "@troupe/otp"
 
-/** The clock. */
 export class NodeClock implements Clock.Clock {
   readonly #clock: Clock.Clock
   #frozenAt: number | undefined

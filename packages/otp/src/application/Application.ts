@@ -44,8 +44,9 @@ export type { Definition, Kind, Signals, End, Outcome, RunOptions } from "./defi
 /** Makes the definition of an application. */
 export const make = (definition: Definition): Definition => definition
 
-/** How an application is started; `kind` is `"temporary"` by default. */
+/** How an application is started. */
 export interface StartOptions {
+  /** What the end of the application does to the program. Default: `"temporary"`, nothing. */
   readonly kind?: Kind
 }
 

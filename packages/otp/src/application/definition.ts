@@ -2,22 +2,19 @@
 
 import type { ExitReason, Pid, System, Timeout } from "../core/index.ts"
 
-/**
- * The definition of an application.
- *
- * **Contract**
- *
- * - `start` starts the tree under `parent`, linked to it, and returns its top process, usually a supervisor. If it throws,
- *   the application does not start.
- * - `prepStop` is called before the tree ends and `stop` after it, also if the tree ended by itself. Their errors are
- *   reported, and the tree still ends.
- */
+/** The definition of an application. */
 export interface Definition {
   readonly name: string
   /** The applications that must run before this one starts. */
   readonly dependsOn?: ReadonlyArray<Definition>
+  /**
+   * Starts the tree under `parent`, linked to it, and returns its top process, usually a supervisor. If it throws, the
+   * application does not start.
+   */
   start(parent: Pid): Pid | Promise<Pid>
+  /** Called before the tree ends, also if the tree ended by itself. Its errors are reported, and the tree still ends. */
   prepStop?(): unknown
+  /** Called after the tree has ended, also if it ended by itself. Its errors are reported. */
   stop?(): unknown
 }
 
@@ -32,15 +29,11 @@ export interface Definition {
  */
 export type Kind = "temporary" | "transient" | "permanent"
 
-/**
- * The source of host signals, such as Node's `process`.
- *
- * **Contract**
- *
- * After `on`, `listener` is called for every such signal, until `off` is called with the same function.
- */
+/** The source of host signals, such as Node's `process`. */
 export interface Signals {
+  /** Calls `listener` for every such signal, until `off` is called with the same function. */
   on(signal: string, listener: () => void): unknown
+  /** Ends the calls of `listener` for this signal. */
   off(signal: string, listener: () => void): unknown
 }
 
@@ -65,20 +58,16 @@ export interface Outcome {
   readonly end: End
 }
 
-/**
- * How a program is run.
- *
- * **Units and defaults**
- *
- * - `system`: a new one.
- * - `signals`: none; with Node's `process`, the signals in `names` (`SIGINT` and `SIGTERM`) end the program.
- * - `kind`: `"permanent"`, for the application and its dependencies.
- * - `timeout`: 10 seconds, like `System.stop`.
- */
+/** How a program is run. */
 export interface RunOptions {
+  /** The system that the application starts in. Default: a new one. */
   readonly system?: System
+  /** Where the signals come from: Node's `process`. Default: none, so that no signal ends the program. */
   readonly signals?: Signals
+  /** The signals that end the program. Default: `SIGINT` and `SIGTERM`. */
   readonly names?: ReadonlyArray<string>
+  /** What the end of the application, or of a dependency, does to the program. Default: `"permanent"`. */
   readonly kind?: Kind
+  /** How long the stop may take. Default: 10 seconds, as for `System.stop`. */
   readonly timeout?: Timeout
 }

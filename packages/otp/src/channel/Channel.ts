@@ -23,18 +23,13 @@ import { Reader } from "./reader.ts"
 export { Fifo } from "./fifo.ts"
 export { Reader } from "./reader.ts"
 
-/**
- * The functions of a channel's owner.
- *
- * **Contract**
- *
- * - `join`: returns the one item that replaces two unread items, or `undefined` to keep both.
- * - `onDemand`: called when a read finds no kept item. It may call `push`. Without it the producer is not asked.
- * - `onReturn`: called when the reader leaves; `return` waits for its promise.
- */
+/** The functions of a channel's owner. */
 export interface Options<A> {
+  /** Returns the one item that replaces two unread items, or `undefined` to keep both. Default: both are kept. */
   readonly join?: ((unread: A, item: A) => A | undefined) | undefined
+  /** Called when a read finds no kept item; it may call `push`. Default: a read waits for the next `push`. */
   readonly onDemand?: (() => void) | undefined
+  /** Called when the reader leaves; `return` waits for its promise. */
   readonly onReturn?: (() => unknown) | undefined
 }
 

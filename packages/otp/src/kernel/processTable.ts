@@ -47,7 +47,6 @@ export class ProcessTable<Entry extends Neighbour<Entry>> {
     this.size++
   }
 
-  /** Removes a process of the table. */
   remove(cell: Entry): void {
     const { older, younger } = cell
     if (older === undefined) this.#oldest = younger

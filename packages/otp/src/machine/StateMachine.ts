@@ -80,27 +80,25 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
   readonly [machineOf]?: (machine: L) => L
 }
 
-/**
- * How a machine is started.
- *
- * **Details**
- *
- * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`. An error of `inspect` is
- *   reported as a crash and does not affect the machine.
- * - `name`: registers the process. `label`: the displayed name, by default `name`, else the machine's id.
- * - `env`: the environment of the machine's effects and callback actors, see `effect` and `fromCallback`.
- * - `strict`: checks the code of a hosted machine, for tests and development, see `hosted`.
- * - `trapExit`: exit signals become `process.exit` events, except the signal of the parent.
- */
+/** How a machine is started. */
 export interface Options<L extends AnyActorLogic> {
+  /** The input of the machine, as in XState. */
   readonly input?: InputFrom<L>
+  /** A result of `persisted`, from which the machine goes on. Default: the machine starts in its initial state. */
   readonly snapshot?: Snapshot<unknown>
+  /** Registers the process. Default: the process has no name. */
   readonly name?: string
+  /** The displayed name. Default: `name`, else the machine's id. */
   readonly label?: string
+  /** Whether exit signals become `process.exit` events, except the signal of the parent. Default: false. */
   readonly trapExit?: boolean
+  /** Called with the inspection events of XState. Its errors are reported as crashes and do not affect the machine. */
   readonly inspect?: (event: InspectionEvent) => void
+  /** Called with the arguments of XState's `log`, as in XState. */
   readonly logger?: (...args: Array<unknown>) => void
+  /** The environment of the machine's effects and callback actors, see `effect` and `fromCallback`. */
   readonly env?: unknown
+  /** Whether the code of a hosted machine is checked, for tests and development, see `hosted`. Default: false. */
   readonly strict?: boolean
 }
 
@@ -397,7 +395,9 @@ export const hosted = <M extends AnyStateMachine>(machine: M, options: HostedOpt
 
 /** How a hosted machine runs as a child, see `hosted`. */
 export interface HostedOptions<M extends AnyStateMachine> {
+  /** Returns the displayed name of a child from its input. Default: the name that `start` chooses. */
   readonly label?: (input: InputFrom<M>) => string
+  /** Whether a child runs in the process of its parent. Default: false, it has a process of its own. */
   readonly inside?: boolean
 }
 

@@ -21,11 +21,17 @@ import { HostClock } from "./hostClock.ts"
 
 /** How a machine is started. */
 export interface HostOptions {
+  /** The input of the machine. */
   readonly input?: unknown
+  /** The stored state that the machine goes on from. Default: its initial state. */
   readonly snapshot?: Snapshot<unknown>
+  /** The id of the root actor. Default: that of the machine. */
   readonly id?: string
+  /** Called with the inspection events of XState. */
   readonly inspect?: (event: InspectionEvent) => void
+  /** Called with the arguments of XState's `log`. */
   readonly logger?: (...args: Array<unknown>) => void
+  /** The environment of effects and callback actors. */
   readonly env?: unknown
 }
 

@@ -71,8 +71,9 @@ export interface Inspection extends Look {
   readonly chart: Chart | undefined
 }
 
-/** The maximum number of processes in a tree. Default: all. */
+/** How a tree is read. */
 export interface TreeOptions {
+  /** The maximum number of processes in the tree. Default: all. */
   readonly maxProcesses?: number | undefined
 }
 

@@ -50,8 +50,9 @@ import { currentWatch, type TraceEvent, watchOf } from "../telemetry/index.ts"
 
 export type { TraceEvent } from "../telemetry/index.ts"
 
-/** How long a request waits for a busy process: 5 seconds by default. */
+/** How a request waits for its process. */
 export interface Options {
+  /** How long the request waits for a busy process. Default: 5 seconds. */
   readonly timeout?: Timeout
 }
 

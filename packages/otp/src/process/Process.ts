@@ -86,9 +86,11 @@ export type Body<M> = (self: Pid<M>) => void | Promise<unknown> | Effect.Effect<
  */
 export interface Process<in M = never> extends Pid<M>, OfKind<"process"> {}
 
-/** The names of a process: `name` registers it, `label` is displayed, by default `name`. */
+/** The names of a process. */
 export interface SpawnOptions {
+  /** Registers the process in its system. Default: the process has no name. */
   readonly name?: string
+  /** The displayed name. Default: `name`. */
   readonly label?: string
 }
 

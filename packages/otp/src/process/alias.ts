@@ -54,7 +54,7 @@ export class Alias implements Name<unknown> {
   }
 }
 
-/** A monitor with an alias. */
+/** A monitor whose target sends its replies to an alias, which closes with the monitor. */
 export class AliasMonitor extends Monitor {
   readonly alias: Alias
 

@@ -97,25 +97,24 @@ export interface Change {
 /**
  * The names, the keys and the listeners of a registry.
  *
- * **Details**
- *
- * With several `partitions` the entries are distributed over as many processes: by key if keys are unique, by process if
- * they are duplicate. The members of a partition are linked to it and end only with it. The registry restarts a partition,
- * empty, up to 3 times in 5 seconds. On one thread this does not gain speed; it limits the damage of one loss.
- *
- * The `listeners` get a `Change` for every entry that is added or removed, while they live. `meta` is the initial
- * metadata.
- *
- * **Units and defaults**
- *
- * `keys` is `"unique"`, `partitions` 1. `name` registers it; `label` is displayed, by default `name`, else `Registry`.
+ * **Details**: the members of a partition are linked to it and end only with it. The registry restarts a partition, empty, up to
+ * 3 times in 5 seconds.
  */
 export interface Options {
+  /** Whether one process or several may have a key. Default: `"unique"`, one. */
   readonly keys?: Keys
+  /**
+   * The number of processes that the entries are distributed over: by key if keys are unique, by process if they are duplicate.
+   * Default: 1. On one thread more do not gain speed; they limit the damage of one loss.
+   */
   readonly partitions?: number
+  /** Get a `Change` for every entry that is added or removed, while they live. Default: none. */
   readonly listeners?: ReadonlyArray<Target<Change>>
+  /** The initial metadata, as keys and values. Default: none. */
   readonly meta?: Iterable<readonly [key: unknown, value: unknown]>
+  /** Registers the registry in its system. Default: the registry has no name. */
   readonly name?: string
+  /** The displayed name. Default: `name`, else `Registry`. */
   readonly label?: string
 }
 
@@ -320,7 +319,7 @@ export const countMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown
   passes: (value: V, pid: P) => boolean
 ): number => match<K, V, P>(registry, key, passes).length
 
-/** An entry with its key. */
+/** A process that is registered under `key`, and its value. */
 export interface KeyedEntry<out K = unknown, out V = unknown, out P extends Pid = Pid<unknown>> extends Entry<V, P> {
   readonly key: K
 }

@@ -100,7 +100,7 @@ export type Next = { readonly continue: unknown } | { readonly timeout: Timeout 
 declare const state_: unique symbol
 declare const reply_: unique symbol
 
-/** The result of `init`. */
+/** What `init` returns: the first state of the server, or that it does not start. */
 export interface InitResult<out S> {
   readonly [state_]?: S
   readonly kind: "ok" | "ignore" | "stop"
@@ -147,34 +147,35 @@ export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallRes
   new ServerResult("stopReply", state, value, reason, undefined)
 
 /**
- * The callbacks of a server.
+ * The callbacks of a server. They run one at a time.
  *
- * **Contract**
- *
- * - `init` runs first; the start is complete when it has returned its result.
- * - `handleCall`, `handleCast`, `handleInfo` handle calls, casts and other messages, one at a time, in mailbox order.
- *   If one of the latter two returns nothing, the state is kept. Without `handleInfo` other messages are ignored.
- * - `handleContinue` runs before the next message.
- * - `terminate` runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends.
- * - A failure of a callback ends the server with it. A thrown result counts as returned.
+ * **Contract**: a failure of a callback ends the server with it. A thrown result counts as returned.
  */
 export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never, Info = never> {
   /** The label in the observer; `GenServer` by default. */
   readonly label?: string
+  /** Runs first; the start is complete when it has returned its result. */
   init(args: Args, self: Server<Call, Reply, Cast, Info>): Answer<InitResult<S>>
+  /** Handles a call, in mailbox order. It returns `replying`, or `noreply` and later calls `GenServer.reply` with `from`. */
   handleCall?(
     request: Call,
     from: From<Reply>,
     state: S,
     self: Server<Call, Reply, Cast, Info>
   ): Answer<CallResult<S, Reply>>
+  /** Handles a cast, in mailbox order. If it returns nothing, the state is kept. */
   handleCast?(message: Cast, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  /**
+   * Handles any other message, in mailbox order. If it returns nothing, the state is kept. Without it such messages are ignored.
+   */
   handleInfo?(
     message: Info | SystemMessage | "timeout",
     state: S,
     self: Server<Call, Reply, Cast, Info>
   ): Answer<NoReply<S> | void>
+  /** Runs before the next message, after a callback that asked for it. */
   handleContinue?(term: unknown, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  /** Runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends. */
   terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
 }
 
@@ -218,16 +219,7 @@ export const make = <
 
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
-/**
- * The names of a server and the options of its start.
- *
- * **Details**
- *
- * - `name` registers it in the system, `via` in a registry.
- * - `label` is displayed, by default that of the definition, else the name.
- * - `timeout` limits the time of `init`; by default there is no limit.
- * - `trapExit` turns exit signals into messages, from before `init` on.
- */
+/** The names of a server and the options of its start. */
 export type StartOptions = ServerOptions
 
 /**
@@ -304,18 +296,13 @@ export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
 /**
  * The options of a call.
  *
- * **Units and defaults**
- *
- * `timeout` is 5 seconds. `from` is the calling process, by default the process that has its turn; when it dies, the call
- * is cancelled.
- *
- * **Details**
- *
- * A timeout measures the server, not the machine. When it passes while the server has unread messages and only waits for
- * the thread, it starts again. It starts for the last time when the server has taken the messages that waited.
+ * **Details**: a timeout measures the server, not the machine. When it passes while the server has unread messages and only waits
+ * for the thread, it starts again. It starts for the last time when the server has taken the messages that waited.
  */
 export interface CallOptions {
+  /** How long the call waits for its reply. Default: 5 seconds. */
   readonly timeout?: Timeout
+  /** The calling process; when it dies, the call is cancelled. Default: the process that has its turn. */
   readonly from?: Pid
 }
 

@@ -31,11 +31,15 @@ export interface Via<out P extends Pid = Pid> extends Name<never, P> {
 
 /** The names of a server and the options of its start. */
 export interface ServerOptions {
+  /** Registers the server in its system. Default: the server has no name. */
   readonly name?: string
+  /** Registers the server in a registry. Default: in none. */
   readonly via?: Via
+  /** The displayed name. Default: that of the definition, else the name. */
   readonly label?: string | undefined
+  /** How long `init` may take. Default: without a limit. */
   readonly timeout?: Timeout
-  /** Whether exit signals become messages, from before `init` on. */
+  /** Whether exit signals become messages, from before `init` on. Default: false. */
   readonly trapExit?: boolean
 }
 

@@ -60,24 +60,22 @@ export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends Read
   readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec<string, P>["start"]>
 }
 
-/**
- * The options of a dynamic supervisor.
- *
- * **Details**
- *
- * `extraArguments` are passed to the `start` of every child, after `parent`, also at restarts.
- *
- * **Units and defaults**
- *
- * At most `maxRestarts` (3) restarts of all children together within `maxSeconds` (5). `maxChildren` is unlimited.
- * `label` is the name, else `DynamicSupervisor`.
- */
+/** The options of a dynamic supervisor. */
 export interface Options<Extra extends ReadonlyArray<unknown> = ReadonlyArray<unknown>> {
+  /**
+   * The restarts of all children together that `maxSeconds` may have. Default: 3. The next one ends the supervisor with
+   * `shutdown`.
+   */
   readonly maxRestarts?: number
+  /** The seconds in which restarts are counted. Default: 5. */
   readonly maxSeconds?: number
+  /** The maximum number of children; another start fails with `ChildRefused`. Default: without a limit. */
   readonly maxChildren?: number
+  /** Passed to the `start` of every child, after `parent`, also at restarts. Default: none. */
   readonly extraArguments?: readonly [...Extra]
+  /** Registers the supervisor in its system. Default: the supervisor has no name. */
   readonly name?: string
+  /** The displayed name. Default: `name`, else `DynamicSupervisor`. */
   readonly label?: string
 }
 

@@ -68,9 +68,11 @@ export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, 
   readonly restart?: "permanent" | "transient"
 }
 
-/** The options: `partitions` children, numbered from 0; the others as in `Supervisor.Options`. */
+/** The options of a partition supervisor, and those of `Supervisor.Options`. */
 export interface Options<out P extends Pid = Pid> extends Omit<Supervisor.Options, "children" | "autoShutdown"> {
+  /** How many children there are, numbered from 0. */
   readonly partitions: number
+  /** Starts the child of each partition, from its number. */
   readonly child: PartitionSpec<P>
 }
 

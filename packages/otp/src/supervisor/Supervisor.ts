@@ -104,32 +104,27 @@ export type ChildCounts = Server.ChildCounts
 
 export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/index.ts"
 
-/**
- * The options of a supervisor.
- *
- * **Details**
- *
- * `strategy` says which children are restarted when one has to be:
- *
- * - `"oneForOne"`: that child.
- * - `"oneForAll"`: all children; the others are ended first, in reverse order.
- * - `"restForOne"`: that child and those after it in start order.
- *
- * `autoShutdown` says when the supervisor ends because significant children ended by themselves: `"never"`,
- * `"anySignificant"`, `"allSignificant"`.
- *
- * **Units and defaults**
- *
- * At most `maxRestarts` (3) restarts within `maxSeconds` (5); the next one ends the supervisor with `shutdown`.
- * `strategy` is `"oneForOne"`, `autoShutdown` `"never"`, `label` the name, else `Supervisor`.
- */
+/** The options of a supervisor. */
 export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<ChildSpec>> {
+  /**
+   * Which children are restarted when one has to be: `"oneForOne"`: that child; `"oneForAll"`: all, after the others were ended
+   * in reverse order; `"restForOne"`: that child and those after it in start order. Default: `"oneForOne"`.
+   */
   readonly strategy?: Strategy
+  /** The children, in start order. They are ended in reverse order. */
   readonly children: Specs
+  /** The number of restarts that `maxSeconds` may have. Default: 3. The next one ends the supervisor with `shutdown`. */
   readonly maxRestarts?: number
+  /** The seconds in which restarts are counted. Default: 5. */
   readonly maxSeconds?: number
+  /**
+   * Whether the supervisor ends when significant children ended by themselves: `"never"`, `"anySignificant"` (with the first),
+   * `"allSignificant"` (with the last). Default: `"never"`.
+   */
   readonly autoShutdown?: AutoShutdown
+  /** Registers the supervisor in its system. Default: the supervisor has no name. */
   readonly name?: string
+  /** The displayed name. Default: `name`, else `Supervisor`. */
   readonly label?: string
 }
 

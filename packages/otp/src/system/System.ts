@@ -41,28 +41,35 @@ export interface Stats {
   readonly closing: number
 }
 
-/**
- * The options of a system.
- *
- * **Units and defaults**
- *
- * `name` is `"system"`, `clock` the host's time. `onCrash` is called for each crash and each fault that a
- * process survives. Without it, `logger` is called with a {@link Report} of them. By default it writes one line to the console, in Node to stderr: at most 20 lines in 10 seconds, and
- * then the number of the others. `silent: true` writes nothing. A callback that blocks the thread for `blockedAfter`, 50 milliseconds of the host's time, causes a call of
- * `onBlocked` and the telemetry event `process.blocked`; it is measured only while one of them is used.
- * `seed`, a whole number, determines `random`, `uuid` and the random numbers of effects; by default they come from the
- * host. A system with a seed yields to the event loop by counts of messages, never by the host's time: on a test clock
- * each run is the same, however busy the host is. Use a seed only in tests: a program restarted with the same seed
- * generates the same ids again, including those of stored steps.
- */
+/** The options of a system. */
 export interface Options {
+  /** The name of the system in reports and telemetry. Default: `"system"`. */
   readonly name?: string
+  /** The clock of timers, timeouts and dates. Default: the host's. */
   readonly clock?: Clock
+  /**
+   * A whole number that determines `random`, `uuid` and the random numbers of effects. Default: they come from the host.
+   *
+   * A system with a seed yields to the event loop by counts of messages, never by the host's time. On a test clock each run is
+   * then the same, however busy the host is. Use a seed only in tests: a program that restarts with the same seed generates the
+   * same ids again, including those of stored steps.
+   */
   readonly seed?: number
+  /** Called for each crash, and for each fault that a process survives. Default: they go to `logger`. */
   readonly onCrash?: ((report: CrashReport) => void) | undefined
+  /**
+   * Called with a {@link Report} of each crash and fault, unless there is `onCrash`. Default: writes one line to the console, in
+   * Node to stderr; at most 20 lines in 10 seconds, and then the number of the others.
+   */
   readonly logger?: ((report: Report) => void) | undefined
+  /** Whether the default `logger` writes nothing. Default: false. */
   readonly silent?: boolean | undefined
+  /**
+   * Called when a callback has blocked the thread for `blockedAfter`. The blocks are measured only while there is this function,
+   * or a handler of the telemetry event `process.blocked`.
+   */
   readonly onBlocked?: (report: BlockedReport) => void
+  /** How long a callback may block the thread, in the host's time. Default: 50 milliseconds. */
   readonly blockedAfter?: Timeout
 }
 

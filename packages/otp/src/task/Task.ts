@@ -66,6 +66,7 @@ export interface Task<out A> {
   readonly owner: Pid
   /** Part of the reply, `TaskReply`, and of the `Down` that follows it. */
   readonly ref: MonitorRef
+  /** Waits so many milliseconds for the value or the exit of the task. */
   outcome(ms: number): Promise<Outcome<A>>
 }
 
@@ -84,19 +85,14 @@ export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): 
 /**
  * The options of a wait for a task.
  *
- * **Units and defaults**
- *
- * `timeout` is 5 seconds. `from` is the waiting process, by default the process that has its turn.
- *
- * **Gotchas**
- *
- * The current process is known only until a function awaits something, and never inside effects. A caller after that
- * counts as the owner, unless `from` is given or the owner already waits. If such a wait takes the outcome, the other
- * waits get it too, and it is kept for a wait whose `from` is the owner. If it times out and no other wait exists, the task
- * is abandoned.
+ * **Gotchas**: the current process is known only until a function awaits something, and never inside effects. A caller after that
+ * counts as the owner, unless `from` is given or the owner already waits. If such a wait takes the outcome, the other waits get
+ * it too, and it is kept for a wait whose `from` is the owner. If it times out and no other wait exists, the task is abandoned.
  */
 export interface AwaitOptions {
+  /** How long the wait lasts at most. Default: 5 seconds. */
   readonly timeout?: Timeout
+  /** The waiting process. Default: the process that has its turn. */
   readonly from?: Pid
 }
 

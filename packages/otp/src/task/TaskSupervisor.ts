@@ -60,14 +60,9 @@ export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
 export const childSpec = <const Id extends string>(id: Id, options?: Options, rules?: Rules): ChildSpec<Id> =>
   DynamicSupervisor.childSpec(id, options, rules)
 
-/**
- * The label of a supervised task, and its shutdown rule.
- *
- * **Units and defaults**
- *
- * `shutdown` is 5000 milliseconds, as for any child.
- */
+/** The options of a supervised task. */
 export interface TaskOptions extends Task.Options {
+  /** How long the task may take to end before it is killed, as for any child. Default: 5000 milliseconds. */
   readonly shutdown?: Shutdown
 }
 

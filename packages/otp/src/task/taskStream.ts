@@ -217,36 +217,29 @@ export async function* streamTasks<I, A, Zip extends boolean>(
   }
 }
 
-/** The displayed label of a task. */
+/** The options of a task. */
 export interface Options {
+  /** The displayed name of the task. */
   readonly label?: string
 }
 
 /** The work of the task of one input. */
 export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
 
-/**
- * The options of a stream of tasks.
- *
- * **Details**
- *
- * `onTimeout` says what happens when a task times out; it is killed in either case:
- *
- * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
- * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream continues.
- *
- * `zipInputOnExit` adds the input to an exit: `{ exit, input }`.
- *
- * **Units and defaults**
- *
- * At most `maxConcurrency` (8) tasks run at once. `ordered` is true: the results have the order of the inputs, else the
- * order of completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`. `zipInputOnExit` is
- * false.
- */
+/** The options of a stream of tasks. */
 export interface StreamOptions<Zip extends boolean = boolean> extends Options {
+  /** How many tasks run at once. Default: 8. */
   readonly maxConcurrency?: number
+  /** Whether the results have the order of the inputs, else the order of completion. Default: true. */
   readonly ordered?: boolean
+  /** How long a task may run, from its start. Default: 5 seconds. */
   readonly timeout?: Timeout
+  /**
+   * What happens when a task times out; it is killed in either case. `"exit"`: the stream fails with `CallExit`, reason
+   * `timeout`, and its other tasks are killed too. `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream
+   * continues. Default: `"exit"`.
+   */
   readonly onTimeout?: "exit" | "killTask"
+  /** Whether an exit has its input, as `{ exit, input }`. Default: false. */
   readonly zipInputOnExit?: Zip
 }

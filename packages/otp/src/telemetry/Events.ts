@@ -99,7 +99,7 @@ export interface Events {
   }
 }
 
-/** The name of an event. */
+/** What a telemetry handler can be attached to, such as `process.blocked`. */
 export type EventName = keyof Events
 
 /** An event: its name, its time, its measurements and its metadata. */

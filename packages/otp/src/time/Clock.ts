@@ -8,14 +8,9 @@ import { TimerHeap } from "./timerHeap.ts"
 import type { TimerEntry } from "./timerHeap.ts"
 import { macrotask, settle } from "./macrotask.ts"
 
-/**
- * Returns the time and runs functions later.
- *
- * **Units and defaults**
- *
- * Milliseconds. `now` counts from the Unix epoch.
- */
+/** Returns the time and runs functions later. */
 export interface Clock {
+  /** The milliseconds since the Unix epoch. */
   now(): number
   /** Runs a function once, after at least so many milliseconds, at once for less than 0. Throws for `NaN`. */
   setTimeout(run: () => void, ms: number): unknown

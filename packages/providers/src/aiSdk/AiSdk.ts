@@ -33,9 +33,19 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
  *   the model reads a short text instead of any other. Default: what the provider's package is known to send
  */
 export interface AiSdkOptions {
+  /** The adapter's name in errors and reports. Default: the model's provider. */
   readonly name?: string | undefined
+  /**
+   * The name that the provider reads its own options under. Default: the name that its package reads, `"openai"` of
+   * `"openai.responses"`.
+   */
   readonly providerName?: string | undefined
+  /**
+   * The media types of the images and files in tool results that are sent as content, such as `["image/*"]`; the model reads a
+   * short text instead of any other. Default: what the provider's package is known to send.
+   */
   readonly toolFiles?: ReadonlyArray<string> | undefined
+  /** Further names of providers, whose options are passed on under their names. Default: none. */
   readonly providerNames?: ReadonlyArray<string> | undefined
 }
 

@@ -100,7 +100,6 @@ export class PartReader {
     this.#emit = emit
   }
 
-  /** Reads one part. */
   read(part: StreamPart): void {
     if (this.#undecided !== undefined && this.#isAsked(this.#undecided, part)) return
     switch (part.type) {

@@ -24,7 +24,6 @@ export interface ConnectionEvents {
   readonly lost: (error: McpError) => void
 }
 
-/** One connection. */
 export class McpConnection {
   readonly #name: string
   readonly #timeoutMs: number

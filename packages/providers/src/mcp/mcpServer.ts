@@ -27,18 +27,15 @@ export type McpServerParams =
     }
   | { readonly transport: () => Transport }
 
-/**
- * Options of a server.
- *
- * - `name`: the server's name in labels and errors; default is the program's name or the URL's host
- * - `prefix`: put before the name of every tool, as it is
- * - `timeoutMs`: how long the handshake and the listing of tools may each take, in milliseconds; default 30,000
- * - `onTools`: called with the tools after each listing: on each connect, and when the server reports a change
- */
+/** How a server of tools is reached and named. */
 export interface McpOptions {
+  /** The server's name in labels and errors. Default: the program's name or the URL's host. */
   readonly name?: string | undefined
+  /** Put before the name of every tool, as it is. Default: none. */
   readonly prefix?: string | undefined
+  /** How long the handshake and the listing of tools may each take, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined
+  /** Called with the tools after each listing: on each connect, and when the server reports a change. Default: no call. */
   readonly onTools?: ((tools: ReadonlyArray<Tool.Tool>) => void) | undefined
 }
 

@@ -37,14 +37,11 @@ export interface Conversation extends ChatView.ChatView, ConversationVerbs {
   readonly connectionError: Error | undefined
 }
 
-/**
- * The options of {@link useChat}.
- *
- * - `link`: a system other than the provider's
- * - `initial`: the view until the chat is known: on the server, and during hydration
- */
+/** The options of {@link useChat}. */
 export interface ConversationOptions {
+  /** The Troupe or the server of the conversation. Default: that of the provider. */
   readonly link?: ChatLink.TroupeLink | undefined
+  /** The view until the chat is known: on the server, and during hydration. Default: an empty one. */
   readonly initial?: ChatView.ChatView | undefined
 }
 

@@ -9,8 +9,9 @@ import { useCallback, useMemo } from "react"
 import { usePages } from "./pages.ts"
 import { useTroupe } from "./Provider.ts"
 
-/** The filter of the list, as in the store's list. `link` is a system other than the provider's. */
+/** The filter of the list, as in the store's list. */
 export interface ConversationsOptions extends Omit<Store.ListOptions, "after"> {
+  /** The Troupe or the server of the conversations. Default: that of the provider. */
   readonly link?: ChatLink.TroupeLink | undefined
 }
 

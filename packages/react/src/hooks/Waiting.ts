@@ -17,14 +17,13 @@ import { useTroupe } from "./Provider.ts"
 
 type Wait = Store.Lists.Wait
 
-/**
- * The filter of the list, as in the store's list, and how often it is read.
- *
- * **Units and defaults**: `pollMs` is 5,000. `link` is a system other than the provider's. `clock` is the host's.
- */
+/** The filter of the list, as in the store's list, and how often it is read. */
 export interface WaitingOptions extends Omit<Store.Lists.WaitOptions, "after"> {
+  /** The Troupe or the server of the conversations. Default: that of the provider. */
   readonly link?: ChatLink.TroupeLink | undefined
+  /** How often the list is read, in milliseconds. Default: 5,000. */
   readonly pollMs?: number | undefined
+  /** The clock between two reads. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
 }
 

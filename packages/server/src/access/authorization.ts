@@ -105,27 +105,32 @@ export const checkDecision = (may: Permitted, { type }: Decision, waits: Pending
  * The permissions of an owner beside chatting and answering questions.
  *
  * **Details**: a client may always be stricter than the host: it refuses calls and sets stricter modes without any of these.
- *
- * **Units and defaults**
- *
- * 1. `mode`: the loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`,
- *    `bypass`. Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
- * 2. `approve`: whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs.
- *    Default: `false`.
- * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
- * 4. `rewind`: whether the owner may rewind and fork conversations, edit earlier messages, and regenerate earlier answers.
- *    The log keeps the replaced entries. Default: `true`.
- * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
- * 6. `agents`: the names of the agents that the owner may begin a conversation with, or hand one over to; `true` for all. Default:
- *    `false`, so that conversations begin with the agent of the Troupe, and only models and the host hand them over.
- * 7. `models`: the names of the models that the owner may send a message with; `true` for all. Default: `false`.
  */
 export interface May {
+  /**
+   * The loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`, `bypass`.
+   * Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
+   */
   readonly mode?: Permissions.Mode | undefined
+  /**
+   * Whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs. Default:
+   * `false`.
+   */
   readonly approve?: boolean | undefined
+  /** Whether the owner may see and kill the processes of all owners. Default: `false`. */
   readonly observe?: boolean | undefined
+  /**
+   * Whether the owner may rewind and fork conversations, edit earlier messages, and regenerate earlier answers. The log keeps the
+   * replaced entries. Default: `true`.
+   */
   readonly rewind?: boolean | undefined
+  /** Whether the owner may delete conversations, with all of their log. Default: `true`. */
   readonly delete?: boolean | undefined
+  /**
+   * The names of the agents that the owner may begin a conversation with, or hand one over to; `true` for all. Default: `false`,
+   * so that conversations begin with the agent of the Troupe, and only models and the host hand them over.
+   */
   readonly agents?: boolean | ReadonlyArray<string> | undefined
+  /** The names of the models that the owner may send a message with; `true` for all. Default: `false`. */
   readonly models?: boolean | ReadonlyArray<string> | undefined
 }

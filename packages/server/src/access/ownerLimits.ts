@@ -12,7 +12,6 @@
 import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../errors/index.ts"
 
-/** The limits of one owner. */
 export interface OwnerLimits {
   readonly conversations: number
   readonly requestsPerMinute: number

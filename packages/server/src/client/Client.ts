@@ -16,18 +16,17 @@ import { remoteObserver } from "./remoteObserver.ts"
 
 export { ConnectionError, HttpError } from "../errors/index.ts"
 
-/**
- * How a server is reached.
- *
- * **Units and defaults**: `url` is the base URL of the server's paths, with its `basePath`; for the page's own server the
- * path is enough. `fetch` is the host's. `headers` are sent with each request; a function is called for each. `clock` is
- * the host's. `random` spreads the times between two tries.
- */
+/** How a server is reached. */
 export interface ConnectOptions {
+  /** The base URL of the server's paths, with its `basePath`; for the page's own server the path is enough. */
   readonly url: string
+  /** Sends the requests. Default: the host's `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** Sent with each request; a function is called for each. Default: none. */
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>) | undefined
+  /** The clock of timeouts and of the waits between two tries. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
+  /** Spreads the times between two tries; returns a number from 0 to below 1. Default: a random number of the host. */
   readonly random?: (() => number) | undefined
 }
 

@@ -20,10 +20,15 @@ export interface Remote {
 
 /** The options of requests. */
 export interface RemoteOptions {
+  /** The base URL of the server's paths. */
   readonly url: string
+  /** Sends the requests. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** Returns the headers of a request. */
   readonly headers: () => HeadersInit | Promise<HeadersInit>
+  /** The clock of timeouts and of the waits between two tries. */
   readonly clock: Clock.Clock
+  /** Spreads the times between two tries. */
   readonly random: () => number
 }
 

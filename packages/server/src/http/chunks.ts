@@ -1,6 +1,5 @@
 /** Sends large answers in pieces: a client gets the next piece when it has taken the previous one. */
 
-/** Bytes of a piece. */
 export const pieceBytes = 16_384
 
 /**

@@ -25,7 +25,7 @@ export interface FrameStreamOptions {
   readonly isCut?: boolean | undefined
   /** Whether the stream has no end of its own. */
   readonly isEndless?: boolean | undefined
-  /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` when the limit is exceeded. */
+  /** Counts a large frame of so many characters. Throws an `HttpError` when the limit is exceeded. */
   readonly hold?: ((characters: number) => void) | undefined
   /** Called when so many characters are no longer held. */
   readonly release?: ((characters: number) => void) | undefined

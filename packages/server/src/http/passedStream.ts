@@ -12,10 +12,13 @@ import { HttpError } from "../errors/index.ts"
 import type { Pieces, Question } from "./frameStream.ts"
 import { clientHasLeft } from "./turnReaders.ts"
 
-/** `left` is aborted when the client leaves, `closing`, if the stream is then cut, when the server closes; `ended` is called once. */
+/** What ends a stream that is passed on. */
 export interface PassedOptions {
+  /** Aborted when the client leaves. */
   readonly left: AbortSignal
+  /** Aborted when the server closes, if the stream is then cut. */
   readonly closing?: AbortSignal | undefined
+  /** Called exactly once, when the stream is over. */
   readonly ended: () => void
 }
 

@@ -33,13 +33,13 @@ export type TurnOptions = NonNullable<NonNullable<Parameters<LocalChatRef["send"
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
-/**
- * How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. `reads` is the turn
- * that its client reads.
- */
+/** How a stream is sent. */
 export interface StreamOptions {
+  /** The headers beside those of every stream. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Makes the last frame of a stream that the server ends, from the reason. */
   readonly last?: (why: HttpError) => string
+  /** The turn that the client reads. */
   readonly reads?: TurnRead | undefined
 }
 

@@ -8,11 +8,21 @@ import type { Store } from "@troupe/chat/store"
 import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { ChatView } from "@troupe/chat/view"
 
-/** The options of a message, as of `chat.send`; `agent` is that of a chat that begins with the message. */
+/** How a message is sent, as by `chat.send`. */
 export interface SayOptions {
+  /** What happens when a turn runs, see `SendOptions` of `@troupe/chat`. Default: `"queue"`. */
   readonly whenBusy?: "queue" | "steer" | "interrupt" | "reject" | undefined
+  /** The id of the input; the same input under the same id is sent once. Default: a generated one. */
   readonly id?: string | undefined
+  /**
+   * The name of the model for the turn of this message, which `May.models` must allow. Default: that of the Troupe or of the
+   * agent.
+   */
   readonly model?: string | undefined
+  /**
+   * The name of the agent of a chat that begins with the message, which `May.agents` must allow. Default: the agent of the
+   * Troupe.
+   */
   readonly agent?: string | undefined
 }
 

@@ -37,7 +37,7 @@ export { answered, toNode, type NodeHandler, type ToNodeOptions } from "./toNode
 export interface Listening {
   readonly port: number
   readonly url: string
-  /** Closes it gracefully (NODE4), with the server behind it. Every call resolves when it is closed. */
+  /** Closes it gracefully, with the server behind it. Every call resolves when it is closed. */
   readonly close: () => Promise<void>
 }
 

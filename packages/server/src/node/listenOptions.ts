@@ -6,25 +6,34 @@ import * as z from "zod"
 /**
  * Where and how a server listens.
  *
- * **Units and defaults**: `port` is any free one, `host` is `"127.0.0.1"`. Times are in milliseconds. A request's headers
- * must arrive within `headersMs`, 10,000, and all of it within `requestMs`, 30,000. A client that takes nothing of its
- * answer for `stallMs`, 120,000, is disconnected. A connection without a request is closed after `keepAliveMs`, 5,000;
- * after that and `headersMs` even when bytes arrive that are no request. `graceMs` is 10,000. `connections` is 10,000,
- * `headerBytes` 16,384. `clock` is the host's. The requests of a connection are answered in order, and 100 may wait on it.
+ * **Details**: the requests of a connection are answered in order, and 100 may wait on it.
  *
- * **Gotchas**: a server that listens on a loopback address answers only to the names of this computer, unless its options
- * list `hosts`. Otherwise a page of another site could reach it under a name of its own (DNS rebinding).
+ * **Gotchas**: a server that listens on a loopback address answers only to the names of this computer, unless its options list
+ * `hosts`. Otherwise a page of another site could reach it under a name of its own (DNS rebinding).
  */
 export interface ListenOptions {
+  /** The port. Default: any free one. */
   readonly port?: number | undefined
+  /** The address to listen on. Default: `"127.0.0.1"`. */
   readonly host?: string | undefined
+  /** How long `close` waits for running requests before it ends them, in milliseconds. Default: 10,000. */
   readonly graceMs?: number | undefined
+  /** How long the headers of a request may take to arrive, in milliseconds. Default: 10,000. */
   readonly headersMs?: number | undefined
+  /** How long a whole request may take to arrive, in milliseconds. Default: 30,000. */
   readonly requestMs?: number | undefined
+  /** How long a client may take nothing of its answer before it is disconnected, in milliseconds. Default: 120,000. */
   readonly stallMs?: number | undefined
+  /**
+   * How long a connection may have no request before it is closed, in milliseconds. Default: 5,000. It is closed after that and
+   * `headersMs` even when bytes arrive that are no request.
+   */
   readonly keepAliveMs?: number | undefined
+  /** The most connections at the same time. Default: 10,000. */
   readonly connections?: number | undefined
+  /** The most bytes of the headers of a request. Default: 16,384. */
   readonly headerBytes?: number | undefined
+  /** The clock of the times. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
 }
 

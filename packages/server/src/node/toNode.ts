@@ -8,22 +8,20 @@ import { write } from "./outgoing.ts"
 /** A handler of Node's HTTP. It resolves when the client has the answer, or has disconnected. It never rejects. */
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
-/**
- * How answers are written.
- *
- * **Units and defaults**: a client that takes nothing of its answer for `stallMs`, 120,000, is disconnected. `clock` is the
- * host's. `closing` is whether the server closes; each answer then closes its connection. By default it never does.
- */
+/** How answers are written. */
 export interface ToNodeOptions {
+  /** How long a client may take nothing of its answer before it is disconnected, in milliseconds. Default: 120,000. */
   readonly stallMs?: number | undefined
+  /** The clock of `stallMs`. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
+  /** Whether the server closes; each answer then closes its connection. Default: it never does. */
   readonly closing?: (() => boolean) | undefined
 }
 
 /**
  * Makes a handler of Node's HTTP from a fetch handler, for Express, Fastify, or `createServer`.
  *
- * **Details**: answers are written as {@link listen} writes them (NODE1, NODE2). A body that a parser of the framework has read
+ * **Details**: answers are written as {@link listen} writes them. A body that a parser of the framework has read
  * is taken from `incoming.body`. The limits of connections and of request times belong to the framework's server.
  *
  * **Gotchas**: the path is that of `incoming.url`. Express removes the path of a router from it, so a server behind

@@ -188,12 +188,13 @@ export interface Unexpected {
   readonly path: string
 }
 
-/** The options of a server. */
+/** What a server serves, and to whom. */
 export interface ServerOptions {
   /** The Troupe of `Troupe.start`, or of `Cluster.start` of `@troupe/cluster`. */
   readonly troupe: RunningTroupe | Clustered
   /** Authenticates the caller. Without an owner the request is refused. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
+  /** The bounds of requests, streams and owners. Default: the defaults of `Limits`. */
   readonly limits?: Limits | undefined
   /** The other origins whose pages may call the server, as `https://app.example.com`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined

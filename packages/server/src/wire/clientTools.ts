@@ -3,7 +3,6 @@ import { ValidationError } from "@troupe/chat/errors"
 import { Tool } from "@troupe/chat/tools"
 import { beginningOf, HttpError, quoted } from "../errors/index.ts"
 
-/** A tool of the client. */
 export interface ClientTool {
   readonly name: string
   readonly description?: string | null | undefined

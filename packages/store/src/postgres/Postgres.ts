@@ -14,22 +14,30 @@ import { postgresDialect } from "./postgresSchema.ts"
 /**
  * The options of a store in PostgreSQL.
  *
- * **Units and defaults**: `schema` is the schema of its tables, `"troupe"`, which is created. `maxConnections` is 10.
- * `connectTimeoutMs` is how long a connection may take to open, 5,000. `statementTimeoutMs` is how long a statement may run,
- * 60,000. `idleTransactionTimeoutMs` is how long a transaction may wait for this program, 30,000. The server ends both
- * itself, also when this program has stopped; 0 leaves them to the server's settings, as some poolers demand. An operation
- * without an answer fails `connectTimeoutMs` after the time of a statement, if that has a limit. `keepAliveMs`
- * is the idle time before TCP probes a connection, 30,000. `ttlMs` is how long after its newest entry or input a
- * conversation is kept, in milliseconds; by default for ever. `clock` is the host's.
+ * **Errors**: an operation without an answer fails `connectTimeoutMs` after the time of a statement, if that has a limit.
  */
 export interface PostgresOptions {
+  /** The schema of its tables, which is created. Default: `"troupe"`. */
   readonly schema?: string | undefined
+  /** The most connections at the same time. Default: 10. */
   readonly maxConnections?: number | undefined
+  /** How long a connection may take to open, in milliseconds. Default: 5,000. */
   readonly connectTimeoutMs?: number | undefined
+  /**
+   * How long a statement may run, in milliseconds. Default: 60,000. The database ends it, also when this program has stopped. 0
+   * leaves it to the settings of the database, as some poolers demand.
+   */
   readonly statementTimeoutMs?: number | undefined
+  /**
+   * How long a transaction may wait for this program, in milliseconds. Default: 30,000. The database ends it, also when this
+   * program has stopped. 0 leaves it to the settings of the database, as some poolers demand.
+   */
   readonly idleTransactionTimeoutMs?: number | undefined
+  /** How long a connection may be idle before TCP probes it, in milliseconds. Default: 30,000. */
   readonly keepAliveMs?: number | undefined
+  /** How long a conversation is kept after its newest entry or input, in milliseconds. Default: for ever. */
   readonly ttlMs?: number | undefined
+  /** The clock of the entries' dates and of `ttlMs`. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
 }
 

@@ -1,7 +1,6 @@
 /** A database whose driver is loaded on first use, so that programs with another store do not load it. */
 import type { Asking, Database, Dialect } from "../sql/index.ts"
 
-/** The database. */
 export class LazyDatabase implements Database {
   readonly name: string
   readonly dialect: Dialect

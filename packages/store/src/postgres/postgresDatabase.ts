@@ -53,7 +53,6 @@ class Refusal {
 /** One message of a conversation may be as long as PostgreSQL can store, and is read whole. */
 const maxMessageSize = 2 ** 30
 
-/** The database. */
 export class PostgresDatabase implements Database {
   readonly name: string
   readonly dialect: Dialect

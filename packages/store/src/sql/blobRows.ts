@@ -32,7 +32,6 @@ export const checkBlob = (id: unknown, bytes: unknown): void => {
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-/** The blobs. */
 export class BlobRows {
   readonly #sql: ReturnType<typeof statements>
 
@@ -79,7 +78,6 @@ export class BlobRows {
   }
 }
 
-/** The table of blobs. */
 export const blobTable = (
   { prefix }: Pick<Dialect, "prefix">,
   types: { readonly number: string; readonly bytes: string; readonly end: string }

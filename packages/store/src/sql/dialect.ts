@@ -67,7 +67,6 @@ export interface Dialect {
   readonly pairs: (pairs: ReadonlyArray<readonly [name: string, number: number]>) => Query
   /** A condition: the number in the column is one of these. */
   readonly among: (column: string, numbers: ReadonlyArray<number>) => Query
-  /** Adds items. */
   readonly addItems: (added: AddedItems) => Asking<void>
   /**
    * Saves an entry with one statement, and returns the key of its conversation, or `undefined` if nothing was written.

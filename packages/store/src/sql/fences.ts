@@ -23,7 +23,6 @@ import { type Asking, numberIn, rowsOf, textIn, storedKey } from "./query.ts"
 /** The epoch of an unclaimed key. */
 const unclaimed = -1
 
-/** The fences. */
 export class Fences {
   readonly #dialect: Dialect
   readonly #sql: ReturnType<typeof statements>

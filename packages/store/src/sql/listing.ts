@@ -19,7 +19,6 @@ import { type Asking, numberIn, type Query, type Row, rowsOf, textIn, isDistinct
 /** The options of a list. */
 export type Asked = ReturnType<typeof Store.Lists.listOptions<number>>
 
-/** A list. */
 export class Listing {
   readonly #dialect: Dialect
   readonly #chats: string

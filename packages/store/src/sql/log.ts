@@ -49,14 +49,16 @@ export interface Expired {
 /** The number of conversations that are deleted together. */
 const atOnce = 20
 
-/** The options of the log besides its dialect; its errors name the database by `database`. */
+/** The options of the log besides its dialect. */
 export interface LogOptions {
+  /** Names the database in errors. */
   readonly database: string
+  /** The clock of dates and of the time to live. */
   readonly clock: Clock.Clock
+  /** The newest records that this program has read or written. */
   readonly standings: NewestRecords
 }
 
-/** The log. */
 export class Log {
   readonly #dialect: Dialect
   readonly #clock: Clock.Clock

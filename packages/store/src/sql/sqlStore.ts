@@ -52,7 +52,6 @@ export interface Keeping {
 /** The number of conversations that one search query covers. */
 const together = 20
 
-/** The store. */
 export class SqlStore implements Store.SessionStore {
   readonly ttlMs: number | undefined
   readonly isShared: boolean

@@ -9,23 +9,19 @@ import { openSqlite } from "./openSqlite.ts"
 import { checkedOptions } from "../options/index.ts"
 import { SqlStore } from "../sql/index.ts"
 
-/**
- * The options of a store in SQLite.
- *
- * **Details**
- *
- * - `durability`: what a completed save survives. `"power"`: the end of the program and of the machine, for one wait on the
- *   disk each time. `"process"`: the end of the program, `kill -9` too. When the machine loses power or its system crashes,
- *   the last moments may be lost, and the rest is intact
- *
- * **Units and defaults**: `durability` is `"power"`. `ttlMs` is how long after its newest entry or input a conversation is kept, in
- * milliseconds; by default for ever. `busyTimeoutMs` is how long a write waits for another program's write, 2,000; the wait
- * blocks this program. `clock` is the host's.
- */
+/** The options of a store in SQLite. */
 export interface SqliteOptions {
+  /**
+   * What a completed save survives. `"power"`: the end of the program and of the machine, for one wait on the disk each time.
+   * `"process"`: the end of the program, `kill -9` too; when the machine loses power or its system crashes, the last moments may
+   * be lost, and the rest is intact. Default: `"power"`.
+   */
   readonly durability?: "power" | "process" | undefined
+  /** How long a conversation is kept after its newest entry or input, in milliseconds. Default: for ever. */
   readonly ttlMs?: number | undefined
+  /** How long a write waits for another program's write, in milliseconds; the wait blocks this program. Default: 2,000. */
   readonly busyTimeoutMs?: number | undefined
+  /** The clock of the entries' dates and of `ttlMs`. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
 }
 

@@ -20,7 +20,6 @@ interface Waiting {
   readonly fail: (error: unknown) => void
 }
 
-/** The database. */
 export class SqliteDatabase implements Database {
   readonly name: string
   readonly dialect = sqliteDialect

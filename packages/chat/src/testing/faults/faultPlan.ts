@@ -29,7 +29,7 @@ export type Fault = { readonly after?: number | undefined } & (
   | { readonly type: "duplicate" }
 )
 
-/** The target of a fault. */
+/** What fails: the adapter, the handler of a tool, or an operation of the store. */
 export type FaultTarget = "adapter" | "tool" | "store"
 
 /**
@@ -100,10 +100,9 @@ const drawn = (type: Fault["type"], on: FaultTarget, chance: (what: string) => n
 /**
  * The options of injected faults.
  *
- * **Units and defaults**: `plan` names calls, `rates` draws them, by `seed`, 0 by default; without either there are no
- * faults. `system` has the processes and the clock of the faults; without it the time is the host's, and no process can be
- * killed.
+ * **Units and defaults**: `plan` names calls, `rates` draws them, by `seed`, 0 by default; without either there are no faults.
  */
 export interface FaultOptions extends Partial<FaultPlan> {
+  /** Has the processes and the clock of the faults. Default: the time is the host's, and no process can be killed. */
   readonly system?: System.System | undefined
 }

@@ -20,8 +20,9 @@ import { onEffectExit } from "../../effect/index.ts"
 import type { Tool } from "../../tool/index.ts"
 import type { Store } from "../../store/index.ts"
 
-/** The options of a trace: `system` has the clock; without it the times are the host's. */
+/** How a trace is recorded. */
 export interface TraceOptions {
+  /** Has the clock of the times. Default: the times are the host's. */
   readonly system?: System.System | undefined
 }
 

@@ -37,11 +37,17 @@ const registering = <M extends Make>(
   return makeAndRegister as unknown as M
 }
 
+/** The options of the actions that are registered. XState checks their types. */
 interface ActionOptions {
+  /** The id of a delayed event or of a spawned actor. */
   readonly id?: unknown
+  /** The milliseconds until the event is raised, a delay's name, or a function. */
   readonly delay?: unknown
+  /** The input of a spawned actor. */
   readonly input?: unknown
+  /** Only XState performs a spawn with a `systemId`. */
   readonly systemId?: unknown
+  /** Only XState performs a spawn whose snapshots are events of the parent. */
   readonly syncSnapshot?: unknown
 }
 

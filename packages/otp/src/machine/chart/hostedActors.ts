@@ -27,9 +27,11 @@ export interface RunningCallback<Received extends EventObject = EventObject> {
 
 export type StartCallback = (args: ActorScope & { readonly input: unknown }) => RunningCallback | undefined | void
 
-/** How a child machine runs: its label, and whether it runs in the process of its parent. */
+/** How a child machine runs. */
 export interface ChildOptions {
+  /** Returns the displayed name of a child from its input. */
   readonly label?: (input: never) => string
+  /** Whether it runs in the process of its parent. Default: false. */
   readonly inside?: boolean
 }
 

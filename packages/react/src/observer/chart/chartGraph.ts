@@ -17,7 +17,6 @@ export interface GraphEdge {
   readonly labels: ReadonlyArray<string>
 }
 
-/** A chart. */
 export interface ChartGraph {
   readonly id: string
   readonly states: ReadonlyArray<GraphState>

@@ -40,5 +40,4 @@ export const money = (amount: number): string => `$${amount.toFixed(amount < 0.0
 /** `14:03:27`, in the reader's time zone. */
 export const timeOfDay = (at: number): string => clock.format(at)
 
-/** The time with the day. */
 export const dayAndTime = (at: number): string => day.format(at)

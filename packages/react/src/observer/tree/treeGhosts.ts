@@ -13,7 +13,6 @@ export interface Ghost {
   readonly after: string | undefined
 }
 
-/** A row as it is shown. */
 export type ShownRow = TreeRow & { readonly isGhost: boolean }
 
 const mostGhosts = 50

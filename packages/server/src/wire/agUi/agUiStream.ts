@@ -20,7 +20,6 @@ import {
 } from "./agUiMessages.ts"
 import { type AgUiResult, outcomeOf, usageOf } from "./agUiOutcome.ts"
 
-/** One event. */
 export interface AgUiEvent {
   readonly type: string
   readonly [field: string]: unknown

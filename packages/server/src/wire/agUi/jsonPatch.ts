@@ -1,6 +1,5 @@
 /** JSON Patch (RFC 6902): the operations that make one JSON value from another. */
 
-/** One operation. */
 export type PatchOperation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }

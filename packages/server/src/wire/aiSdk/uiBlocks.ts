@@ -4,7 +4,6 @@
  * Owns: the open blocks, and the kinds of parts that the step has begun, in their order.
  */
 
-/** One chunk. */
 export interface UiChunk {
   readonly type: string
   readonly [field: string]: unknown

@@ -54,7 +54,6 @@ export type UiPart =
     }
   | ToolPart
 
-/** A message. */
 export interface UiMessage {
   readonly id: string
   readonly role: "user" | "assistant"
@@ -112,7 +111,6 @@ export const uiMessages = (
 
 const withField = (metadata: unknown): Pick<UiMessage, "metadata"> => (metadata === undefined ? {} : { metadata })
 
-/** The parts of a step. */
 export const stepParts = ({ said, behind }: StepMessages, calls: UiCalls): ReadonlyArray<UiPart> => {
   const parts = Message.parts(said)
   const own = new Map(said.toolCalls?.map((call) => [call.id, call]))

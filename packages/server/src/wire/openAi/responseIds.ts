@@ -16,7 +16,6 @@ export interface ResponsePlace {
   readonly model: string
 }
 
-/** The ids of one response. */
 export interface ResponseIds {
   readonly response: string
   readonly item: (kind: ItemKind, index: number) => string

@@ -10,7 +10,6 @@
  */
 import type { ResponseEvent } from "./outputItems.ts"
 
-/** An event with its number. */
 export type NumberedEvent = ResponseEvent & { readonly sequence_number: number }
 
 export class ResponseNumbers {

@@ -38,7 +38,6 @@ const Item = z.looseObject({
 /** One item of the input. */
 export type ResponsesItem = z.infer<typeof Item>
 
-/** The items of an input. */
 export const InputItems = z.array(Item)
 
 const FunctionTool = z.looseObject({
