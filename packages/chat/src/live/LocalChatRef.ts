@@ -234,7 +234,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   #control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
-    return controlCalls(this.id, this.#chat.pid, this.#chat.view.running, type, toolCallId)
+    return controlCalls(this.id, this.#chat.pid, this.#chat.state, type, toolCallId)
   }
 
   cancelToolCalls(): Promise<void> {

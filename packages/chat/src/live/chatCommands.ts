@@ -3,7 +3,7 @@ import { type Pid, Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
-import type { LiveView } from "../view/index.ts"
+import type { LiveState } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
 import type { AgentRef, Mode } from "../record/index.ts"
 import type { StoreCall, StoreValues } from "../store/index.ts"
@@ -14,13 +14,15 @@ import { undecidedCall } from "../inbox/index.ts"
 export const controlCalls = (
   id: string,
   chat: Pid | undefined,
-  { batch, calls }: LiveView["running"],
+  { batch, toolCalls }: LiveState,
   type: CallCommand["type"],
   toolCallId: string | undefined
 ): Promise<void> => {
   const isMeant = (call: ToolCallView) =>
-    (toolCallId === undefined || call.id === toolCallId) && (type === "calls.cancel" || call.status === "running")
-  if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
+    call.status !== "done" &&
+    (toolCallId === undefined || call.id === toolCallId) &&
+    (type === "calls.cancel" || call.status === "running")
+  if (batch === undefined || !Process.isAlive(batch) || !toolCalls.some(isMeant)) {
     return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(id, toolCallId))
   }
   return new Promise((resolve, reject) => {

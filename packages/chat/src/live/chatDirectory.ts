@@ -23,7 +23,7 @@ import { type Conversation, isChildId } from "../record/index.ts"
 import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type Home } from "../store/index.ts"
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "./liveChat.ts"
-import { chatMoved, chatStopped, followChild, LiveView } from "../view/index.ts"
+import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../passivation/index.ts"
@@ -158,12 +158,9 @@ export class ChatDirectory {
   #made(id: string, fence: Fence | undefined): Living {
     const { system, agents } = this.#parts
     const drafting = fence === undefined ? this.#drafting : draftingUnder(this.#drafting, fence)
-    const chat = new LiveChat(
-      id,
-      this.home,
-      new LiveView(system, agents.none.chatOptions.permissions?.mode, drafting),
-      fence
-    )
+    const state = new LiveState(system, drafting)
+    const view = new LiveView(system, state, agents.none.chatOptions.permissions?.mode)
+    const chat = new LiveChat(id, this.home, { state, view }, fence)
     const living = { chat, ref: new LocalChatRef(chat, this.tasks), blobs: blobsIn(this.#parts, id, fence) }
     this.#passivation.hold(id, living)
     return living
@@ -445,7 +442,7 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
 /** A chat, as its parent and its children use it. */
 const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
   if (chat === undefined) return undefined
-  const { id, pid, context, view, process } = chat
+  const { id, pid, context, state, process } = chat
   const { permissions, budget } = chat.serving(context?.agent?.name).chatOptions
   const standing = process?.env.standing ?? context?.standing
   return {
@@ -455,7 +452,7 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     standing,
     mode: standing?.mode ?? (permissions && (permissions.mode ?? "default")),
     budget,
-    stepUsage: view.stepUsage,
+    stepUsage: state.stepUsage,
     setPermissionMode: (mode) => chat.setPermissionMode(mode),
     childrenBegan: (children) => chat.asked((to) => sendChildren(id, to, children)),
     cancel: () => chat.cancelTurn(),

@@ -18,7 +18,7 @@ import type { ChildChats } from "../children/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import { Delivery, type Turn } from "../inbox/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { LiveView } from "../view/index.ts"
+import type { LiveState } from "../view/index.ts"
 import type { ChatPid } from "./chatCommands.ts"
 import type { ChatHome, LiveChat } from "./liveChat.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
@@ -39,7 +39,7 @@ interface LifeParts {
 export class ChatLife extends CommitChain {
   readonly engine: Engine
   readonly clock: Clock.Clock
-  readonly watcher: LiveView
+  readonly watcher: LiveState
   readonly #chat: LiveChat
   readonly #tree: SupervisionTree
   readonly #home: Home | undefined
@@ -57,7 +57,7 @@ export class ChatLife extends CommitChain {
     super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
     this.engine = engine
     this.clock = system.clock
-    this.watcher = chat.view
+    this.watcher = chat.state
     this.#chat = chat
     this.#tree = tree
     this.#home = home
@@ -181,7 +181,7 @@ const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
     },
     changed: (tasks) => {
       chat.view.tasks = tasks
-      chat.view.childChanged()
+      chat.view.callsChanged()
     }
   }
 

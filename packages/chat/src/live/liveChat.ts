@@ -36,7 +36,7 @@ import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import { type Delivery, type InboxLimits, questionName, questionOf, type Turn, waitsIn } from "../inbox/index.ts"
-import { chatMoved, chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
+import { chatMoved, chatStopped, LiveFeed, type LiveState, type LiveView } from "../view/index.ts"
 import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
@@ -132,6 +132,7 @@ const completionOf = (
 
 export class LiveChat implements TurnsHome {
   readonly id: string
+  readonly state: LiveState
   readonly view: LiveView
   readonly feed: LiveFeed
   /** The fence of all writes of this chat (HOME1). */
@@ -158,9 +159,10 @@ export class LiveChat implements TurnsHome {
   #leaving: "conflict" | "rewind" | undefined
   readonly #notices: LifeNotices
 
-  constructor(id: string, home: ChatHome, view: LiveView, fence?: Fence) {
+  constructor(id: string, home: ChatHome, { state, view }: Pick<LiveChat, "state" | "view">, fence?: Fence) {
     this.id = id
     this.fence = fence
+    this.state = state
     this.view = view
     this.newId = home.newId
     this.feed = new LiveFeed(view, home.newId)
@@ -208,7 +210,7 @@ export class LiveChat implements TurnsHome {
 
   /** The last known context of the chat's process. */
   get context(): ChatContext | undefined {
-    return this.view.context
+    return this.state.context
   }
 
   /** Whether a turn runs or is next, or an input of an earlier process is. */
@@ -229,7 +231,7 @@ export class LiveChat implements TurnsHome {
    * Since when the chat is idle, as seen by the checks so far: at rest, without observers, and stored completely (PASS1).
    */
   idleSince(now: number): number | undefined {
-    return this.rest.since(this.#isIdle ? this.view.changes : undefined, now)
+    return this.rest.since(this.#isIdle ? this.state.changes : undefined, now)
   }
 
   get #isIdle(): boolean {
@@ -238,7 +240,7 @@ export class LiveChat implements TurnsHome {
       this.#stopping === undefined &&
       !isAsked &&
       this.rest.isStored &&
-      this.view.isAtRest &&
+      this.state.isAtRest &&
       !this.view.isObserved &&
       !this.feed.isRead
     )
@@ -377,8 +379,8 @@ export class LiveChat implements TurnsHome {
   }
 
   async #stop(): Promise<void> {
-    const text = this.#moved && this.view.said()
-    this.view.cutShort()
+    const text = this.#moved && this.state.text
+    this.state.cutShort()
     await this.#home.stop(this.id, this.#moved !== undefined)
     await settleReceipts(this.#turns.all, (withinMs) => this.#home.kept(this.id, withinMs))
     if (this.context !== undefined) await this.#notices.end(this.options(), this.context)
@@ -397,7 +399,7 @@ export class LiveChat implements TurnsHome {
   /** The text of the previous process's reply that the record does not have. */
   cutOff(record: Conversation | undefined): string | undefined {
     const known = record === undefined || this.#startsAnew ? undefined : this.context
-    return record === undefined || known === undefined ? undefined : cutOffBy(known, this.view.said(), record)
+    return record === undefined || known === undefined ? undefined : cutOffBy(known, this.state.text, record)
   }
 
   /** Whether the next process starts from the record alone. */
@@ -413,11 +415,10 @@ export class LiveChat implements TurnsHome {
     this.#leaving = undefined
     this.#notices.attached(this.context)
     this.view.attached(env)
-    StateMachine.watch(pid, (state) => this.view.transitioned(state))
-    const { context } = this
+    StateMachine.watch(pid, (state) => this.state.transitioned(state))
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
-    if (context !== undefined) this.#turns.attached(context, () => died(this.id, undefined))
+    if (this.context !== undefined) this.#turns.attached(this.context, () => died(this.id, undefined))
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
@@ -451,7 +452,7 @@ export class LiveChat implements TurnsHome {
   #died(pid: ChatPid, reason: unknown): void {
     if (this.#pid !== pid) return
     this.#pid = undefined
-    this.view.cutShort()
+    this.state.cutShort()
     this.#home.left(this.id)
     this.#turns.died()
     if (this.#stopping !== undefined) return

@@ -35,7 +35,7 @@ import { isFenced, type SessionError, storeFailure, ValidationError } from "../e
 import { describe } from "../toolResult/index.ts"
 import type { Accepted } from "../store/index.ts"
 import type { ChatPid, ChatProcess } from "./chatCommands.ts"
-import type { LiveView } from "../view/index.ts"
+import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
 /** The functions that the turns of a chat need. */
@@ -49,7 +49,7 @@ export interface TurnsHome {
   readonly thread: Thread
   /** The present process. */
   readonly process: ChatProcess | undefined
-  readonly view: LiveView
+  readonly state: LiveState
 }
 
 export class TurnTable {
@@ -164,20 +164,20 @@ export class TurnTable {
 
   /** Cancels the turn that has or joined this input, else the running turn or the next one, and waits for its end (REF9). */
   async cancel(id?: string): Promise<void> {
-    const { view } = this.#home
-    const turn = id === undefined ? this.next(view.context) : this.#of(id, view.context)
+    const { state } = this.#home
+    const turn = id === undefined ? this.next(state.context) : this.#of(id, state.context)
     if (turn === undefined) return
     const { promise: waiting, resolve } = Promise.withResolvers<void>()
     const data = dataOf(turn.turn, turn.id)
     let asked: ChatPid | undefined
     const look = () => {
       const pid = this.#home.process?.pid
-      if (waitsIn(view.context, data)) return resolve()
-      if (view.context?.turn?.id !== turn.id || pid === undefined || pid === asked) return
+      if (waitsIn(state.context, data)) return resolve()
+      if (state.context?.turn?.id !== turn.id || pid === undefined || pid === asked) return
       asked = pid
       Process.send(pid, { type: "turn.cancel", turn: turn.id })
     }
-    const forget = view.record(look)
+    const forget = state.watch(look)
     this.#cancelled = turn
     const stopTimer = this.#boundAccept(turn)
     look()

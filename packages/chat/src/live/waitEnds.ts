@@ -24,7 +24,7 @@ import { describe } from "../toolResult/index.ts"
 import { unknownOutcome } from "../inbox/index.ts"
 import { original } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
-import type { LiveView } from "../view/index.ts"
+import type { LiveState } from "../view/index.ts"
 import { alreadyDelivered, type AskedProcess } from "./chatCommands.ts"
 import { countedOf, type TurnTable } from "./turnTable.ts"
 
@@ -32,7 +32,7 @@ import { countedOf, type TurnTable } from "./turnTable.ts"
 interface WaitingChat {
   readonly id: string
   readonly context: ChatContext | undefined
-  readonly view: LiveView
+  readonly state: LiveState
   /** The present process. */
   readonly process: Pick<AskedProcess, "pid"> | undefined
   /** Calls the function with the process of the chat, which is started if there is none. */
@@ -175,7 +175,7 @@ export class WaitEnds {
       const { context } = this.#chat
       if (context !== undefined) look(context, process, resolve)
     }
-    const forget = this.#chat.view.record(seen)
+    const forget = this.#chat.state.watch(seen)
     const forgetExit = Process.onExit(process.pid, () => resolve(undefined))
     void also?.then(seen)
     seen()

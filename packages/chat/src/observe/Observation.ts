@@ -87,7 +87,7 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
   const chatOf: ChatOf = (pid) => chatAt(living, pid)
   const callOf: CallOf = (chat) => {
     const { chat: parent = "", call } = living.get(chat)?.chat.context?.caller.parent ?? {}
-    const calls = living.get(parent)?.chat.view.running.calls
+    const calls = living.get(parent)?.chat.state.toolCalls
     return calls?.find(({ id }) => id === call)?.pid
   }
   const of = { chat: chatOf, call: callOf }

@@ -31,7 +31,7 @@ export class ChildSpans {
   constructor(row: string, chat: LiveChat, recorder: Recorder) {
     this.#row = row
     this.#recorder = recorder
-    this.#unhook = chat.view.record(recorder.see)
+    this.#unhook = chat.state.watch(recorder.see)
     recorder.see()
   }
 

@@ -26,7 +26,7 @@ export const timelineSight = (
     if (now === undefined || followed?.recorder.isOf(now) === true) return
     leave()
     const recorder = new TurnRecorder(now, system.clock, past, living)
-    followed = { recorder, unhook: now.view.record(recorder.see) }
+    followed = { recorder, unhook: now.state.watch(recorder.see) }
   }
   return {
     opened: () => {

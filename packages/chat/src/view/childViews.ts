@@ -66,7 +66,7 @@ interface Parent {
   readonly pass: (event: Event) => void
   readonly view: {
     readonly follow: (toolCallId: string, child: FollowedChild) => () => boolean
-    readonly childChanged: () => void
+    readonly callsChanged: () => void
   }
 }
 
@@ -92,10 +92,10 @@ export const followChild = (
     event: (event) => {
       if (!isFollowed()) return
       parent.pass({ type: "child_event", toolCallId, chat, agent, event })
-      parent.view.childChanged()
+      parent.view.callsChanged()
     },
     changed: () => {
-      if (isFollowed()) parent.view.childChanged()
+      if (isFollowed()) parent.view.callsChanged()
     }
   }
 }

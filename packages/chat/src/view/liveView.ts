@@ -1,7 +1,7 @@
 /**
- * The state of a running chat between its transitions: the text so far and the states of its tool calls.
+ * The snapshots of a chat: its live state, with the text so far and the states of its tool calls.
  *
- * Owns: the observers, and the timer that notifies them. Text passes through no chart: it is read from the collector on
+ * Owns: the observers, and the timer that notifies them. Does not own the state, which it only reads. Text passes through no chart: it is read from the collector on
  * demand, and observers are notified at most once per interval.
  *
  * VIEW1. A snapshot is the same object until the state changes.
@@ -9,11 +9,9 @@
  * VIEW3. The log gets an exception thrown by an observer; other observers still run.
  * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`. The last
  *        snapshot of a chat that has left is `ended` too, with the phase `moved` and the text of the reply so far.
- * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
  * VIEW6. A snapshot shows results, steps and errors as the values themselves, and the running turn with its live part.
  */
-import type { Pid, StateMachine, System } from "@troupe/otp"
-import type { SnapshotFrom } from "xstate"
+import type { System } from "@troupe/otp"
 import {
   type BackgroundTask,
   type ChatResult,
@@ -31,20 +29,15 @@ import * as Inbox from "../inbox/Inbox.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
-import type { Event, RequestDelayed, StreamCollector } from "../events/index.ts"
+import type { Event, RequestDelayed } from "../events/index.ts"
 import { callUnawaited, SparseMap } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
-import { type DraftKeeping, Drafts } from "../store/index.ts"
 import { type Inspect, inspected, type PartialReply, printed, withObject } from "../json/index.ts"
 import { askedFormat, isJson } from "../options/index.ts"
-import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
-import type { CallCommand, ToolCallView } from "../call/index.ts"
+import { pendingApprovalsOf } from "../step/index.ts"
+import type { ToolCallView } from "../call/index.ts"
 import { ChildViews, type FollowedChild, type Follower } from "./childViews.ts"
-
-type MachineSnapshot = SnapshotFrom<typeof chatMachine>
-
-/** The state of the chat's machine. */
-export type ChatState = StateMachine.WatchedState<typeof chatMachine>
+import type { ChatState, LiveState, MachineSnapshot } from "./liveState.ts"
 
 /** The parts of the machine's context that a snapshot shows as the values themselves. */
 type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
@@ -142,21 +135,6 @@ export interface SnapshotObserver {
 /** How long changes of text are batched before observers are notified, in milliseconds. */
 const flushMs = 32
 
-/** The states in which a chat is at rest. */
-const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
-  "idle",
-  "interrupted",
-  "awaitingUser",
-  "awaitingTools",
-  "awaitingApproval",
-  "ended"
-])
-
-/** The states that another state follows at once, in the same turn of the process. */
-const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing", "withdrawing"])
-
-const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
-
 /**
  * A background task, as a user interface shows it.
  *
@@ -171,35 +149,22 @@ export interface ShownTask extends Pick<BackgroundTask, "id" | "toolCallId" | "t
 }
 
 const noTasks: ReadonlyArray<never> = []
-const nothing: ReadonlyArray<ToolCallView> = []
-const none = (): ReadonlyArray<ToolCallView> => nothing
 
-export class LiveView implements StepWatcher {
+export class LiveView {
   readonly #system: System.System
   readonly #mode: Mode
-  readonly #drafting: DraftKeeping | undefined
-  /** The drafts of the reply that streams. */
-  #drafts: Drafts | undefined
+  readonly #state: LiveState
   readonly #observers = new SparseMap<SnapshotObserver, true>()
-  /** The live state of the machine. */
-  #machine: ChatState | undefined
-  #changes = 0
   #env: ChatEnv | undefined
-  #collector: StreamCollector | undefined
-  #toolCalls: () => ReadonlyArray<ToolCallView> = none
-  /** The background tasks of the chat; `childChanged` follows each change. */
+  /** The background tasks of the chat; `callsChanged` follows each change. */
   tasks: ReadonlyArray<ShownTask> | undefined
-  #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
   #seenReasoning = 0
   #seenRewritten = 0
   #seenPhase: ChatPhase | undefined
   #partial: PartialReply | undefined
-  /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
-  #stepsBefore = 0
   #timer: unknown
-  #recorders: Set<() => void> | undefined
   /** The children of the running calls, if they are shown. */
   #children: ChildViews | undefined
   /** The chat whose child this one is, if it shows its children. */
@@ -207,34 +172,31 @@ export class LiveView implements StepWatcher {
   #isMoved = false
 
   /** `mode` is the permission mode of the chat's options. */
-  constructor(system: System.System, mode: Mode = "default", drafting?: DraftKeeping) {
+  constructor(system: System.System, state: LiveState, mode: Mode = "default") {
     this.#system = system
     this.#mode = mode
-    this.#drafting = drafting
+    this.#state = state
+    state.follower = this
   }
 
-  /** The usage of the request of the running step, until the context has the step. */
-  get stepUsage(): Usage.Usage {
-    const isOver = (this.context?.steps.length ?? 0) > this.#stepsBefore
-    return isOver ? Usage.empty : (this.#collector?.usage ?? Usage.empty)
-  }
-
-  stepStarted(collector: StreamCollector): void {
-    this.#collector = collector
-    this.#drafts?.end()
-    const id = this.#machine?.context.id
-    this.#drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
-    this.#stepsBefore = this.#machine?.context.steps.length ?? 0
-    this.#forgetToolCalls()
+  stepStarted(): void {
+    this.#children = undefined
     this.#snapshot = undefined
   }
 
-  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined): void {
-    this.#toolCalls = view
-    this.#batch = batch
+  /** The calls, a child of a call or the tasks have changed. */
+  callsChanged(): void {
     this.#snapshot = undefined
     this.changed()
-    this.#seen()
+    this.follower?.changed()
+  }
+
+  transitioned(isPassing: boolean, isBetweenTurns: boolean): void {
+    this.#snapshot = undefined
+    if (isPassing) return
+    if (isBetweenTurns) this.#children = undefined
+    this.#notify()
+    this.follower?.changed()
   }
 
   /** Handles an event of the chat. */
@@ -244,7 +206,8 @@ export class LiveView implements StepWatcher {
     if (event.type !== "message_started" && event.type !== "request_delayed") return this.changed()
     this.#snapshot = undefined
     this.#notify()
-    this.#seen()
+    this.follower?.changed()
+    this.#state.changed()
   }
 
   /** The child of a call is shown from here on; returns whether it still is. */
@@ -254,73 +217,9 @@ export class LiveView implements StepWatcher {
     return () => this.#children?.has(toolCallId, child) === true
   }
 
-  /** A child of a call has changed. */
-  childChanged(): void {
-    this.#snapshot = undefined
-    this.changed()
-    this.follower?.changed()
-  }
-
-  #endReply(): void {
-    this.#collector = undefined
-    this.#drafts?.end()
-    this.#drafts = undefined
-  }
-
-  /** Stores the draft, because the chat's process is gone or about to end. */
-  cutShort(): void {
-    this.#drafts?.flush()
-    this.#drafts?.end()
-    this.#drafts = undefined
-  }
-
-  #forgetToolCalls(): void {
-    this.#toolCalls = none
-    this.#batch = undefined
-    this.#children = undefined
-  }
-
-  /** The unfinished calls of the running step, and the process that runs them. */
-  get running(): { readonly batch: Pid<CallCommand> | undefined; readonly calls: ReadonlyArray<ToolCallView> } {
-    return { batch: this.#batch, calls: this.#toolCalls().filter(({ status }) => status !== "done") }
-  }
-
   /** A new process of the chat has this environment. */
   attached(env: ChatEnv): void {
     this.#env = env
-  }
-
-  /** Called after each transition of the machine. */
-  transitioned(machine: ChatState): void {
-    this.#machine = machine
-    this.#changes++
-    this.#snapshot = undefined
-    if (isPassing(machine)) return
-    const { turn, steps } = machine.current
-    if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
-    if (turn === undefined) this.#forgetToolCalls()
-    this.#notify()
-    this.#seen()
-  }
-
-  /** Adds a function that is called at each change of state (VIEW5); returns a function that removes it. */
-  record(seen: () => void): () => void {
-    this.#recorders ??= new Set()
-    this.#recorders.add(seen)
-    return () => {
-      this.#recorders?.delete(seen)
-      if (this.#recorders?.size === 0) this.#recorders = undefined
-    }
-  }
-
-  #seen(): void {
-    this.follower?.changed()
-    if (this.#recorders !== undefined) for (const seen of this.#recorders) this.#call(seen)
-  }
-
-  /** The text of the running step's reply so far. */
-  said(): string {
-    return this.#collector?.text ?? ""
   }
 
   /** Schedules a notification of the observers. */
@@ -332,37 +231,21 @@ export class LiveView implements StepWatcher {
     }, flushMs)
   }
 
-  /** The number of changes of the machine's state; `undefined` before the first process. */
-  get changes(): number | undefined {
-    return this.#machine === undefined ? undefined : this.#changes
-  }
-
-  /** Whether no operation runs, and no input waits. */
-  get isAtRest(): boolean {
-    const machine = this.#machine
-    return machine === undefined || (resting.has(machine.value) && Inbox.entries(machine.context.inbox).length === 0)
-  }
-
   get isObserved(): boolean {
     return this.#observers.size > 0
   }
 
-  /** The machine's own context; `undefined` before the first process. */
-  get context(): ChatContext | undefined {
-    return this.#machine?.context
-  }
-
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
-    const machine = this.#machine
+    const { machine, collector, batch } = this.#state
     const env = this.#env
     if (machine === undefined || env === undefined) return undefined
-    const text = this.#collector?.text ?? machine.context.interrupted?.text ?? ""
-    const reasoning = this.#collector?.reasoning ?? ""
-    const rewritten = this.#collector?.rewritten ?? 0
+    const text = collector?.text ?? machine.context.interrupted?.text ?? ""
+    const reasoning = collector?.reasoning ?? ""
+    const rewritten = collector?.rewritten ?? 0
     const { context } = machine
     const turn = env.find(context.turn?.id)
-    const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, this.#batch === undefined)
+    const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, batch === undefined)
     if (
       this.#snapshot === undefined ||
       text.length !== this.#seenLength ||
@@ -393,7 +276,7 @@ export class LiveView implements StepWatcher {
 
   #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
     const serving = env.serving(context.open?.agent ?? context.agent?.name)
-    const collector = this.#collector
+    const { collector, toolCalls } = this.#state
     return {
       ...context,
       engine: serving?.engine ?? env.engine,
@@ -406,7 +289,7 @@ export class LiveView implements StepWatcher {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       delayed: collector?.delayed,
-      toolCalls: this.#children?.shownIn(this.#toolCalls()) ?? this.#toolCalls(),
+      toolCalls: this.#children?.shownIn(toolCalls) ?? toolCalls,
       tasks: this.tasks ?? noTasks,
       permissionMode:
         context.standing?.mode ??
@@ -439,11 +322,11 @@ export class LiveView implements StepWatcher {
   /** Ends the view of a stopped chat (VIEW4). `cutOff` is the text of the reply of a chat that has left. */
   stopped(cutOff?: string): void {
     this.#isMoved = cutOff !== undefined
-    const machine = this.#machine
-    if (machine !== undefined && (this.#isMoved || !resting.has(machine.value))) {
+    const { machine, isResting } = this.#state
+    if (machine !== undefined && (this.#isMoved || !isResting)) {
       const interrupted = cutOff === undefined || cutOff === "" ? machine.context.interrupted : { text: cutOff }
       const context = { ...machine.context, turn: undefined, interrupted }
-      this.transitioned({ status: "stopped", value: "ended", context, current: context })
+      this.#state.transitioned({ status: "stopped", value: "ended", context, current: context })
     }
     this.complete()
   }

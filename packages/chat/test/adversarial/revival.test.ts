@@ -5,6 +5,7 @@ import { AgentTable } from "../../src/agents/agentTable.ts"
 import { LiveChat } from "../../src/live/liveChat.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { user } from "../../src/model/Message.ts"
+import { LiveState } from "../../src/view/liveState.ts"
 import { LiveView } from "../../src/view/liveView.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { engineParts } from "../double/stepping.ts"
@@ -33,7 +34,8 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     newId: () => "id",
     kept: () => Promise.resolve(undefined)
   }
-  const chat = new LiveChat("a", home, new LiveView(system, undefined, undefined))
+  const state = new LiveState(system)
+  const chat = new LiveChat("a", home, { state, view: new LiveView(system, state) })
   const turn = chat.start([user("go")])
   await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })
   expect(starts).toBe(5)

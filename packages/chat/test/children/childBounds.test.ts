@@ -68,7 +68,7 @@ test("SUB9 a mode that the host sets for the parent applies to its running child
   const { troupe } = await delegates(check, () => [{ text: "hm" }, { hang: true }])
   const chat = await troupe.chat("c")
   const turn = chat.send("please !dig")
-  await until(() => childOf(troupe)?.view.said() === "hm")
+  await until(() => childOf(troupe)?.state.text === "hm")
   expect(childOf(troupe)?.process?.env.standing).toBe(undefined)
   await chat.setPermissionMode("plan")
   expect(childOf(troupe)?.process?.env.standing?.mode).toBe("plan")

@@ -41,7 +41,7 @@ test("SUB3 the process of a child is below that of its parent, and SUB4 has ende
   const { troupe } = await delegates(check, () => [{ text: "hm" }, { hang: true }])
   const chat = await troupe.chat("c")
   const turn = chat.send("please !dig")
-  await until(() => liveChildren(troupe).some((id) => livingChatsOf(troupe).get(id)?.chat.view.said() === "hm"))
+  await until(() => liveChildren(troupe).some((id) => livingChatsOf(troupe).get(id)?.chat.state.text === "hm"))
   const [id = ""] = liveChildren(troupe)
   const child = livingChatsOf(troupe).get(id)?.chat.pid
   const supervisor = below(Observer.tree(troupe.system), chat.pid).find(({ label }) => label === "SubagentSupervisor")

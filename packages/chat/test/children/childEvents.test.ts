@@ -115,7 +115,7 @@ test("NEST2 a chat that shows no child of a call has none in its view", async ()
   const { troupe } = await delegates(check, () => [{ text: "hm" }, { hang: true }])
   const chat = await troupe.chat("c")
   const turn = chat.send("please !dig")
-  await until(() => Array.from(livingChatsOf(troupe).values()).some(({ chat: one }) => one.view.said() === "hm"))
+  await until(() => Array.from(livingChatsOf(troupe).values()).some(({ chat: one }) => one.state.text === "hm"))
   expect(chat.getSnapshot()?.context.toolCalls[0]).not.toHaveProperty("child")
   await chat.cancel()
   await turn.result()
@@ -131,7 +131,7 @@ test("NEST1 a child that crashes is shown again, with the events of its next pro
   const chat = await troupe.chat("c")
   const turn = chat.send("please !dig")
   const child = () => Array.from(livingChatsOf(troupe).values()).find(({ chat: one }) => one.id !== "c")?.chat
-  await until(() => child()?.view.said() === "one")
+  await until(() => child()?.state.text === "one")
   const { pid } = child() ?? {}
   if (pid !== undefined) Process.exit(pid, "kill")
   const events = await readAll(turn)

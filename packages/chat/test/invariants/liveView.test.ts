@@ -8,6 +8,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processOf } from "../double/processes.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { calls } from "../double/scripts.ts"
+import { LiveState } from "../../src/view/liveState.ts"
 import { LiveView } from "../../src/view/liveView.ts"
 
 const check = leakCheck()
@@ -78,7 +79,7 @@ test("VIEW1 streamed text is notified at most once in an interval", async () => 
 
 test("VIEW2 without observers there is no timer", async () => {
   const { system, clock } = check.system()
-  const view = new LiveView(system)
+  const view = new LiveView(system, new LiveState(system))
   view.changed()
   expect(clock.pending).toBe(0)
   const first = view.subscribe({})
@@ -95,7 +96,7 @@ test("VIEW2 without observers there is no timer", async () => {
 
 test("VIEW2 completing leaves no timer, and notifies each observer once", () => {
   const { system, clock } = check.system()
-  const view = new LiveView(system)
+  const view = new LiveView(system, new LiveState(system))
   let completed = 0
   view.subscribe({ complete: () => completed++ })
   view.subscribe({

@@ -1,0 +1,186 @@
+/**
+ * The live state of a chat: that of its machine, as the process reports it, and that of the step that runs.
+ *
+ * Owns: the drafts of the reply, and those who wait for a change. Does not own the observers of snapshots: the view follows the state.
+ *
+ * VIEW5. Those who wait are called at once for each transition of the machine and each change of the calls, but not for text.
+ */
+import type { Pid, StateMachine, System } from "@troupe/otp"
+import type { SnapshotFrom } from "xstate"
+import { callUnawaited } from "../async/index.ts"
+import type { CallCommand, ToolCallView } from "../call/index.ts"
+import type { StreamCollector } from "../events/index.ts"
+import * as Inbox from "../inbox/Inbox.ts"
+import type { ChatContext, chatMachine } from "../loop/index.ts"
+import * as Usage from "../model/Usage.ts"
+import type { StepWatcher } from "../step/index.ts"
+import { type DraftKeeping, Drafts } from "../store/index.ts"
+
+export type MachineSnapshot = SnapshotFrom<typeof chatMachine>
+
+/** The state of the chat's machine. */
+export type ChatState = StateMachine.WatchedState<typeof chatMachine>
+
+/** Called when the state has changed; `isPassing` is whether another state follows in the same turn of the process. */
+interface StateFollower {
+  readonly stepStarted: () => void
+  readonly callsChanged: () => void
+  readonly transitioned: (isPassing: boolean, isBetweenTurns: boolean) => void
+}
+
+/** The states in which a chat is at rest. */
+const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
+  "idle",
+  "interrupted",
+  "awaitingUser",
+  "awaitingTools",
+  "awaitingApproval",
+  "ended"
+])
+
+/** The states that another state follows at once, in the same turn of the process. */
+const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing", "withdrawing"])
+
+const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
+
+const nothing: ReadonlyArray<ToolCallView> = []
+const none = (): ReadonlyArray<ToolCallView> => nothing
+
+export class LiveState implements StepWatcher {
+  readonly #system: System.System
+  readonly #drafting: DraftKeeping | undefined
+  /** The view of this state. */
+  follower: StateFollower | undefined
+  /** The drafts of the reply that streams. */
+  #drafts: Drafts | undefined
+  #machine: ChatState | undefined
+  #changes = 0
+  #collector: StreamCollector | undefined
+  #toolCalls: () => ReadonlyArray<ToolCallView> = none
+  #batch: Pid<CallCommand> | undefined
+  /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
+  #stepsBefore = 0
+  #waiting: Set<() => void> | undefined
+
+  constructor(system: System.System, drafting?: DraftKeeping) {
+    this.#system = system
+    this.#drafting = drafting
+  }
+
+  /** The state of the machine; `undefined` before the first process. */
+  get machine(): ChatState | undefined {
+    return this.#machine
+  }
+
+  /** The machine's own context; `undefined` before the first process. */
+  get context(): ChatContext | undefined {
+    return this.#machine?.context
+  }
+
+  /** The number of changes of the machine's state; `undefined` before the first process. */
+  get changes(): number | undefined {
+    return this.#machine === undefined ? undefined : this.#changes
+  }
+
+  /** The reply of the running step, until its step is in the context. */
+  get collector(): StreamCollector | undefined {
+    return this.#collector
+  }
+
+  /** The text of the running step's reply so far. */
+  get text(): string {
+    return this.#collector?.text ?? ""
+  }
+
+  /** The usage of the request of the running step, until the context has the step. */
+  get stepUsage(): Usage.Usage {
+    const isOver = (this.context?.steps.length ?? 0) > this.#stepsBefore
+    return isOver ? Usage.empty : (this.#collector?.usage ?? Usage.empty)
+  }
+
+  /** The calls of the running step. */
+  get toolCalls(): ReadonlyArray<ToolCallView> {
+    return this.#toolCalls()
+  }
+
+  /** The process that runs the calls of the running step. */
+  get batch(): Pid<CallCommand> | undefined {
+    return this.#batch
+  }
+
+  /** Whether the machine is in a state of rest, or has none. */
+  get isResting(): boolean {
+    return this.#machine === undefined || resting.has(this.#machine.value)
+  }
+
+  /** Whether no operation runs, and no input waits. */
+  get isAtRest(): boolean {
+    return this.isResting && Inbox.entries(this.context?.inbox ?? []).length === 0
+  }
+
+  stepStarted(collector: StreamCollector): void {
+    this.#collector = collector
+    this.#drafts?.end()
+    const id = this.context?.id
+    this.#drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
+    this.#stepsBefore = this.context?.steps.length ?? 0
+    this.#forgetCalls()
+    this.follower?.stepStarted()
+  }
+
+  toolCallsChanged(toolCalls: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined): void {
+    this.#toolCalls = toolCalls
+    this.#batch = batch
+    this.follower?.callsChanged()
+    this.changed()
+  }
+
+  /** Called after each transition of the machine. */
+  transitioned(machine: ChatState): void {
+    this.#machine = machine
+    this.#changes++
+    if (isPassing(machine)) return this.follower?.transitioned(true, false)
+    const { turn, steps } = machine.current
+    if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
+    if (turn === undefined) this.#forgetCalls()
+    this.follower?.transitioned(false, turn === undefined)
+    this.changed()
+  }
+
+  /** Adds a function that is called at each change (VIEW5); returns a function that removes it. */
+  watch(changed: () => void): () => void {
+    this.#waiting ??= new Set()
+    this.#waiting.add(changed)
+    return () => {
+      this.#waiting?.delete(changed)
+      if (this.#waiting?.size === 0) this.#waiting = undefined
+    }
+  }
+
+  /** Calls those who wait for a change. */
+  changed(): void {
+    if (this.#waiting === undefined) return
+    for (const waiting of this.#waiting) callUnawaited(this.#system, "An observer of a chat failed", waiting)
+  }
+
+  /** Stores the draft, because the chat's process is gone or about to end. */
+  cutShort(): void {
+    this.#drafts?.flush()
+    this.#endDrafts()
+  }
+
+  #endReply(): void {
+    this.#collector = undefined
+    this.#endDrafts()
+  }
+
+  #endDrafts(): void {
+    this.#drafts?.end()
+    this.#drafts = undefined
+  }
+
+  #forgetCalls(): void {
+    this.#toolCalls = none
+    this.#batch = undefined
+  }
+}
