@@ -1,7 +1,7 @@
 /**
  * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * **Details**: dependencies point one way, `otp ← chat ← {testing, providers, isolate, store, server}` `{store, server} ← cluster` and `server ← react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
  * them or not.
  *
  * @module
@@ -26,6 +26,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@modelcontextprotocol/sdk"],
     node: "none"
   },
+  testing: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "none" },
   isolate: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
   server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["node/"] },

@@ -21,8 +21,8 @@ export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/chat": floors(`
     chart errors json | async schema | values | toolResult | model | record blob | events | adapter | tool | gate | options | agents
     | call stopConditions request | schedule | batch | dispatch lists step | store | inbox | loop
-    | passivation session view | arguments background children | codec live | effect observe
-    | testing/faults testing/replay testing/stores | testing`),
+    | passivation session view | arguments background children | codec live | effect observe`),
+  "packages/testing": floors("law | faults ports replay stores"),
   "packages/providers": floors("aiSdk mcp"),
   "packages/store": floors("options sql | postgres sqlite"),
   "packages/server": floors(`

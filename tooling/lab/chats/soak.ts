@@ -10,7 +10,7 @@
 import { Chat, type LocalChatRef, Engine, Fake, type RunningTroupe, Troupe, user } from "@troupe/chat"
 import { Zombies } from "@troupe/chat/observe"
 import type { Conversation, Store } from "@troupe/chat/store"
-import { Testing } from "@troupe/chat/testing"
+import { Testing } from "@troupe/testing"
 import { runToolCalls } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { anyOf, pick, randomTools, replyOf, toolNames } from "../../../packages/chat/test/double/randomParts.ts"

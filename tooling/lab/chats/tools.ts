@@ -1,5 +1,5 @@
 /** Counts the runs of tools. Some tools run in a thread or a child process, where an endless loop can be killed. */
-import type { Testing } from "@troupe/chat/testing"
+import type { Testing } from "@troupe/testing"
 import type { Tool } from "@troupe/chat/tools"
 import { isolated, type Isolation } from "@troupe/isolate"
 import * as Effect from "effect/Effect"

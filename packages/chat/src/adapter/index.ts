@@ -1,6 +1,6 @@
 /** The port to a model: adapters, retries and fallbacks. */
 export type { Adapter, AdapterOptions } from "./Adapter.ts"
-export { eventsOf, isSeveral } from "./adapterStream.ts"
+export { isSeveral } from "./adapterStream.ts"
 export type { AdapterStream, Yielded } from "./adapterStream.ts"
 export type { Answerer, Fallback } from "./Fallback.ts"
 export { RetryOptions } from "./retryPolicy.ts"

@@ -2,7 +2,7 @@
 export { answered, unpaired } from "./callPairing.ts"
 export { AssistantMessage, AssistantPart, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
 export type { FilePart, ImagePart } from "./messageShapes.ts"
-export { assistant, parts, system, text, toolResult, user } from "./Message.ts"
+export { parts, system, text, toolResult, user } from "./Message.ts"
 export { isPlainMessage, messageFindings, messagesAdvice, messagesFindings } from "./messageFindings.ts"
 export { Outcome, ofError } from "./Outcome.ts"
 export {

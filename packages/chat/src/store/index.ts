@@ -9,14 +9,12 @@ export type { DraftKeeping } from "./drafts.ts"
 export { checkRecord } from "./recordChecks.ts"
 export type {
   Accepted,
-  Blobs,
   ChatList,
   Fence,
   HistoryOptions,
   Home,
   ListOptions,
   SessionStore,
-  Store,
   Saved
 } from "./sessionStore.ts"
 export type { WaitList, WaitOptions } from "../lists/index.ts"

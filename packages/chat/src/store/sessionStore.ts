@@ -107,7 +107,7 @@ export interface Accepted {
  * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`, and a `ValidationError` (`invalid_options`) for an id that is
  * no text or is empty, or for bytes that are no `Uint8Array`.
  */
-export interface Blobs {
+interface Blobs {
   readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
   readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
   readonly size: (chat: string) => Answer<number>
@@ -156,7 +156,7 @@ export interface Blobs {
  * `not_a_step` for a fork or a rewind to a missing entry, or to one with an open step; `chat_exists` for a fork;
  * `store_closed`. A `ValidationError` (`invalid_options`) for invalid options.
  *
- * **Source**: `Testing.sessionStoreLaws` tests all of this.
+ * **Source**: `Testing.sessionStoreLaws` of `@troupe/testing` tests all of this.
  */
 export interface SessionStore extends Store {
   /** Milliseconds after its newest entry or input that a conversation is kept. `undefined`: no limit. */

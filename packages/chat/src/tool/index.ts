@@ -12,7 +12,6 @@ export type {
   BackgroundCall,
   ChatHandle,
   Engine,
-  Handler,
   Parameters,
   ParsedArguments,
   ProviderTool,

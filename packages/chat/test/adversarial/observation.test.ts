@@ -1,6 +1,6 @@
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import * as Observation from "../../src/observe/Observation.ts"
 import { make } from "../../src/tool/Tool.ts"

@@ -11,7 +11,7 @@ import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { Agents } from "../../src/agents.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 import type { ToolContext } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()

@@ -4,12 +4,12 @@ import { hop } from "../double/hop.ts"
 import { Clock, Process, System } from "@troupe/otp"
 import { calls, said, says } from "../double/scripts.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 
 const respond = ({ messages }: Request): Script => {
   const last = messages.at(-1)

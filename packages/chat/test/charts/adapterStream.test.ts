@@ -7,7 +7,7 @@ import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { held } from "../../src/values/held.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import type { Walk } from "./paths.ts"
 import { testPaths, testPurity } from "./walking.ts"
 

@@ -3,7 +3,7 @@ import { Message } from "../../src/messages.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
 import { delegates } from "../double/subagents.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 
 const check = leakCheck()
 

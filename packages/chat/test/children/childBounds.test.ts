@@ -10,7 +10,7 @@ import { livingChatsOf } from "../../src/live/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/live/Troupe.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 import { Tracing } from "../../src/options/Tracing.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 

@@ -3,7 +3,7 @@ import { AdapterError, StreamError, ToolError, ValidationError } from "../../src
 import * as Codec from "../../src/codec/Codec.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { Event } from "../../src/events/Event.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { error, halt, isHandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { Thread } from "../../src/model/Thread.ts"

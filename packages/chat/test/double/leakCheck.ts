@@ -5,7 +5,7 @@
 import { Clock, Process, System } from "@troupe/otp"
 import host from "node:process"
 import { afterEach, beforeAll, beforeEach, expect } from "vitest"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { defaultSystem } from "../../src/async/defaultSystem.ts"
 import { Troupe, type RunningTroupe } from "../../src/live/Troupe.ts"
 import { heldBy } from "./processes.ts"

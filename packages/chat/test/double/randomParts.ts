@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { type Clock, Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import type { Script, ScriptEntry } from "../../src/testing/fakeScript.ts"
+import type { Script, ScriptEntry } from "../../src/adapter/fakeScript.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"

@@ -8,7 +8,7 @@ import type { StepResult } from "../../src/record/StepResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { OnToolError } from "../../src/options/callPolicy.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script, ScriptEntry } from "../../src/testing/fakeScript.ts"
+import type { Script, ScriptEntry } from "../../src/adapter/fakeScript.ts"
 
 /** What each tool does, by its name. */
 const behaviours: Readonly<Record<string, () => HandlerResult>> = {

@@ -7,7 +7,7 @@ import * as ChatEffect from "../../src/effect/ChatEffect.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, says } from "../double/scripts.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -3,7 +3,7 @@ import { hop } from "../double/hop.ts"
 import { says } from "../double/scripts.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 

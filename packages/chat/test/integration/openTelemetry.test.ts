@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as ChatEffect from "../../src/effect/ChatEffect.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { callThenAnswer, echo, hi } from "../double/scripts.ts"
 
 const exporter = new InMemorySpanExporter()

@@ -26,7 +26,7 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { Tracing } from "../../src/options/Tracing.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { callThenAnswer, calls, echo, handling, hi, says } from "../double/scripts.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/live/Troupe.ts"

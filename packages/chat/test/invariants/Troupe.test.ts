@@ -1,6 +1,6 @@
 import { Observer, Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { memory } from "../../src/store/Store.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { until } from "../double/hop.ts"

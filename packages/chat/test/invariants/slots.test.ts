@@ -10,7 +10,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 
 const check = leakCheck()
 

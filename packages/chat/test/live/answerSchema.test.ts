@@ -5,13 +5,13 @@ import { calls, handling, says } from "../double/scripts.ts"
 import { until } from "../double/hop.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { user } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as ChatView from "../../src/view/ChatView.ts"
-import type { Fake as FakeAdapter } from "../../src/testing/Fake.ts"
+import type { Fake as FakeAdapter } from "../../src/adapter/Fake.ts"
 
 const check = leakCheck()
 

@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import * as Store from "../../src/store/Store.ts"
 import type { Home, SessionStore } from "../../src/store/sessionStore.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()

@@ -9,8 +9,8 @@ import { messageFindings } from "../../src/model/messageFindings.ts"
 import type { AssistantMessage, AssistantPart } from "../../src/model/messageShapes.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
-import * as Fake from "../../src/testing/Fake.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 import { handling, hi } from "../double/scripts.ts"
 
 const call = (id: string) => ({ id, name: "look", arguments: {} })

@@ -1,6 +1,6 @@
 import { Clock, Process, System } from "@troupe/otp"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
 import * as Observation from "../../src/observe/Observation.ts"
@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/live/Troupe.ts"
 import { hop } from "../double/hop.ts"
 import { calls, says } from "../double/scripts.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 import type { ProcessNode, Span } from "../../src/observe/observed.ts"
 
 let clock: Clock.TestClock

@@ -6,7 +6,7 @@ import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 
 const resolved = (options: object, engine: EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
 

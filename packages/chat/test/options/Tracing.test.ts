@@ -10,7 +10,7 @@ import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as ChatEffect from "../../src/effect/ChatEffect.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import * as ToolRunner from "../../src/batch/ToolRunner.ts"
@@ -19,7 +19,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { handling, hi } from "../double/scripts.ts"
 import { Spans } from "../double/spans.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Script } from "../../src/testing/fakeScript.ts"
+import type { Script } from "../../src/adapter/fakeScript.ts"
 
 leakCheck()
 

@@ -13,7 +13,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, says } from "../double/scripts.ts"
 import type { OnUnknown } from "../../src/tool/toolContract.ts"
-import type { ScriptEntry } from "../../src/testing/fakeScript.ts"
+import type { ScriptEntry } from "../../src/adapter/fakeScript.ts"
 import { runsOf } from "../../../../tooling/verify/volume.ts"
 
 const check = leakCheck()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { LateWrites } from "../../src/store/lateWrites.ts"
 import type { AcceptCall, StoreCall } from "../../src/store/storeCall.ts"
-import { inputOf, said } from "../../src/testing/stores/storeSamples.ts"
+import { inputOf, said } from "../double/records.ts"
 
 const save = (text: string, ...takes: ReadonlyArray<string>): StoreCall => ({
   type: "save",

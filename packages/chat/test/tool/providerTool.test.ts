@@ -4,7 +4,7 @@ import * as Codec from "../../src/codec/Codec.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { user } from "../../src/model/Message.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import * as Fake from "../../src/testing/Fake.ts"
+import * as Fake from "../../src/adapter/Fake.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { calls, says } from "../double/scripts.ts"
 

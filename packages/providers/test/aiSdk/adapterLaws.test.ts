@@ -1,5 +1,5 @@
 import { APICallError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import { Testing } from "@troupe/chat/testing"
+import { Testing } from "@troupe/testing"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { finish, modelV4 } from "../loopback/scriptedModel.ts"

@@ -1,4 +1,4 @@
-import type { HandlerResult } from "@troupe/chat/results"
+import { isHandlerResult, type HandlerResult } from "@troupe/chat/results"
 import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Process, Supervisor, System } from "@troupe/otp"
 import { getEventListeners } from "node:events"
@@ -42,7 +42,9 @@ const call = async (
     progress: () => {},
     setPermissionMode: async () => {}
   })
-  return Effect.isEffect(answer) ? Effect.runPromise(answer) : answer
+  const result = await (Effect.isEffect(answer) ? Effect.runPromise(answer) : answer)
+  if (!isHandlerResult(result)) throw new Error(`the tool ${name} of a server returned a part of a chat`)
+  return result
 }
 
 const osPid = async (server: Pick<Mcp.McpServer, "tools">): Promise<number> => {

@@ -1,5 +1,5 @@
 import { Fake, Troupe, user } from "@troupe/chat"
-import { Testing } from "@troupe/chat/testing"
+import { Testing } from "@troupe/testing"
 import { Clock } from "@troupe/otp"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"

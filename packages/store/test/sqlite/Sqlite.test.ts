@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Fake, Troupe } from "@troupe/chat"
-import { Testing } from "@troupe/chat/testing"
+import { Testing } from "@troupe/testing"
 import { afterAll, describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
 

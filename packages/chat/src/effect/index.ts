@@ -1,2 +1,0 @@
-/** The same functions as Effects and Streams. */
-export { onEffectExit } from "./onEffectExit.ts"

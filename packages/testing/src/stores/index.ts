@@ -1,0 +1,2 @@
+/** The laws of a store. */
+export { sessionStoreLaws } from "./storeSuite.ts"
