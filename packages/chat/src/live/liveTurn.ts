@@ -8,7 +8,9 @@
  *        event, so that memory is bounded by the length of the reply, not by the speed of the reader.
  * TURN2. Leaving the loop detaches: the turn continues, and no more events are kept.
  * TURN3. `result` settles when the turn ends: with its result, or with the error that ended it.
- * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end.
+ * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end. The result is
+ *        its last event, also when the other turn has ended.
+ * TURN5. The events have one reader: the first that claims them, reads them or leaves. Anybody else reads the turn from its chat.
  */
 import { Channel } from "@troupe/otp"
 import type { ChatResult, Receipt } from "../record/index.ts"
@@ -34,6 +36,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #schema: Parameters<A> | undefined
   /** The turns that follow this one (TURN4). */
   #followers: Array<LiveTurn> | undefined
+  #isClaimed = false
   #end: End | undefined
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
@@ -166,6 +169,8 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   /** Makes this turn follow `leader`, which its input steered. */
   follow(leader: LiveTurn): void {
     if (this.#end !== undefined) return
+    const result = leader.#result
+    if (result !== undefined) this.#events.push({ type: "chat_completed", result })
     if (leader.#end !== undefined) return this.#finish(leader.#end)
     leader.#followers ??= []
     leader.#followers.push(this)
@@ -181,13 +186,22 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     return { id: this.id, status: this.status, over: this.over }
   }
 
+  /** Claims the events for a reader. Returns false when they have one, or had one that has left. */
+  claim(): boolean {
+    const isFree = !this.#isClaimed
+    this.#isClaimed = true
+    return isFree
+  }
+
   /** Resolves with the next event of the turn. Rejects with the error that ended the turn. */
   next(): Promise<IteratorResult<Event, undefined>> {
+    this.#isClaimed = true
     return this.#events.next()
   }
 
   /** Detaches the reader; the turn continues. */
   return(): Promise<IteratorResult<Event, undefined>> {
+    this.#isClaimed = true
     return this.#events.return()
   }
 

@@ -142,6 +142,24 @@ test("TURN4 a turn that follows another has its events from there on, its result
   expect(await follower.result()).toBe(result)
 })
 
+test("TURN4 a turn that follows one that has ended, or is about to, has its result as the last event", async () => {
+  const { turn, say, end } = turning()
+  const [{ turn: follower }, { turn: late }] = [turning(), turning()]
+  say(completed)
+  await turn.next()
+  follower.follow(turn)
+  end()
+  late.follow(turn)
+  expect([await readAll(follower), await readAll(late)]).toEqual([[completed], [completed]])
+})
+
+test("TURN5 the events of a turn are for the first that claims them, reads them or leaves", () => {
+  const [{ turn: claimed }, { turn: read }, { turn: left }] = [turning(), turning(), turning()]
+  void read.next()
+  void left.return()
+  expect([claimed.claim(), claimed.claim(), read.claim(), left.claim()]).toEqual([true, false, false, false])
+})
+
 test("TURN4 a turn fails with the one it follows", async () => {
   const { turn } = turning()
   const { turn: follower } = turning()

@@ -1,7 +1,8 @@
 import { Fake, tool, type TroupeOptions } from "@troupe/chat"
+import { Clock } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
 import { askAgUi, askAiSdk, askCompletion, askResponse } from "../../../server/test/double/realClients.ts"
-import { nodes, post, until } from "../double/clusterNodes.ts"
+import { nodes, post, turns, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
 
@@ -13,10 +14,14 @@ const looking = [
 const hanging = [{ text: "Once " }, { hang: true as const }]
 const ending = [{ text: "Once upon a time" }, { finish: "stop" as const }]
 
-/** A reply of these scripts that hangs at each home but the last; homes, and a gateway. */
+/** A reply of these scripts that hangs at each home but the last. */
 const nodesOf = async (first: ReadonlyArray<Fake.Script>, moves: number, troupe: Partial<TroupeOptions>) => {
   const scripts = [...first, ...Array.from({ length: moves }, () => hanging), ending, ending]
-  const adapter = Fake.make({ scripts })
+  return nodesWith(Fake.make({ scripts }), troupe)
+}
+
+/** Three homes and a gateway. */
+const nodesWith = async (adapter: Fake.Fake, troupe: Partial<TroupeOptions>) => {
   const { node, placements, store } = nodes(adapter)
   const more = { troupe }
   const homes = [await node(more), await node(more), await node(more)]
@@ -36,11 +41,13 @@ const nodesOf = async (first: ReadonlyArray<Fake.Script>, moves: number, troupe:
     const { messages = [] } = (await store.load("anna/c"))?.thread ?? {}
     return messages.filter(({ role }) => role === "user").map(({ content }) => content)
   }
-  return { url: gateway.url, own: homes[0]?.url ?? "", adapter, move, store, inputs }
+  return { homes, url: gateway.url, own: homes[0]?.url ?? "", adapter, move, store, inputs }
 }
 
+const lookingTroupe = { tools: [tool({ name: "look", execute: () => "rain" })] }
+
 /** A reply that hangs in its second step at each home but the last, and a gateway with two homes more. */
-const deployed = (moves = 1) => nodesOf([looking], moves, { tools: [tool({ name: "look", execute: () => "rain" })] })
+const deployed = (moves = 1) => nodesOf([looking], moves, lookingTroupe)
 
 const typesIn = (text: string): ReadonlyArray<string> =>
   text
@@ -284,5 +291,41 @@ describe("FORWARD9: a request without an input of its own begins one turn", () =
     expect(text).toContain("Once upon a time")
     expect(typesIn(text)).not.toContain("failed")
     expect([adapter.requests.length, await inputs()]).toEqual([3, ["Hello"]])
+  })
+})
+
+/** Requests of the own routes and of OpenAI's, which name no input. */
+const requests = [
+  ["own events", "/chats/c/messages", { input: "Hello" }, events],
+  ["an own result", "/chats/c/messages?wait", { input: "Hello" }, {}],
+  [
+    "useChat",
+    "/api/chat",
+    { id: "c", message: { id: "u1", role: "user", parts: [{ type: "text", text: "Hello" }] } },
+    {}
+  ],
+  ["a completion", "/v1/chat/completions", { model: "troupe", messages: [{ role: "user", content: "Hello" }] }, {}],
+  ["a response", "/v1/responses", { model: "troupe", input: "Hello" }, {}]
+] as const
+
+/** How each of them writes that its turn has ended. */
+const isEnded =
+  /"chat_completed"|"haltedReason":"completed"|"type":"finish"|"finish_reason":"stop"|"status":"completed"/u
+
+describe("FORWARD10: a turn that has not ended is no end for its client", () => {
+  it.each(requests)("%s while the next home is in mid-reply", async (_, path, body, headers) => {
+    const clock = Clock.test()
+    const slow = [{ text: "Once " }, { delayMs: 1 }, { text: "upon a time" }, { finish: "stop" as const }]
+    const adapter = Fake.make({ scripts: [hanging, slow, slow], clock })
+    const deploy = await nodesWith(adapter, {})
+    const asked = post(`${deploy.url}${path}`, body, { "x-troupe-chat": "c", ...headers })
+    await deploy.move()
+    await until(() => clock.pending > 0)
+    // The next home has had the time to answer in the middle of the reply.
+    await turns(200)
+    await clock.advance(1)
+    const text = await (await asked).text()
+    expect(text).toContain("upon a time")
+    expect(text).toMatch(isEnded)
   })
 })

@@ -12,7 +12,6 @@ import type { Call, TurnOptions } from "../http/index.ts"
 import { eventsOf, taken } from "../link/index.ts"
 import {
   answering,
-  claim,
   contextAt,
   isRepeated,
   isRunning,
@@ -124,7 +123,7 @@ const send = async <Body, Item>(
   const inputId = call.inputId(id)
   if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
   const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
-  const isOwn = claim(turn)
+  const isOwn = turn.claim()
   await taken(turn)
   call.begins(turn.id)
   if (isRepeated(turn)) return following(post)
@@ -175,7 +174,7 @@ const sendBehind = async <Body, Item>(
   const { call, chat } = post
   for (const one of turns) await one.return()
   const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
-  claim(turn)
+  turn.claim()
   await taken(turn)
   call.begins(turn.id)
   return streamed(post, { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }, (follower, signal) =>
@@ -190,7 +189,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response>
   writtenDataOf(chat).forget(standingOf(contextOf(call, chat)).name)
   const options = optionsOf(post)
   const turn = chat.retry({ options })
-  claim(turn)
+  turn.claim()
   await taken(turn)
   call.begins(turn.id)
   const standing = standingOf(contextOf(call, chat))

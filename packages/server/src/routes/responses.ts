@@ -6,7 +6,6 @@ import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, type Frames, refusalOf, refused, type TurnRead } from "../http/index.ts"
 import { FollowedEvents, taken } from "../link/index.ts"
 import {
-  claim,
   contextAt,
   dataChanges,
   eventText,
@@ -97,7 +96,7 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   const waits = call.url.searchParams.has("wait")
   if (streams || waits) call.claimStream()
   const turn = begin()
-  const isOwn = claim(turn)
+  const isOwn = turn.claim()
   if (isOwn && !streams) await turn.return()
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })

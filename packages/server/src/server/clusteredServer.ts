@@ -19,6 +19,8 @@
  *           most `mostMoves` times for one request. When no home comes in time, the client gets the error of the move.
  * FORWARD9. A request begins at most one turn over moves. The home names the turn when its input is stored. The next home gets that
  *           name with the request, and answers with that turn. Without a name the request has begun nothing.
+ * FORWARD10. A stream whose turn has not ended goes on with that of the next home, or ends with an error. A whole answer is that of a turn
+ *            that has ended.
  * FORWARD7. When a server closes, it refuses new requests, and ends the streams that have no end of their own. The answers of
  *           turns go on until they end, for at most `leaseMs`. Then their streams end with an error, and requests without an
  *           answer are refused. The turns go on at their homes.

@@ -1,8 +1,8 @@
 /**
  * Reads a turn for a client: the sender's own turn, or the running turn from its beginning.
  *
- * FOLLOWTURN1. The sender of a turn reads its live events once. A request with the same input again waits for the turn, and
- *              reads it from its beginning like any other reader. It takes no events from the first reader.
+ * FOLLOWTURN1. The sender of a turn reads its live events once. A request with the same input again, also one that the program has
+ *              sent, waits for the turn, and reads it from its beginning like any other reader. It takes no events from the first reader.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
  * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
  *              first turn after which the next one cannot begin.
@@ -10,7 +10,7 @@
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatResult, ChatSnapshot, ChatTurn, LiveTurn } from "@troupe/chat/chats"
+import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -33,18 +33,8 @@ export interface Follower<Item> {
   readonly failed: (error: unknown) => ReadonlyArray<Item>
 }
 
-/** Turns whose events have a reader (FOLLOWTURN1). */
-const followed = new WeakSet<ChatTurn>()
-
-/** Claims a turn for this sender. Returns false when the turn is already claimed. */
-export const claim = (turn: ChatTurn): boolean => {
-  if (followed.has(turn)) return false
-  followed.add(turn)
-  return true
-}
-
 /** Whether an input was sent before, and its turn is over. */
-export const isRepeated = (turn: ChatTurn): boolean => {
+export const isRepeated = (turn: LiveTurn): boolean => {
   const error = turn.failure?.error
   return error instanceof SessionError && error.reason === "already_delivered"
 }

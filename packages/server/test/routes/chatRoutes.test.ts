@@ -1,6 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { expect, test } from "vitest"
+import { handModel } from "../double/handModel.ts"
 import { until } from "../double/linked.ts"
 import { codeOf, endless, framesIn, served } from "../double/served.ts"
 
@@ -81,6 +82,28 @@ test("FOLLOWTURN1 a message of an earlier start, said again, is one turn for bot
   const again = await troupe.chat(inner)
   expect(again.thread.messages.map(Message.text)).toEqual(["go", "par", "more", "re more"])
 })
+
+test.each(["reads", "has left"])(
+  "FOLLOWTURN1 a message whose turn its program %s, said again, gets the end of the turn",
+  async (by) => {
+    const model = handModel()
+    const { ask, troupe } = await served({ adapter: model.adapter })
+    const chat = await troupe.chat(inner)
+    const turn = chat.send("go", { id: "m1" })
+    const own: Array<string> = []
+    const reading = (async () => {
+      if (by === "has left") await turn.return()
+      for await (const { type } of turn) own.push(type)
+    })()
+    await model.whenOpened(1)
+    const stream = await ask("POST", "/chats/c1/messages", { input: "go", id: "m1" }, events)
+    const last = lastOf(stream)
+    model.finish("stop", "Once")
+    expect(await last).toMatchObject({ type: "chat_completed", result: { haltedReason: "completed" } })
+    await reading
+    expect(own.at(-1)).toBe(by === "reads" ? "chat_completed" : undefined)
+  }
+)
 
 test("REF9 `POST /cancel` with `turn` ends that turn, and never the next one", async () => {
   const { ask, troupe } = await served({ adapter: endless() })

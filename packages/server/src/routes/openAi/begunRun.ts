@@ -9,7 +9,6 @@ import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import { type Call, refused } from "../../http/index.ts"
 import {
-  claim,
   contextAt,
   type Follower,
   isQuestion,
@@ -31,7 +30,7 @@ export const begunRun = async (
   turn?: LiveTurn,
   given: ReadonlyArray<string> = []
 ): Promise<Run> => {
-  if (turn !== undefined && claim(turn)) await turn.return()
+  if (turn !== undefined && turn.claim()) await turn.return()
   await turn?.receipt
   const context =
     turn === undefined ? call.shown.snapshot(chat.getSnapshot())?.context : await contextAt(call, chat, turn.id)
