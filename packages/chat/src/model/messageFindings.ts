@@ -75,9 +75,13 @@ export const isPlainMessage = (value: unknown): value is Message => {
   switch (role) {
     case "user":
     case "system":
-      return true
+      return isOptionalPlain(value["writer"])
     case "assistant":
-      return isOptionalList(value["toolCalls"], isCall) && isOptionalList(value["parts"], isPlainPart)
+      return (
+        isOptionalPlain(value["writer"]) &&
+        isOptionalList(value["toolCalls"], isCall) &&
+        isOptionalList(value["parts"], isPlainPart)
+      )
     case "tool": {
       const { toolCallId, outcome } = value
       return typeof toolCallId === "string" && (outcome === undefined || outcomes.has(outcome))

@@ -164,20 +164,34 @@ export type AssistantPart = z.infer<typeof AssistantPart>
 const metadata = openRecord.optional()
 const content = z.union([z.string(), z.array(ContentPart).readonly()])
 
+/**
+ * Who wrote a message that neither a person, nor the host, nor the model wrote.
+ *
+ * - `hook`: the hooks of an `event`
+ * - `tool`: the handler of a tool, which sent it to its chat
+ * - `task`: a background task that ended; `metadata.task` names it
+ * - `final_answer`: the chat, which asks for the final answer
+ */
+const Writer = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("hook"), event: z.string() }).readonly(),
+  z.object({ type: z.enum(["tool", "task", "final_answer"]) }).readonly()
+])
+
 /** Instructions to the model; text only. */
 export const SystemMessage = z
   .object({
     role: z.literal("system"),
     content: z.string(),
     name: z.string().optional(),
+    writer: Writer.optional(),
     metadata
   })
   .readonly()
 export type SystemMessage = z.infer<typeof SystemMessage>
 
-/** What a user sends: a text, or parts with images and files. */
+/** What a user sends: a text, or parts with images and files. A `writer` is not the user. */
 export const UserMessage = z
-  .object({ role: z.literal("user"), content, name: z.string().optional(), metadata })
+  .object({ role: z.literal("user"), content, name: z.string().optional(), writer: Writer.optional(), metadata })
   .readonly()
 export type UserMessage = z.infer<typeof UserMessage>
 
@@ -198,6 +212,7 @@ export const AssistantMessage = z
     toolCalls: z.array(ToolCall).readonly().optional(),
     parts: z.array(AssistantPart).readonly().optional(),
     name: z.string().optional(),
+    writer: Writer.optional(),
     metadata
   })
   .readonly()

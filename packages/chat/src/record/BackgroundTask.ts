@@ -98,6 +98,7 @@ export const tasksAfterRewind = (
 export const endMessage = ({ id, tool }: BackgroundTask, { status, text }: TaskEnd): UserMessage => ({
   role: "user",
   content: `The background task ${id} (${tool}) has ended: ${status}.${text === "" ? "" : `\n${text}`}`,
+  writer: { type: "task" },
   metadata: { task: { id, tool, status } }
 })
 

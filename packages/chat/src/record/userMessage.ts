@@ -1,8 +1,14 @@
-/** Makes user messages, and marks those that neither a person nor the model wrote. */
+/**
+ * Makes user messages, and marks those that neither a person nor the model wrote.
+ *
+ * WRITER1. Only the chat says who else wrote a message: an input that claims it, in the present form or in that of earlier records, is
+ *          refused.
+ */
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { wellFormed } from "../json/index.ts"
 import { type ContentPart, isPlainMessage, type Message, unstorable, UserMessage } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
+import { isEndMessage } from "./BackgroundTask.ts"
 
 /** The input of a user: text, content parts, or a whole message. */
 export type UserInput = string | Array<ContentPart> | UserMessage
@@ -19,6 +25,8 @@ export const userMessage = (input: UserInput): UserMessage => {
   if (invalid !== undefined) throw invalid
   if (message.role !== "user")
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
+  if (writerOf(message) !== undefined || isEndMessage(message))
+    throw new ValidationError("invalid_message", [notWritten(message)])
   const found = typeof input === "string" || isPlainMessage(message) ? [] : misfits(message)
   if (found.length > 0) throw new ValidationError("invalid_message", found)
   if (typeof input === "string") return wellFormed(message)
@@ -43,6 +51,13 @@ export const withContent = (message: UserMessage): UserMessage => {
 
 const isBlank = (text: string): boolean => text.trim() === ""
 
+/** Only the chat says who else wrote a message. */
+const notWritten = ({ writer, metadata }: UserMessage): Finding => {
+  const reason = "is_of_the_chat, which writes it for messages that no user sends; leave it out"
+  const key = ["injected_by", "structured_finalize", "sent_by", "task"].find((one) => metadata?.[one] !== undefined)
+  return { field: writer === undefined && key !== undefined ? ["metadata", key] : ["writer"], reason }
+}
+
 /** The fields with which a message cannot be stored. */
 const misfits = (message: UserMessage): ReadonlyArray<Finding> => {
   const { error } = UserMessage.safeParse(message)
@@ -60,26 +75,31 @@ const copyOf = (message: UserMessage): UserMessage => {
   }
 }
 
-/** The message, marked as injected by the hooks of this event. */
-export const injected = (message: Message, event: string): Message => ({
-  ...message,
-  metadata: { ...message.metadata, injected_by: event }
-})
+/** A message that the hooks of this event inject. The results of calls are not theirs. */
+export const injected = (message: Message, event: string): Message =>
+  message.role === "tool" ? message : { ...message, writer: { type: "hook", event } }
+
+/** A message that the handler of a tool sends to its chat. */
+export const sentByTool = (message: UserMessage): UserMessage => ({ ...message, writer: { type: "tool" } })
+
+/** Who wrote a message. Records of earlier versions have it in the metadata. */
+const writerOf = (message: Message): UserMessage["writer"] => {
+  if (message.role === "tool") return undefined
+  if (message.writer !== undefined || message.metadata === undefined) return message.writer
+  const { injected_by: event, structured_finalize: isNudging, sent_by: sender } = message.metadata
+  if (event !== undefined) return { type: "hook", event: String(event) }
+  if (isNudging === true) return { type: "final_answer" }
+  return sender === "tool" ? { type: sender } : undefined
+}
 
 /** Whether hooks injected a message: the hooks of one event, or of any. */
-export const isInjected = ({ metadata }: Message, event?: string): boolean => {
-  const by = metadata?.["injected_by"]
-  return event === undefined ? by !== undefined : by === event
+export const isInjected = (message: Message, event?: string): boolean => {
+  const writer = writerOf(message)
+  return writer?.type === "hook" && (event === undefined || event === writer.event)
 }
 
 /** Whether a message is the nudge that begins a second pass. */
-export const isNudge = ({ metadata }: Message): boolean => metadata?.["structured_finalize"] === true
-
-/** The message, marked as sent by the handler of a tool. */
-export const sentByTool = (message: UserMessage): UserMessage => ({
-  ...message,
-  metadata: { ...message.metadata, sent_by: "tool" }
-})
+export const isNudge = (message: Message): boolean => writerOf(message)?.type === "final_answer"
 
 /** Whether the handler of a tool sent a message to its chat. */
-export const isSentByTool = ({ metadata }: Message): boolean => metadata?.["sent_by"] === "tool"
+export const isSentByTool = (message: Message): boolean => writerOf(message)?.type === "tool"

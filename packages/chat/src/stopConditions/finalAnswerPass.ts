@@ -62,9 +62,7 @@ export const passOptions = <Options extends PassOptions>(options: Options, isSec
 
 /** The thread at the beginning of the second pass. */
 export const nudged = (thread: Thread.Thread, nudge = defaultNudge): Thread.Thread =>
-  nudge === ""
-    ? thread
-    : Thread.append(thread, { role: "user", content: nudge, metadata: { structured_finalize: true } })
+  nudge === "" ? thread : Thread.append(thread, { role: "user", content: nudge, writer: { type: "final_answer" } })
 
 /** The result of a turn in two passes, with the reason that ended the first. */
 export const finalized = (result: ChatResult, firstPass: ChatResult | undefined): ChatResult =>

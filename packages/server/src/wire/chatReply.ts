@@ -48,8 +48,14 @@ export const messageName = (message: Message.Message, index: number): string => 
 export const replyName = (asked: string): string => `${asked}.reply`
 
 /** Whether no person sent the message: a hook added it, or the chat asked for its final answer. */
-export const isUnsaid = ({ metadata }: Message.Message): boolean =>
-  metadata?.["injected_by"] !== undefined || metadata?.["structured_finalize"] === true
+export const isUnsaid = (message: Message.Message): boolean => {
+  const { metadata } = message
+  if (message.role !== "tool" && message.writer !== undefined) return isHidden.has(message.writer.type)
+  // Records of earlier versions.
+  return metadata?.["injected_by"] !== undefined || metadata?.["structured_finalize"] === true
+}
+
+const isHidden: ReadonlySet<string> = new Set(["hook", "final_answer"])
 
 /** Whether a person sent the message. */
 export const isSaid = (message: Message.Message): message is Extract<Message.Message, { role: "user" }> =>

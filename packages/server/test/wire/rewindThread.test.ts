@@ -55,7 +55,7 @@ describe("REWIND1. what stays is as it was", () => {
 
 describe("a place", () => {
   const said = Message.user("x")
-  const unsaid = { ...Message.user("date"), metadata: { injected_by: "UserPromptSubmit" } }
+  const unsaid = { ...Message.user("date"), writer: { type: "hook" as const, event: "UserPromptSubmit" } }
   const thread = [said, Message.assistant("1"), unsaid, unsaid, said, unsaid, Message.assistant("2")]
 
   it("may leave out what nobody said beside the message", () => {
