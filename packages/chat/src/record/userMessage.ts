@@ -87,7 +87,7 @@ const writerOf = (message: Message): UserMessage["writer"] => {
   if (message.role === "tool") return undefined
   if (message.writer !== undefined || message.metadata === undefined) return message.writer
   const { injected_by: event, structured_finalize: isNudging, sent_by: sender } = message.metadata
-  if (event !== undefined) return { type: "hook", event: String(event) }
+  if (typeof event === "string") return { type: "hook", event }
   if (isNudging === true) return { type: "final_answer" }
   return sender === "tool" ? { type: sender } : undefined
 }
