@@ -9,6 +9,7 @@ import { duration, type Paint, shortened } from "../output/index.ts"
 const fill: { readonly [Kind in Observation.Span["kind"]]: readonly [mark: string, paint: keyof Paint] } = {
   turn: ["━", "strong"],
   stream: ["▓", "accent"],
+  delay: ["~", "warn"],
   queue: ["·", "quiet"],
   call: ["█", "good"],
   drain: ["▒", "warn"],

@@ -22,6 +22,11 @@ export interface AdapterOptions {
   readonly includeRawChunks: boolean
   /** The options of the engine for its adapter, overridden by those of the call. */
   readonly adapterOptions: Readonly<Record<string, unknown>>
+  /**
+   * The option of that name, in characters. A call with larger arguments never runs, so that an adapter may end the reply there. Default:
+   * no bound.
+   */
+  readonly maxToolArgumentCharacters?: number | undefined
 }
 
 /**

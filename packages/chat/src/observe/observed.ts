@@ -57,7 +57,8 @@ export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> 
 /**
  * A time span of a turn.
  *
- * - `turn`: the whole turn; `stream`: a model request; `queue`: a call is queued for five milliseconds or more; `call`: its
+ * - `turn`: the whole turn; `stream`: a model request; `delay`: the request waits more than a second before it is sent again, with the
+ *   reason of its last failure as its outcome; `queue`: a call is queued for five milliseconds or more; `call`: its
  *   handler runs; `drain`: it was cancelled and may still end in time; `zombie`: its handler still runs after the call
  *   ended
  * - `under`: the row of the call that the span's chat works for, if it is the chat of a sub-agent. A row is the part of the
@@ -65,7 +66,7 @@ export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> 
  */
 export interface Span {
   readonly id: string
-  readonly kind: "turn" | "stream" | "queue" | "call" | "drain" | "zombie"
+  readonly kind: "turn" | "stream" | "delay" | "queue" | "call" | "drain" | "zombie"
   readonly label: string
   readonly under?: string | undefined
   readonly from: number

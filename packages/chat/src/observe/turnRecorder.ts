@@ -7,6 +7,8 @@
  * SPAN1. A span does not change after its end.
  * SPAN2. When a turn ends, its open spans end; only zombies may outlive it.
  * SPAN3. Of the time without a recorder, only data that is still available is recorded.
+ * SPAN5. A wait of more than a second before a request is sent again is a span of the request's row. It ends when the wait is over, or when
+ *        the request ends before.
  */
 import { type Clock, type Pid, Process } from "@troupe/otp"
 import { beginningOf } from "../errors/index.ts"
@@ -16,6 +18,7 @@ import type { LiveChat } from "../live/index.ts"
 import type { LiveContext } from "../view/index.ts"
 import type { ToolCallView, Zombie } from "../call/index.ts"
 import type { Turn } from "../inbox/index.ts"
+import type { RequestDelayed } from "../events/index.ts"
 import { childIn, ChildSpans } from "./childSpans.ts"
 import type { Span } from "./observed.ts"
 
@@ -41,6 +44,8 @@ class RecordedTurn {
   readonly spans = new Map<string, Span>()
   /** The start of the present run of each call that has begun. */
   readonly runs = new Map<string, number>()
+  /** The span of the wait of its request, and the end of the wait. */
+  delay: { readonly id: string; readonly wait: RequestDelayed } | undefined
   /** The children of its calls, by the rows of the calls. */
   readonly children = new Map<string, ChildSpans>()
   readonly forget: () => void
@@ -147,6 +152,7 @@ export class TurnRecorder {
     const recorded = this.#running ?? this.#begin(context.turn, pid, this.#isNew ? earliest(context, now) : now)
     this.#isNew = false
     seeStream(recorded, context, now)
+    seeDelay(recorded, context, now)
     context.toolCalls.forEach((call, index) => {
       seeCall(recorded, index, call, now)
       this.#seeChild(recorded, rowOf(recorded, index, call), call)
@@ -225,6 +231,21 @@ const seeStream = (
     return recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
   }
   recorded.end(id, now, phase === "runningTools" ? "tool_calls" : undefined)
+}
+
+/** Records each long wait of a request in the row of the request. A wait ends when it is over, or when the request ends before. */
+const seeDelay = (recorded: RecordedTurn, context: Pick<LiveContext, "delayed" | "steps">, now: number): void => {
+  const { delay } = recorded
+  const { delayed } = context
+  if (delay !== undefined && (delay.wait !== delayed || now >= delay.wait.retryAt)) {
+    recorded.end(delay.id, Math.min(now, delay.wait.retryAt), delay.wait.reason)
+    recorded.delay = undefined
+  }
+  if (delayed === undefined || delayed === delay?.wait) return
+  const { adapter: label, retryAt, waitMs } = delayed
+  const id = `${recorded.id}.${step(context)}.delay.${retryAt}`
+  recorded.delay = { id, wait: delayed }
+  recorded.put({ id, kind: "delay", label, from: retryAt - waitMs, to: undefined, outcome: undefined })
 }
 
 /** The ids of the spans of a call begin with its row. */

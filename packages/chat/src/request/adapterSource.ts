@@ -17,6 +17,9 @@
  *        `arguments: null`.
  * ASRC8. The events of an array pass one by one, each for one pull and with the same checks. The iterator is pulled again
  *        after the last of them. When the stream ends before, then the rest is discarded.
+ * ASRC9. After an `error` event, the next event of content (text, reasoning, a call) is discarded, and the transport is released as
+ *        after an event that cannot be read: such a reply cannot become whole. `message_completed` with its usage, `raw_chunk` and
+ *        `error` still pass.
  */
 import { type AdapterOptions, type AdapterStream, isSeveral, type Yielded } from "../adapter/index.ts"
 import { AdapterError, type PreflightError, StreamError } from "../errors/index.ts"
@@ -150,6 +153,14 @@ export class AdapterSource implements Source {
     this.#handle(outlet, value)
   }
 
+  /** Ends a reply that has failed, and whose adapter goes on (ASRC9). */
+  #onLost(outlet: Outlet): void {
+    this.#end("over")
+    this.#abort.abort()
+    void this.#returnIterator()
+    outlet.exhaust(this)
+  }
+
   #onUnreadable(thrown: unknown): void {
     this.#onThrow(thrown)
     void this.#returnIterator()
@@ -164,6 +175,7 @@ export class AdapterSource implements Source {
       if (!this.#begun) this.#listener.begun?.()
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
+      if (this.#collector.failed && isContent(reading)) return this.#onLost(outlet)
       event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
       if (this.#cost !== undefined) event = this.#cost.priced(event)
       this.#collector.apply(event)
@@ -257,6 +269,9 @@ export class AdapterSource implements Source {
   }
 }
 
+const isContent = ({ type }: AdapterEvent): boolean =>
+  type === "text_delta" || type === "reasoning_delta" || type.startsWith("tool_call_")
+
 const failIfRejected = (outlet: Outlet, returned: PromiseLike<unknown>): void =>
   void Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
 
@@ -264,7 +279,10 @@ const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
 /** The options that are passed to the adapter. */
-export type PassedOptions = Pick<RunOptions, "requestId" | "includeRawChunks" | "adapterOptions" | "blobs">
+export type PassedOptions = Pick<
+  RunOptions,
+  "requestId" | "includeRawChunks" | "adapterOptions" | "maxToolArgumentCharacters" | "blobs"
+>
 
 /** The options of the adapter; its signal is created on first use. */
 class PassedToAdapter implements AdapterOptions {
@@ -279,13 +297,16 @@ class PassedToAdapter implements AdapterOptions {
   readonly requestId: string
   readonly includeRawChunks: boolean
   readonly adapterOptions: AdapterOptions["adapterOptions"]
+  readonly maxToolArgumentCharacters: number
   readonly #abort: LazyAbortController
 
-  constructor({ requestId, includeRawChunks, adapterOptions: given }: PassedOptions, abort: LazyAbortController) {
+  constructor(options: PassedOptions, abort: LazyAbortController) {
+    const { requestId, includeRawChunks, adapterOptions: given, maxToolArgumentCharacters } = options
     this.#abort = abort
     this.requestId = requestId
     this.includeRawChunks = includeRawChunks === true
     this.adapterOptions = given
+    this.maxToolArgumentCharacters = maxToolArgumentCharacters
     Object.defineProperty(this, "signal", PassedToAdapter.#signal)
   }
 }

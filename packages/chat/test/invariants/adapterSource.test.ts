@@ -181,3 +181,23 @@ test("REQ1, REQ2 after `release` nothing is called, and the stream is released o
   expect(adapter.streams[0]?.returns).toBe(1)
   outlet.close()
 })
+
+test("ASRC9 after an `error` event the next content is discarded, and the transport is released", async () => {
+  const { hand, outlet, collector, abort } = opened()
+  const events: Array<string> = []
+  const reading = (async () => {
+    for (let read = await outlet.next(); !read.done; read = await outlet.next()) events.push(read.value.type)
+  })()
+  hand.text("a")
+  hand.say({ type: "error", error: new AdapterError("provider_unavailable") })
+  hand.say({ type: "raw_chunk", chunk: { type: "usage", usage: { inputTokens: 3 } } })
+  await hop()
+  expect(abort.signal.aborted).toBe(false)
+  hand.text("b")
+  await hop()
+  expect([hand.returns, abort.signal.aborted]).toEqual([1, true])
+  outlet.close()
+  await reading
+  expect(events).toEqual(["text_delta", "error", "raw_chunk"])
+  expect(collector.toResponse()).toMatchObject({ outputText: "a", finishReason: "error", usage: { inputTokens: 3 } })
+})

@@ -330,6 +330,34 @@ describe("a timeline", () => {
     ])
   })
 
+  test("SPAN5 has the long waits of a request in its row, each until it is over or the request ends", async () => {
+    const busy: Script = [{ preflightError: "rate_limited", retryAfterMs: 40_000 }]
+    const short: Script = [{ preflightError: "rate_limited", retryAfterMs: 500 }]
+    troupe = await started([busy, short, busy, says("done"), busy], { retry: { maxAttempts: 4, jitterMs: 0 } })
+    const chat = await troupe.chat("c1")
+    const timeline = Observation.make(troupe).timeline("c1")
+    timeline.subscribe(() => {})
+    const turn = chat.send("go")
+    await clock.advance(1_000)
+    expect(spansOf(timeline)).toEqual(["turn go 0-", "stream fake 0-", "delay fake 0-"])
+    await clock.advance(90_000)
+    await turn.result()
+    const last = chat.send("again")
+    await clock.advance(10_000)
+    await chat.cancel()
+    await last.result()
+    await clock.advance(200)
+    expect(spansOf(timeline)).toEqual([
+      "turn go 0-80500 completed",
+      "stream fake 0-80500 stop",
+      "delay fake 0-40000 rate_limited",
+      "delay fake 40500-80500 rate_limited",
+      "turn again 91000-101000 cancelled",
+      "stream fake 91000-101000",
+      "delay fake 91000-101000 rate_limited"
+    ])
+  })
+
   test("a call that hardly waited has no stretch of waiting", async () => {
     troupe = await started([calls(["slow", { ms: 4 }], ["slow", { ms: 100 }]), says("done")], { maxConcurrency: 1 })
     const chat = await troupe.chat("c1")

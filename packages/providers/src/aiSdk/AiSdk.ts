@@ -121,7 +121,8 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Ad
           rawChunks: adapterOptions.includeRawChunks,
           warnings: unreadOptions(request.options ?? {}, names, model.provider),
           ownTools: request.providerTools === undefined ? undefined : new Set(request.tools.map((tool) => tool.name)),
-          mayAsk: request.providerTools?.some(({ id }) => id.endsWith(".mcp"))
+          mayAsk: request.providerTools?.some(({ id }) => id.endsWith(".mcp")),
+          maxToolArgumentCharacters: adapterOptions.maxToolArgumentCharacters
         }
         return new PartSequence(stream, about, signal, abort)
       } catch (error) {

@@ -21,6 +21,8 @@
  *        the question (PAPPROVAL1).
  * PART9. The usage that a provider reports with the beginning of a reply is a usage chunk right after `message_started`, so that it counts
  *        when the reply is cancelled or breaks. The usage of the end replaces the counts that it has.
+ * PART10. When the arguments of a call exceed `maxToolArgumentCharacters`, the reply is over (`isOver`): no later part can complete the
+ *        call. Each open call whose arguments are no whole JSON object is completed with `arguments: null`. The reason is `tool_calls`.
  */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import type { AdapterError } from "@troupe/chat/errors"
@@ -30,6 +32,7 @@ import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, startUsage
 import { adapterError, unbegun, unfinished } from "./providerError.ts"
 import { argumentsOf } from "./programTools.ts"
 import { carried } from "./providerOptions.ts"
+import { ReplyCalls } from "./replyCalls.ts"
 import { ReplyParts, type StreamPart } from "./replyParts.ts"
 
 /** The names of a reply's adapter and provider, and whether raw chunks pass. */
@@ -43,6 +46,8 @@ export interface About {
   readonly ownTools?: ReadonlySet<string> | undefined
   /** Whether the provider may ask for the approval of a call that it runs. */
   readonly mayAsk?: boolean | undefined
+  /** The most characters in the arguments of one call. Default: no bound. */
+  readonly maxToolArgumentCharacters?: number | undefined
 }
 
 type CallPart = Extract<StreamPart, { readonly type: "tool-call" }>
@@ -58,6 +63,7 @@ export class PartReader {
   #isEnding = false
   #failed = false
   #refusal: AdapterError | undefined
+  #isCut = false
   #finish: Finish | undefined
   /** The provider package's own error for a missing finish reason. */
   #noFinish: unknown
@@ -66,12 +72,7 @@ export class PartReader {
   #hasWholeCall = false
   #text = ""
   readonly #parts: ReplyParts
-  /** The names of the started calls by their ids. */
-  readonly #calls = new Map<string, string>()
-  /** The completed calls: their names and arguments by their ids. */
-  readonly #completedCalls = new Map<string, string>()
-  /** The ids of calls whose own ids were used before, by these (PART3). */
-  readonly #otherIds = new Map<string, string>()
+  readonly #calls: ReplyCalls
   /** The calls that the provider runs, or may run, and those that may be repetitions: their end says so (PART3). */
   readonly #foreignCalls = new Set<string>()
   readonly #ownTools: ReadonlySet<string> | undefined
@@ -86,13 +87,14 @@ export class PartReader {
 
   /** `provider` is the adapter's name in errors, `providerName` the name of the provider. */
   constructor(
-    { provider, providerName, rawChunks, warnings = [], ownTools, mayAsk }: About,
+    { provider, providerName, rawChunks, warnings = [], ownTools, mayAsk, maxToolArgumentCharacters }: About,
     emit: (event: AdapterEvent) => void
   ) {
     this.#provider = provider
     this.#providerName = providerName
     this.#mayAsk = mayAsk === true
     this.#parts = new ReplyParts(providerName)
+    this.#calls = new ReplyCalls(emit, maxToolArgumentCharacters)
     this.#rawChunks = rawChunks
     this.#warnings = warnings
     if (warnings.length > 0) this.#about["warnings"] = warnings
@@ -150,14 +152,15 @@ export class PartReader {
         if (
           part.providerExecuted === true ||
           this.#ownTools?.has(part.toolName) === false ||
-          isRepetition(part.id, part.toolName, this.#calls)
+          this.#calls.repeatsName(part.id, part.toolName)
         ) {
           this.#foreignCalls.add(part.id)
-        } else this.#startCall(part.id, part.toolName)
+        } else this.#calls.start(part.id, part.toolName)
         return
       case "tool-input-delta":
         if (part.delta === "" || this.#foreignCalls.has(part.id)) return
-        this.#emit({ type: "tool_call_delta", id: this.#idOf(part.id), argumentsDelta: part.delta })
+        this.#emit({ type: "tool_call_delta", id: this.#calls.idOf(part.id), argumentsDelta: part.delta })
+        if (this.#calls.write(part.id, part.delta)) this.#cut()
         return
       case "tool-input-end":
         return
@@ -184,6 +187,11 @@ export class PartReader {
     return this.#refusal
   }
 
+  /** Whether the parts that follow are not read: the request failed before its first content, or a call is too large (PART10). */
+  get isOver(): boolean {
+    return this.#refusal !== undefined || this.#isCut
+  }
+
   /** Records a failure of the provider or of the transport. */
   fail(error: unknown): void {
     this.#failed = true
@@ -205,7 +213,7 @@ export class PartReader {
     this.#completed = true
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
-    const parts = this.#failed ? undefined : this.#parts.whole(this.#calls.keys())
+    const parts = this.#failed ? undefined : this.#parts.whole(this.#calls.ids)
     const metadata = this.#about
     this.#emit({
       type: "message_completed",
@@ -248,24 +256,6 @@ export class PartReader {
     this.#emit({ type: "raw_chunk", chunk })
   }
 
-  /** Starts a call, unless it has started, and returns its id. */
-  #startCall(given: string, name: string): string {
-    if (this.#completedCalls.has(this.#idOf(given))) this.#otherIds.set(given, this.#freeId(given))
-    const id = this.#idOf(given)
-    if (this.#calls.has(id)) return id
-    this.#calls.set(id, name)
-    this.#emit({ type: "tool_call_started", id, name })
-    return id
-  }
-
-  #idOf(given: string): string {
-    return this.#otherIds.get(given) ?? given
-  }
-
-  #freeId(given: string): string {
-    for (let number = 2; ; number++) if (!this.#calls.has(`${given}-${number}`)) return `${given}-${number}`
-  }
-
   #call(part: CallPart): void {
     if (part.providerExecuted !== true) this.#ownCall(part, carried(part.providerMetadata))
     else if (this.#mayAsk) this.#undecided = part
@@ -292,12 +282,8 @@ export class PartReader {
   #ownCall(part: CallPart, data: { readonly metadata?: Record<string, unknown> }): void {
     const written: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
     const rawArguments = this.#ownTools?.has(part.toolName) === false ? argumentsOf(written) : written
-    const call = JSON.stringify([part.toolName, rawArguments])
-    const known = this.#idOf(part.toolCallId)
-    const isRepeated = this.#completedCalls.get(known) === call
-    if (!isRepeated && isRepetition(part.toolCallId, call, this.#completedCalls)) return
-    const id = isRepeated ? known : this.#startCall(part.toolCallId, part.toolName)
-    this.#completedCalls.set(id, call)
+    const id = this.#calls.complete(part.toolCallId, part.toolName, rawArguments)
+    if (id === undefined) return
     this.#parts.call(id)
     const args = ToolCall.parseArguments(rawArguments)
     this.#hasCall = true
@@ -310,6 +296,22 @@ export class PartReader {
       rawArguments,
       ...data
     })
+  }
+
+  /** Ends the reply whose call has too large arguments (PART10). */
+  #cut(): void {
+    this.#isCut = true
+    this.#hasCall = true
+    this.#finish = { reason: "tool_calls", raw: undefined }
+    for (const { given, id, name, rawArguments } of this.#calls.open()) {
+      if (rawArguments !== "" && ToolCall.parseArguments(rawArguments) !== null) {
+        this.#ownCall({ type: "tool-call", toolCallId: given, toolName: name, input: rawArguments }, {})
+        continue
+      }
+      this.#parts.call(id)
+      const problem = "the reply was ended before the call had all of its arguments; call the tool again"
+      this.#emit({ type: "tool_call_completed", id, name, arguments: null, rawArguments, problem })
+    }
   }
 
   #ending(part: Extract<StreamPart, { type: "finish" }>): void {
@@ -327,10 +329,3 @@ export class PartReader {
     return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : said
   }
 }
-
-/** Whether an id has the form of those that packages of the AI SDK make up, for a call without an id or with a used one. */
-const isMadeUp = (id: string): boolean => /^[\dA-Za-z]{16}$/.test(id)
-
-/** Whether a call with a made-up id is the same as one of these with an id of the provider's. */
-const isRepetition = (id: string, call: string, calls: ReadonlyMap<string, string>): boolean =>
-  isMadeUp(id) && [...calls].some(([other, known]) => known === call && !isMadeUp(other))

@@ -68,7 +68,7 @@ export class PartSequence extends Channel.Reader<AdapterEvent> {
       } catch (error) {
         if (this.#released) return
         this.#parts.fail(error)
-        this.#exhaust()
+        this.#cancel()
       }
     }
     this.#isPulling = false
@@ -78,7 +78,7 @@ export class PartSequence extends Channel.Reader<AdapterEvent> {
   #read(part: StreamPart): void {
     try {
       this.#parts.read(part)
-      if (this.#parts.refusal !== undefined) this.#cancel()
+      if (this.#parts.isOver) this.#cancel()
     } catch (error) {
       this.#parts.fail(new AdapterError("malformed_response", { message: "A stream part is malformed", cause: error }))
       this.#cancel()

@@ -24,6 +24,7 @@ export const timelineCss = `
 .tro-swatch { --bar: var(--tro-edge); display: inline-block; inline-size: 12px; block-size: 8px; border-radius: 2px; background: var(--bar); }
 :is(.tro-bar, .tro-swatch)[data-kind="turn"] { --bar: light-dark(#97a2b2, #5d6979); }
 :is(.tro-bar, .tro-swatch)[data-kind="stream"] { --bar: light-dark(#4a60dd, #7f95fb); }
+:is(.tro-bar, .tro-swatch)[data-kind="delay"] { background: repeating-linear-gradient(90deg, light-dark(#c87c0a, #e5a93f) 0 2px, light-dark(#f6e3c2, #5c4415) 2px 8px); }
 :is(.tro-bar, .tro-swatch)[data-kind="queue"] { --bar: transparent; box-shadow: inset 0 0 0 1.5px var(--tro-edge); }
 :is(.tro-bar, .tro-swatch)[data-kind="call"] { --bar: light-dark(#1e9e76, #3fb592); }
 :is(.tro-bar, .tro-swatch)[data-kind="drain"] { background: repeating-linear-gradient(135deg, light-dark(#c87c0a, #e5a93f) 0 4px, light-dark(#e9b765, #9a6d1c) 4px 8px); }

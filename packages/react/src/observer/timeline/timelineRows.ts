@@ -105,6 +105,7 @@ export const marksOf = (length: number): ReadonlyArray<number> => {
 const words = {
   turn: "turn",
   stream: "model request",
+  delay: "waits before it is sent again",
   queue: "waits for its turn",
   call: "runs",
   drain: "cancelled, waited for",

@@ -12,10 +12,10 @@ export interface TurnTimelineProps {
   readonly chat: string
 }
 
-const kinds: ReadonlyArray<Observation.Span["kind"]> = ["stream", "queue", "call", "drain", "zombie"]
+const kinds: ReadonlyArray<Observation.Span["kind"]> = ["stream", "delay", "queue", "call", "drain", "zombie"]
 
 /**
- * The newest turns of a chat, one at a time. Each model request has a bar, and each tool call has bars for waiting,
+ * The newest turns of a chat, one at a time. Each model request has a bar, with a bar for each wait before it is sent again, and each tool call has bars for waiting,
  * running, draining and running as a zombie. The bars of running work grow.
  *
  * **Details**: arrow keys move from bar to bar, and each bar has a text. A table has the same data.

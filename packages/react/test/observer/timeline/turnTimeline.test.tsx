@@ -46,6 +46,34 @@ test("each call has a row with its stretches, and its zombie goes on in it", asy
   ])
 })
 
+test("a request that waits to be sent again has a bar for the wait in its row, which says so", async () => {
+  const { link, timeline } = observerDouble()
+  await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
+  const span = (id: string, kind: "turn" | "stream" | "delay", from: number, to?: number, outcome?: string) => ({
+    id,
+    kind,
+    label: "claude-opus",
+    from,
+    to,
+    outcome
+  })
+  const request = [
+    span("1", "turn", 0),
+    span("1.1.stream", "stream", 0),
+    span("1.1.delay.41000", "delay", 1_000, 41_000, "rate_limited"),
+    span("1.1.delay.101000", "delay", 53_000)
+  ]
+  act(() => timeline.put({ chat: "trip-to-lisbon", at: 60_000, spans: request }))
+  const [, row] = document.querySelectorAll(".tro-track")
+  expect([...(row?.querySelectorAll<HTMLElement>(".tro-bar") ?? [])].map(({ dataset }) => dataset["kind"])).toEqual([
+    "stream",
+    "delay",
+    "delay"
+  ])
+  expect(bar("claude-opus: waits before it is sent again, from 1.00 s, 40.0 s, rate limited")).toBeDefined()
+  expect(bar("claude-opus: waits before it is sent again, from 53.0 s, 7.00 s, goes on")).toBeDefined()
+})
+
 test("the rows of a sub-agent follow the row of its call, are set in, and have its name before theirs", async () => {
   const { link, timeline } = observerDouble()
   await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
