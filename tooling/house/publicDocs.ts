@@ -4,6 +4,7 @@
  * DOC1. Each field of an options type, and each method of a public interface, has a doc comment.
  * DOC2. A doc comment says more than the words of its own name.
  * DOC3. The doc comment of a public name, and of a member of its type, cites no law.
+ * DOC4. An editor shows the name of a result's type, and not its fields.
  *
  * @module
  */

@@ -211,7 +211,18 @@ const RequestDelayed = z
 export type RequestDelayed = z.infer<typeof RequestDelayed>
 
 /** What an adapter yields: the parts of a reply as they arrive, and one `message_completed` at its end. */
-export const AdapterEvent = z.discriminatedUnion("type", [
+export type AdapterEvent =
+  | MessageStarted
+  | TextDelta
+  | TextCompleted
+  | ReasoningDelta
+  | ToolCallStarted
+  | ToolCallDelta
+  | ToolCallCompleted
+  | MessageCompleted
+  | RawChunk
+  | ErrorEvent
+const adapterEventSchema = z.discriminatedUnion("type", [
   MessageStarted,
   TextDelta,
   TextCompleted,
@@ -223,17 +234,18 @@ export const AdapterEvent = z.discriminatedUnion("type", [
   RawChunk,
   ErrorEvent
 ])
-export type AdapterEvent = z.infer<typeof AdapterEvent>
+export const AdapterEvent: z.ZodType<AdapterEvent> = adapterEventSchema
 
 /** The events of a tool batch. */
-export const ToolEvent = z.discriminatedUnion("type", [
+export type ToolEvent = ToolExecutionStarted | ToolExecutionCompleted | ToolResultEncoded | AskUserRequested | ToolHalt
+const toolEventSchema = z.discriminatedUnion("type", [
   ToolExecutionStarted,
   ToolExecutionCompleted,
   ToolResultEncoded,
   AskUserRequested,
   ToolHalt
 ])
-export type ToolEvent = z.infer<typeof ToolEvent>
+export const ToolEvent: z.ZodType<ToolEvent> = toolEventSchema
 
 /**
  * Every event of a chat.
@@ -250,7 +262,14 @@ export type ToolEvent = z.infer<typeof ToolEvent>
  * ```
  */
 export const Event = Object.assign(
-  z.discriminatedUnion("type", [RequestDelayed, AdapterEvent, ToolEvent, ChildEvent, StepCompleted, ChatCompleted]),
+  z.discriminatedUnion("type", [
+    RequestDelayed,
+    adapterEventSchema,
+    toolEventSchema,
+    ChildEvent,
+    StepCompleted,
+    ChatCompleted
+  ]),
   { version: 4 as const }
 )
 export type Event = RequestDelayed | AdapterEvent | ToolEvent | ChildEvent | StepCompleted | ChatCompleted

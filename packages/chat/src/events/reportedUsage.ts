@@ -1,8 +1,6 @@
 /** Reads the usage an adapter reports. */
 import { Usage } from "../model/index.ts"
 
-const fields = Usage.unwrap().shape
-
 /**
  * The valid fields of a usage report; fields of the wrong type are left out. `undefined` for a value that is no object.
  */
@@ -16,8 +14,7 @@ export const reportedUsage = (reported: unknown): Usage | undefined => {
   }
 }
 
-const fits = (field: string, value: unknown): boolean =>
-  !Object.hasOwn(fields, field) || fields[field as keyof typeof fields].safeParse(value).success
+const fits = (field: string, value: unknown): boolean => Usage.safeParse({ [field]: value }).success
 
 /** Whether a usage has a cost. */
 export const hasCost = ({ inputCost, outputCost, totalCost }: Usage): boolean =>

@@ -50,17 +50,7 @@ export const ResponseFormat = z.discriminatedUnion("type", [
 ])
 export type ResponseFormat = z.infer<typeof ResponseFormat>
 
-/**
- * One model request.
- *
- * **Details**: `options` are parameters for the provider's body, passed on unchanged; the adapter translates everything
- * else. `providerTools` are tools that the provider declares: an adapter that cannot send them refuses the request with an
- * `AdapterError` (`unsupported_feature`).
- *
- * **Units and defaults**: `temperature` 0 to 2, `maxTokens` a positive number of output tokens; absent means the
- * provider's default.
- */
-export const Request = z
+const requestSchema = z
   .object({
     model: z.string().optional(),
     messages: z.array(Message).readonly(),
@@ -74,4 +64,16 @@ export const Request = z
     metadata: openRecord.optional()
   })
   .readonly()
-export type Request = z.infer<typeof Request>
+
+/**
+ * One model request.
+ *
+ * **Details**: `options` are parameters for the provider's body, passed on unchanged; the adapter translates everything
+ * else. `providerTools` are tools that the provider declares: an adapter that cannot send them refuses the request with an
+ * `AdapterError` (`unsupported_feature`).
+ *
+ * **Units and defaults**: `temperature` 0 to 2, `maxTokens` a positive number of output tokens; absent means the
+ * provider's default.
+ */
+export interface Request extends z.infer<typeof requestSchema> {}
+export const Request: z.ZodType<Request> = requestSchema

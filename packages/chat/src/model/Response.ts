@@ -26,13 +26,7 @@ import { Usage } from "./Usage.ts"
 export const FinishReason = z.enum(["stop", "length", "tool_calls", "content_filter", "error", "other"])
 export type FinishReason = z.infer<typeof FinishReason>
 
-/**
- * The outcome of one model request, folded from its events.
- *
- * **Details**: `finishReason` is `null` when the adapter reported none. `metadata.error` holds the error of a request that
- * failed after its stream had opened.
- */
-export const Response = z
+const responseSchema = z
   .object({
     id: z.string().optional(),
     requestId: z.string().optional(),
@@ -46,7 +40,15 @@ export const Response = z
     metadata: openRecord
   })
   .readonly()
-export type Response = z.infer<typeof Response>
+
+/**
+ * The outcome of one model request, folded from its events.
+ *
+ * **Details**: `finishReason` is `null` when the adapter reported none. `metadata.error` holds the error of a request that
+ * failed after its stream had opened.
+ */
+export interface Response extends z.infer<typeof responseSchema> {}
+export const Response: z.ZodType<Response> = responseSchema
 
 /** The text of a response: the streamed text, else the text of its message. */
 export const text = (response: Response): string =>

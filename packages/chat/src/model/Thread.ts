@@ -7,9 +7,11 @@ import * as z from "zod"
 import { openRecord } from "../values/index.ts"
 import { Message } from "./messageShapes.ts"
 
+const threadSchema = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
+
 /** A conversation's messages, oldest first. */
-export const Thread = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
-export type Thread = z.infer<typeof Thread>
+export interface Thread extends z.infer<typeof threadSchema> {}
+export const Thread: z.ZodType<Thread> = threadSchema
 
 /** The thread without messages. */
 export const empty: Thread = Object.freeze({ messages: Object.freeze([]) })

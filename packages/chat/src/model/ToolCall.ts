@@ -7,16 +7,7 @@ import * as z from "zod"
 import { withRawIntegers } from "../json/index.ts"
 import { openRecord } from "../values/index.ts"
 
-/**
- * One tool call of an assistant message.
- *
- * **Details**: `arguments` is the parsed JSON object, or `null` when the model's text is not a JSON object; `rawArguments`
- * is the original text. A call with `null` arguments is never executed: it ends as an `invalid_arguments` error. `metadata`
- * carries provider data that must be sent back (for example thought signatures). `problem` is why `arguments` is `null`
- * although its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored. In `arguments` an integer
- * beyond 2^53 is rounded; the handler gets it exactly.
- */
-export const ToolCall = z
+const toolCallSchema = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -26,7 +17,18 @@ export const ToolCall = z
     metadata: openRecord.optional()
   })
   .readonly()
-export type ToolCall = z.infer<typeof ToolCall>
+
+/**
+ * One tool call of an assistant message.
+ *
+ * **Details**: `arguments` is the parsed JSON object, or `null` when the model's text is not a JSON object; `rawArguments`
+ * is the original text. A call with `null` arguments is never executed: it ends as an `invalid_arguments` error. `metadata`
+ * carries provider data that must be sent back (for example thought signatures). `problem` is why `arguments` is `null`
+ * although its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored. In `arguments` an integer
+ * beyond 2^53 is rounded; the handler gets it exactly.
+ */
+export interface ToolCall extends z.infer<typeof toolCallSchema> {}
+export const ToolCall: z.ZodType<ToolCall> = toolCallSchema
 
 /**
  * Parses the argument text of a call: the JSON object, `{}` for an empty text, or `null` when it is not a JSON object.

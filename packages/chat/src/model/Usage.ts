@@ -6,17 +6,7 @@
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
 
-/**
- * Token counts and costs of one request, or of several added up.
- *
- * **Units and defaults**: counts are tokens, costs are in the currency of the price list that computed them. An absent
- * field means *not reported*, zero means *reported as zero*. `inputTokens` is the whole prompt, cache reads and writes
- * included. `outputTokens` includes `reasoningTokens`.
- *
- * **Details**: `unpricedRequests` counts the requests whose cost is not known although their engine has `prices`. A
- * `totalCost` beside it is a lower bound.
- */
-export const Usage = z
+const usageSchema = z
   .object({
     inputTokens: z.number().optional(),
     outputTokens: z.number().optional(),
@@ -32,7 +22,19 @@ export const Usage = z
     extra: openRecord.optional()
   })
   .readonly()
-export type Usage = z.infer<typeof Usage>
+
+/**
+ * Token counts and costs of one request, or of several added up.
+ *
+ * **Units and defaults**: counts are tokens, costs are in the currency of the price list that computed them. An absent
+ * field means *not reported*, zero means *reported as zero*. `inputTokens` is the whole prompt, cache reads and writes
+ * included. `outputTokens` includes `reasoningTokens`.
+ *
+ * **Details**: `unpricedRequests` counts the requests whose cost is not known although their engine has `prices`. A
+ * `totalCost` beside it is a lower bound.
+ */
+export interface Usage extends z.infer<typeof usageSchema> {}
+export const Usage: z.ZodType<Usage> = usageSchema
 
 /** No usage reported. */
 export const empty: Usage = Object.freeze({})

@@ -76,8 +76,13 @@ const ReasoningPart = z
 type ReasoningPart = z.infer<typeof ReasoningPart>
 
 /** One element of a message's content list. */
-export const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, FilePart, ReasoningPart])
-export type ContentPart = z.infer<typeof ContentPart>
+export type ContentPart = TextPart | ImagePart | FilePart | ReasoningPart
+export const ContentPart: z.ZodType<ContentPart> = z.discriminatedUnion("type", [
+  TextPart,
+  ImagePart,
+  FilePart,
+  ReasoningPart
+])
 
 /** The place of one of the reply's calls, which is in `toolCalls`. */
 const ToolCallPart = z.object({ type: z.literal("tool_call"), toolCallId: z.string() }).readonly()
@@ -235,5 +240,10 @@ export const ToolMessage = z
 export type ToolMessage = z.infer<typeof ToolMessage>
 
 /** One message of a thread. */
-export const Message = z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
-export type Message = z.infer<typeof Message>
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+export const Message: z.ZodType<Message> = z.discriminatedUnion("role", [
+  SystemMessage,
+  UserMessage,
+  AssistantMessage,
+  ToolMessage
+])

@@ -18,18 +18,7 @@ import { ToolCall, Usage } from "../model/index.ts"
 export const ApprovalKind = z.enum(["permission", "unknown_outcome", "question", "tool_result"])
 export type ApprovalKind = z.infer<typeof ApprovalKind>
 
-/**
- * A call that waits for a decision.
- *
- * **Details**: a call of a sub-agent has the name of the `agent`, and the id of its conversation as `chat`. The `id` of its
- * `toolCall` is the address for `approve`: the id of the call of the sub-agent, `/~/`, and the id of the waiting call. Its
- * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
- * beginning. `options` are those of its question, in plain JSON of at most 2,000 characters.
- *
- * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
- * has no limit.
- */
-export const PendingApproval = z
+const pendingApprovalSchema = z
   .object({
     toolCall: ToolCall,
     kind: ApprovalKind,
@@ -41,7 +30,20 @@ export const PendingApproval = z
     expiresAt: z.number().optional()
   })
   .readonly()
-export type PendingApproval = z.infer<typeof PendingApproval>
+
+/**
+ * A call that waits for a decision.
+ *
+ * **Details**: a call of a sub-agent has the name of the `agent`, and the id of its conversation as `chat`. The `id` of its
+ * `toolCall` is the address for `approve`: the id of the call of the sub-agent, `/~/`, and the id of the waiting call. Its
+ * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
+ * beginning. `options` are those of its question, in plain JSON of at most 2,000 characters.
+ *
+ * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
+ * has no limit.
+ */
+export interface PendingApproval extends z.infer<typeof pendingApprovalSchema> {}
+export const PendingApproval: z.ZodType<PendingApproval> = pendingApprovalSchema
 
 /**
  * The decision of a person about a call.

@@ -10,6 +10,27 @@ import { Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import { StepResult } from "./StepResult.ts"
 import { Mode } from "./PermissionMode.ts"
 
+const reasons = [
+  "completed",
+  "error",
+  "max_turns",
+  "halt_when",
+  "ask_user",
+  "tool_error",
+  "manual_tool_calls",
+  "cancelled",
+  "expired",
+  "awaiting_approval",
+  "budget_tokens",
+  "budget_cost",
+  "budget_time",
+  "max_chain_requests",
+  "max_tree_requests",
+  "consecutive_mistakes",
+  "no_progress",
+  "hook_crashed"
+] as const
+
 /**
  * Why a chat stopped.
  *
@@ -31,30 +52,11 @@ import { Mode } from "./PermissionMode.ts"
  * - `hook_crashed`: a hook failed, for an event that a hook can halt
  * - any other word: a handler or a hook halted with it
  */
-export const HaltedReason = z.union([
-  z.enum([
-    "completed",
-    "error",
-    "max_turns",
-    "halt_when",
-    "ask_user",
-    "tool_error",
-    "manual_tool_calls",
-    "cancelled",
-    "expired",
-    "awaiting_approval",
-    "budget_tokens",
-    "budget_cost",
-    "budget_time",
-    "max_chain_requests",
-    "max_tree_requests",
-    "consecutive_mistakes",
-    "no_progress",
-    "hook_crashed"
-  ]),
+export type HaltedReason = (typeof reasons)[number] | (string & {})
+export const HaltedReason: z.ZodType<HaltedReason> = z.union([
+  z.enum(reasons),
   z.custom<string & {}>((value) => typeof value === "string")
 ])
-export type HaltedReason = z.infer<typeof HaltedReason>
 
 /** The question of a tool to the user. */
 export const PendingQuestion = z
@@ -65,19 +67,7 @@ export type PendingQuestion = z.infer<typeof PendingQuestion>
 /** Always present; `undefined` when there was no step. */
 const finalResponse: z.ZodType<Response | undefined> = Response.optional()
 
-/**
- * The result of steps until a terminal condition.
- *
- * **Details**: `finalResponse` is that of the last step, never a merge. `pendingApprovals` are the calls that wait for a
- * decision, if any. `usage` is that of all steps, with their sub-agents; `cost` is its total, absent if none is known. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
- * `permissions` set it. `metadata` depends on the reason: `max_turns` has `maxTurns`; `halt_when` has `haltWhenStepIndex`;
- * handler halts have `haltToolCallId` and `haltResult`; `tool_error` has `haltToolCallId` and `error`; `error` has `error`;
- * `manual_tool_calls` has `manualTurnIndex`; `max_chain_requests` has `maxChainRequests`; `max_tree_requests` has `maxTreeRequests`; the budgets have `budget` and, except for the time, `spent`;
- * `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`, `unproductive` and a
- * `snapshot` of the last messages; a halt by a lifecycle hook has `haltHook`, its event, and after a fault `error`. After
- * two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was refused.
- */
-export const ChatResult = z
+const chatResultSchema = z
   .object({
     thread: Thread,
     finalResponse,
@@ -92,7 +82,21 @@ export const ChatResult = z
     metadata: openRecord
   })
   .readonly()
-export type ChatResult = z.infer<typeof ChatResult>
+
+/**
+ * The result of steps until a terminal condition.
+ *
+ * **Details**: `finalResponse` is that of the last step, never a merge. `pendingApprovals` are the calls that wait for a
+ * decision, if any. `usage` is that of all steps, with their sub-agents; `cost` is its total, absent if none is known. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
+ * `permissions` set it. `metadata` depends on the reason: `max_turns` has `maxTurns`; `halt_when` has `haltWhenStepIndex`;
+ * handler halts have `haltToolCallId` and `haltResult`; `tool_error` has `haltToolCallId` and `error`; `error` has `error`;
+ * `manual_tool_calls` has `manualTurnIndex`; `max_chain_requests` has `maxChainRequests`; `max_tree_requests` has `maxTreeRequests`; the budgets have `budget` and, except for the time, `spent`;
+ * `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`, `unproductive` and a
+ * `snapshot` of the last messages; a halt by a lifecycle hook has `haltHook`, its event, and after a fault `error`. After
+ * two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was refused.
+ */
+export interface ChatResult extends z.infer<typeof chatResultSchema> {}
+export const ChatResult: z.ZodType<ChatResult> = chatResultSchema
 
 /**
  * The last non-blank text of the model in the turn; `""` if there is none.

@@ -40,6 +40,36 @@ const LastOutcome = z
   .object({ haltedReason: HaltedReason, metadata: openRecord, error: z.unknown().optional() })
   .readonly()
 
+/** The schema of a conversation, with the schema of each of its fields. */
+export const conversationSchema = z
+  .object({
+    id: z.string().default(""),
+    thread: Thread,
+    usage: Usage.default({}),
+    running: z.boolean().default(false),
+    lastHaltedReason: HaltedReason.optional(),
+    pendingQuestion: PendingQuestion.optional(),
+    pendingToolCalls: z.array(ToolCall).readonly(),
+    inbox: z.array(InboxEntry).readonly().optional(),
+    inputs: z.array(z.string()).readonly().optional(),
+    known: z.array(z.string()).readonly().optional(),
+    expiresAt: z.number().optional(),
+    open: OpenStep.optional(),
+    agent: AgentRef.optional(),
+    parent: ParentRef.optional(),
+    permissionMode: ModeStanding.optional(),
+    tasks: z.array(BackgroundTask).readonly().optional(),
+    chain: Chain.optional(),
+    children: z.array(z.string()).readonly().optional(),
+    version: z.number().optional(),
+    draft: z.string().optional(),
+    status: ConversationStatus.optional(),
+    lastOutcome: LastOutcome.optional(),
+    context: openRecord.optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+
 /**
  * A conversation between two moments: a chat's committed state, or the value of a session.
  *
@@ -90,35 +120,8 @@ const LastOutcome = z
  * Codec.decode("ChatRecord", texts.get("a") ?? "").lastHaltedReason // => "completed"
  * ```
  */
-export const Conversation = z
-  .object({
-    id: z.string().default(""),
-    thread: Thread,
-    usage: Usage.default({}),
-    running: z.boolean().default(false),
-    lastHaltedReason: HaltedReason.optional(),
-    pendingQuestion: PendingQuestion.optional(),
-    pendingToolCalls: z.array(ToolCall).readonly(),
-    inbox: z.array(InboxEntry).readonly().optional(),
-    inputs: z.array(z.string()).readonly().optional(),
-    known: z.array(z.string()).readonly().optional(),
-    expiresAt: z.number().optional(),
-    open: OpenStep.optional(),
-    agent: AgentRef.optional(),
-    parent: ParentRef.optional(),
-    permissionMode: ModeStanding.optional(),
-    tasks: z.array(BackgroundTask).readonly().optional(),
-    chain: Chain.optional(),
-    children: z.array(z.string()).readonly().optional(),
-    version: z.number().optional(),
-    draft: z.string().optional(),
-    status: ConversationStatus.optional(),
-    lastOutcome: LastOutcome.optional(),
-    context: openRecord.optional(),
-    metadata: openRecord.optional()
-  })
-  .readonly()
-export type Conversation = z.infer<typeof Conversation>
+export interface Conversation extends z.infer<typeof conversationSchema> {}
+export const Conversation: z.ZodType<Conversation> = conversationSchema
 
 /** The parts of a conversation that its status follows from. */
 type StatusParts = Pick<

@@ -34,16 +34,7 @@ export const StepHalt = z.discriminatedUnion("type", [
 ])
 export type StepHalt = z.infer<typeof StepHalt>
 
-/**
- * The result of one model request and the tools it asked for.
- *
- * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
- * after a final answer, an error or a halt. `manualToolCalls` are calls that the caller must answer; `truncatedToolCalls`
- * are calls of a reply that ended otherwise than with `tool_calls`: they are never executed. `pendingApprovals` are calls
- * that wait for a decision; they have no result in the thread. `permissionMode` is present when the calls set one.
- * `childUsage` is the usage of the sub-agents whose calls ended in the step.
- */
-export const StepResult = z
+const stepResultSchema = z
   .object({
     thread: Thread,
     response: Response,
@@ -59,4 +50,15 @@ export const StepResult = z
     error: z.unknown().exactOptional()
   })
   .readonly()
-export type StepResult = z.infer<typeof StepResult>
+
+/**
+ * The result of one model request and the tools it asked for.
+ *
+ * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
+ * after a final answer, an error or a halt. `manualToolCalls` are calls that the caller must answer; `truncatedToolCalls`
+ * are calls of a reply that ended otherwise than with `tool_calls`: they are never executed. `pendingApprovals` are calls
+ * that wait for a decision; they have no result in the thread. `permissionMode` is present when the calls set one.
+ * `childUsage` is the usage of the sub-agents whose calls ended in the step.
+ */
+export interface StepResult extends z.infer<typeof stepResultSchema> {}
+export const StepResult: z.ZodType<StepResult> = stepResultSchema

@@ -16,7 +16,7 @@ export {
 export type { TaskEnd, TaskStatus } from "./BackgroundTask.ts"
 export { bucketOf, buckets } from "./bucket.ts"
 export { causedBy, Chain, endsChain, isOfRuntime, isRuntimeInput, over, requestsOf, using } from "./Chain.ts"
-export { Conversation, ConversationStatus, statusOf } from "./Conversation.ts"
+export { Conversation, conversationSchema, ConversationStatus, statusOf } from "./Conversation.ts"
 export { ChatResult } from "./ChatResult.ts"
 export type { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 export type { InboxEntry, Receipt, SendOptions, WhenBusy } from "./Inbox.ts"

@@ -30,7 +30,14 @@ import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal, requireSession } from "./sessionStatus.ts"
 import { open, present, runChat, runStep } from "./sessionTurn.ts"
 import { type Engine, submittedMessage } from "../tool/index.ts"
-import { Conversation, type Decision, type StepResult, type UserInput, userMessage } from "../record/index.ts"
+import {
+  type Conversation,
+  conversationSchema,
+  type Decision,
+  type StepResult,
+  type UserInput,
+  userMessage
+} from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
 import { errorText, json } from "../toolResult/index.ts"
@@ -62,7 +69,7 @@ interface ReplyOptions extends ChatOptions {
   readonly answer?: AnswerForm | undefined
 }
 
-const known = Conversation.unwrap().strict()
+const known = conversationSchema.unwrap().strict()
 
 /**
  * Makes a session; without fields it is idle and empty.

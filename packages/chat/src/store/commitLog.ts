@@ -8,12 +8,37 @@
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { Conversation, type InboxEntry, type Keeps, tasksAfterRewind } from "../record/index.ts"
+import {
+  type Conversation,
+  conversationSchema,
+  type InboxEntry,
+  type Keeps,
+  tasksAfterRewind
+} from "../record/index.ts"
 import { Message } from "../model/index.ts"
+import { openRecord } from "../values/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 
 const place = z.number().int().nonnegative()
+
+const commitSchema = z
+  .object({
+    seq: place,
+    at: z.number(),
+    kind: z.enum(["saved", "forked", "rewound"]),
+    from: z.object({ id: z.string(), seq: place }).readonly().optional(),
+    kept: place,
+    messages: z.array(Message).readonly(),
+    known: z
+      .object({ kept: place, added: z.array(z.string()).readonly() })
+      .readonly()
+      .optional(),
+    metadata: openRecord.optional(),
+    state: conversationSchema.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
+    isStep: z.boolean()
+  })
+  .readonly()
 
 /**
  * One committed entry of a conversation's log. Entries are added, never changed.
@@ -32,24 +57,8 @@ const place = z.number().int().nonnegative()
  *
  * **Units and defaults**: `at` is in milliseconds since the epoch.
  */
-export const Commit = z
-  .object({
-    seq: place,
-    at: z.number(),
-    kind: z.enum(["saved", "forked", "rewound"]),
-    from: z.object({ id: z.string(), seq: place }).readonly().optional(),
-    kept: place,
-    messages: z.array(Message).readonly(),
-    known: z
-      .object({ kept: place, added: z.array(z.string()).readonly() })
-      .readonly()
-      .optional(),
-    metadata: Threads.Thread.unwrap().shape.metadata,
-    state: Conversation.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
-    isStep: z.boolean()
-  })
-  .readonly()
-export type Commit = z.infer<typeof Commit>
+export interface Commit extends z.infer<typeof commitSchema> {}
+export const Commit: z.ZodType<Commit> = commitSchema
 
 /** The content of an entry. */
 export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
