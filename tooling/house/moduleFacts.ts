@@ -81,7 +81,8 @@ const exportsIn = (
         ...(isWhole && isType ? { typesOnly: true } : {}),
         ...(source === undefined ? {} : { from: { source, name: importName.name ?? "*" } })
       }
-      names.set(key, before === undefined ? found : { ...before, doc: before.doc ?? doc })
+      const kind = before?.kind === "type" ? found.kind : (before ?? found).kind
+      names.set(key, { ...(before ?? found), kind, doc: before?.doc ?? doc })
     }
   }
   return [...names.values()]
