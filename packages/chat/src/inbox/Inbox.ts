@@ -32,10 +32,11 @@ export interface WaitingTurn extends TurnData {
   readonly ask?: number | undefined
 }
 
-/** A withdrawn input, and the request. */
+/** A withdrawn turn, and the request. The store has a row of an input only. */
 export interface Discarded {
   readonly id: string
   readonly ask: number | undefined
+  readonly hasRow: boolean
 }
 
 /** The turns that wait for a release come first; the others are in the order of acceptance. */
@@ -102,16 +103,16 @@ export const isWaiting = (inbox: Inbox, id: string): boolean =>
   inbox.some((turn) => turn.id === id && (turn.status === "waiting" || isHeld(turn)))
 
 /** Marks an input that waits as withdrawn. */
-export const withdraw = (inbox: Inbox, { id, ask }: Discarded): Inbox =>
+export const withdraw = (inbox: Inbox, { id, ask }: Pick<Discarded, "id" | "ask">): Inbox =>
   inbox.map((turn) => (turn.id === id ? { ...turn, status: "withdrawn", ask } : turn))
 
 const isWithdrawn = ({ status }: WaitingTurn): boolean => status === "withdrawn"
 
-/** The withdrawn inputs whose rows are to be removed. */
+/** The withdrawn turns, which are to be removed with their rows. */
 export const discarded = (inbox: Inbox): ReadonlyArray<Discarded> =>
-  inbox.filter(isWithdrawn).map(({ id, ask }) => ({ id, ask }))
+  inbox.filter(isWithdrawn).map((turn) => ({ id: turn.id, ask: turn.ask, hasRow: isInput(turn) }))
 
-/** The inbox without the withdrawn inputs. */
+/** The inbox without the withdrawn turns. */
 export const withoutDiscarded = (inbox: Inbox): Inbox => inbox.filter((turn) => !isWithdrawn(turn))
 
 /** Takes a turn, which may have waited here. */

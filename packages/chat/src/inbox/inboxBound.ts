@@ -6,7 +6,8 @@
  * INBOX1. An input beyond a limit is refused (`inbox_full`) before its row is written. An accepted input is never refused
  *         for a limit, also when its row was written under wider limits. The cost of a check does not grow with the inputs
  *         that wait.
- * INBOX2. A decision, a retry and results that wait for the running turn count as an input does, by their number and bytes.
+ * INBOX2. A decision, a retry and results that wait for the running turn count as an input does, by their number and bytes. Of handoffs
+ *         and changes of the permission mode at most so many as inputs wait for the process and the store, beside one.
  */
 import { SparseMap } from "../async/index.ts"
 import { SessionError } from "../errors/index.ts"
@@ -133,6 +134,16 @@ const sizeOf = (message: Message): Size => {
   const size = { bytes: utf8Bytes(JSON.stringify(write(rest, true).json)), fileBytes: fileBytesOf(content) }
   sizes.set(message, size)
   return size
+}
+
+/** Why the chat refuses one more handoff or change of its mode while `waiting` requests wait; `undefined` when it accepts it (INBOX2). */
+export const requestRefusal = (chat: string, waiting: number, limits: InboxLimits): SessionError | undefined => {
+  const { maxWaitingInputs } = limits
+  if (waiting <= maxWaitingInputs) return undefined
+  return full(`The most requests, ${maxWaitingInputs}, wait in the chat ${chat}; wait until one is done`, {
+    waiting,
+    ...limits
+  })
 }
 
 const full = (message: string, limits: InboxLimits & { readonly waiting: number }): SessionError =>

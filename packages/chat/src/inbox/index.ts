@@ -1,5 +1,5 @@
 /** The inputs of one chat that wait for their turn: their bounds, order, status and receipts. */
-export { InboxTally } from "./inboxBound.ts"
+export { InboxTally, requestRefusal } from "./inboxBound.ts"
 export type { InboxLimits } from "./inboxBound.ts"
 export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
 export {

@@ -261,7 +261,8 @@ export interface ChatRef {
   cancel(options?: CancelOptions): Promise<void>
 
   /**
-   * Withdraws an input that waits: for the running turn, for a decision, for tool results, for an answer, or for its release.
+   * Withdraws an input that waits: for the running turn, for a decision, for tool results, for an answer, or for its release. Also
+   * withdraws the turn of a decision, a retry or results that waits for the running turn.
    *
    * **Details**: resolves when the store has it no longer. `result()` of its turn rejects with a `SessionError` (`withdrawn`), and its
    * receipt is `rejected`. `inbox` of the view lists the inputs that wait.
@@ -352,8 +353,8 @@ export interface ChatRef {
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for an unknown mode. Rejects with a `SessionError`:
    * `mode_refused` when the mode is looser than `within` allows, and nothing changes; `store_failed` when the mode is in
-   * effect but not stored; `chat_died` when the process died before; `chat_stopped` after `stop`; `moved` after the
-   * chat has left.
+   * effect but not stored; `inbox_full` while more than `maxWaitingInputs` such requests wait; `chat_died` when the process died before;
+   * `chat_stopped` after `stop`; `moved` after the chat has left.
    *
    * @example
    * ```ts import.meta.vitest
@@ -375,7 +376,7 @@ export interface ChatRef {
    * a running request, and the calls of its reply, end with the agent before. A chat without an agent gets one.
    *
    * **Errors**: rejects with a `SessionError`: `unknown_agent` when the Troupe has no agent of this name; `store_failed`,
-   * `chat_died`, `chat_stopped` and `moved` as for {@link setPermissionMode}. Rejects with a `ValidationError` for a value that
+   * `inbox_full`, `chat_died`, `chat_stopped` and `moved` as for {@link setPermissionMode}. Rejects with a `ValidationError` for a value that
    * is no text.
    *
    * @example

@@ -35,7 +35,15 @@ import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
 import type { Message, Thread } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
-import { type Delivery, type InboxLimits, questionName, questionOf, type Turn, waitsIn } from "../inbox/index.ts"
+import {
+  type Delivery,
+  type InboxLimits,
+  questionName,
+  questionOf,
+  requestRefusal,
+  type Turn,
+  waitsIn
+} from "../inbox/index.ts"
 import { chatMoved, chatStopped, LiveFeed, type LiveState, type LiveView } from "../view/index.ts"
 import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
@@ -314,18 +322,19 @@ export class LiveChat implements TurnsHome {
   /** Sets the mode in the chat's process. */
   setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     const bound = () => within && { within, permissions: this.options().permissions }
-    return this.asked((to) => sendMode(this.id, to, mode, bound())).then(() => this.#home.modeSet(this.id))
+    return this.asked((to) => sendMode(this.id, to, mode, bound()), true).then(() => this.#home.modeSet(this.id))
   }
 
   /** Hands the conversation over to an agent. */
   handOff(name: string): Promise<void> {
     const agent = this.#home.agentRef(name)
-    return this.asked((process) => sendAgent(this.id, process, agent))
+    return this.asked((process) => sendAgent(this.id, process, agent), true)
   }
 
-  /** Sends a request to the chat's process, which is started if there is none. */
-  async asked<A>(send: (process: AskedProcess) => Promise<A>): Promise<A> {
-    if (this.gone !== undefined) throw this.gone
+  /** Sends a request to the chat's process, which is started if there is none. Refuses a bounded one while too many wait (INBOX2). */
+  async asked<A>(send: (process: AskedProcess) => Promise<A>, isBounded = false): Promise<A> {
+    const refusal = this.gone ?? (isBounded ? requestRefusal(this.id, this.#asking, this.limits) : undefined)
+    if (refusal !== undefined) throw refusal
     this.#asking += 1
     try {
       return await send({ pid: this.#pid ?? (await this.#home.revive(this.id)), env: this.#env })

@@ -369,9 +369,9 @@ export class ChatEnv implements StepEnv {
     this.#journal = undefined
   }
 
-  /** Removes the rows of withdrawn inputs, which `saving` names. */
+  /** Removes withdrawn turns, and the rows of the inputs among them, which `saving` names. */
   discard(inputs: ReadonlyArray<Discarded>, saving: Saving): void {
-    const kept = this.save(saving)
+    const kept = saving.takes?.length === 0 ? undefined : this.save(saving)
     for (const { id, ask } of inputs) {
       this.#turns.delete(id)
       answer(this.#asked(ask), kept)

@@ -64,10 +64,13 @@ export const waitOf = ({ context, event }: At) => {
   return { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason, suspendedTtlMs, ends }
 }
 
-/** The withdrawn inputs, and the record whose save removes their rows. */
+/** The withdrawn turns, and the record whose save removes the rows of the inputs among them. */
 export const discardOf = ({ context }: { readonly context: ChatContext }) => {
   const inputs = Inbox.discarded(context.inbox)
-  return { inputs, saving: { ...savingOf({ context }), takes: inputs.map(({ id }) => id) } }
+  return {
+    inputs,
+    saving: { ...savingOf({ context }), takes: inputs.flatMap(({ id, hasRow }) => (hasRow ? [id] : [])) }
+  }
 }
 
 const refusalFor = (context: ChatContext, turn: TurnData | undefined) => ({

@@ -61,3 +61,53 @@ test("INBOX2 decisions and retries that wait for the running turn count against 
   expect((await chat.send("free").receipt).status).toBe("delivered")
   await chat.cancel()
 })
+
+test("INBOX2 of changes of the mode at most so many as inputs wait for the store, and a cancel is not refused", async () => {
+  const inner = memory()
+  const gate = Promise.withResolvers<void>()
+  const save: typeof inner.save = async (...args) => {
+    await gate.promise
+    return inner.save(...args)
+  }
+  const options = { adapter: check.fake({ scripts: [] }), maxWaitingInputs: 3 }
+  const { troupe } = await check.troupe({ ...options, store: { ...inner, save } })
+  const chat = await troupe.chat("c")
+  const waiting = Array.from({ length: 4 }, () => chat.setPermissionMode("plan"))
+  expect(await reasonOf(chat.setPermissionMode("plan"))).toBe("inbox_full")
+  expect(await reasonOf(chat.handoff("none"))).toBe("unknown_agent")
+  await chat.cancel()
+  gate.resolve()
+  await Promise.all(waiting)
+  await chat.setPermissionMode("default")
+  expect((await chat.view()).permissionMode).toBe("default")
+})
+
+test("REF11 a decision and a retry that wait can be withdrawn, and nothing is stored for it", async () => {
+  const gate = Promise.withResolvers<void>()
+  let begun = false
+  const hold = make({
+    name: "hold",
+    handler: () => {
+      begun = true
+      return gate.promise.then(() => ok("held"))
+    }
+  })
+  const adapter = check.fake({ scripts: [calls("hold"), says("done")] })
+  const store = memory()
+  const { troupe } = await check.troupe({ adapter, tools: [hold], maxWaitingInputs: 1, store })
+  const chat = await troupe.chat("c")
+  const running = chat.send("go")
+  await until(() => begun)
+  const stored = (await store.history("c")).length
+  for (let time = 0; time < 3; time++) {
+    for (const wait of [() => chat.approve("c0", { type: "deny", reason: "no" }), () => chat.retry()]) {
+      const turn = wait()
+      await chat.withdraw(turn)
+      expect(await reasonOf(turn.result())).toBe("withdrawn")
+      expect(await reasonOf(chat.withdraw(turn))).toBe("unknown_input")
+    }
+  }
+  expect(await store.history("c")).toHaveLength(stored)
+  gate.resolve()
+  expect((await running.result()).haltedReason).toBe("completed")
+})

@@ -1,5 +1,5 @@
 /**
- * The usage of each owner: requests of the last minute, open streams, live conversations, pending answers.
+ * The usage of each owner: requests of the last minute, open streams, live conversations, pending answers, and what waits.
  *
  * Owns: the counts. Does not own the streams or the chats.
  *
@@ -8,6 +8,8 @@
  * OWNER2. The counts of owners without usage are removed, and so are ended conversations, before their number doubles.
  * OWNER3. Beside one answer, the large answers that an owner's clients have not taken are together at most `answerBytes`.
  *         Answers of requests that may have changed something are counted, but never refused.
+ * OWNER4. The requests of an owner that have no answer yet, and its inputs that wait in conversations, are together at most `waiting`.
+ *         Beside one, their bodies have at most `waitingBytes`. A request beyond a limit is refused before its chat has it.
  */
 import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../errors/index.ts"
@@ -17,6 +19,16 @@ export interface OwnerLimits {
   readonly requestsPerMinute: number
   readonly streams: number
   readonly answerBytes: number
+  readonly waiting: number
+  readonly waitingBytes: number
+}
+
+/** A request that has no answer yet, or its input that waits. */
+export interface Wait {
+  /** Counts so many bytes more of its body. Throws an `HttpError` (429) when the limit is exceeded. */
+  readonly add: (bytes: number) => void
+  /** Called when it is over; further calls do nothing. */
+  readonly end: () => void
 }
 
 /** The usage of one owner. */
@@ -27,6 +39,9 @@ export interface Owner {
   streams: number
   /** The bytes of the large answers that clients have not taken. */
   bytes: number
+  /** The number and the bytes of what waits. */
+  waiting: number
+  waitingBytes: number
   /** The Troupe's ids of the chats that were alive at the last check, and the number of pending requests for each. */
   readonly chats: Map<string, number>
   /** The number of chats at which ended ones are removed. */
@@ -103,6 +118,34 @@ export class Owners {
     owner.bytes += bytes
   }
 
+  /** Counts a request until its wait is over. Throws an `HttpError` (429) when the limit is exceeded (OWNER4). */
+  wait(owner: Owner): Wait {
+    const { waiting, waitingBytes } = this.#limits
+    const programs = Math.max(1, this.#programs())
+    if (owner.waiting > 0 && owner.waiting + 1 > waiting / programs) {
+      throw tooMuchWaits(`More than ${waiting} requests and messages wait`)
+    }
+    owner.waiting += 1
+    let own = 0
+    let isOver = false
+    return {
+      add: (bytes) => {
+        const others = owner.waitingBytes - own
+        if (others > 0 && owner.waitingBytes + bytes > waitingBytes / programs) {
+          throw tooMuchWaits(`Requests and messages of more than ${waitingBytes} bytes wait`)
+        }
+        own += bytes
+        owner.waitingBytes += bytes
+      },
+      end: () => {
+        if (isOver) return
+        isOver = true
+        owner.waiting -= 1
+        owner.waitingBytes -= own
+      }
+    }
+  }
+
   /** Returns the chat of `open`, started if there is none. Throws an `HttpError` (429) when too many are live. */
   async chat<Chat extends ChatRef>(owner: Owner, id: string, open: () => Promise<Chat>): Promise<Chat> {
     if (!owner.chats.has(id)) this.#makeRoom(owner)
@@ -139,6 +182,8 @@ export class Owners {
       at: this.#now(),
       streams: 0,
       bytes: 0,
+      waiting: 0,
+      waitingBytes: 0,
       chats: new Map(),
       lookAt: fewest
     }
@@ -162,10 +207,15 @@ export class Owners {
     for (const [name, owner] of this.#owners) {
       this.#refill(owner)
       this.#forgetEnded(owner)
-      const isIdle = owner.streams === 0 && owner.bytes === 0 && owner.chats.size === 0
+      const isIdle = owner.streams === 0 && owner.bytes === 0 && owner.waiting === 0 && owner.chats.size === 0
       const isUnused = isIdle && owner.tokens >= this.#limits.requestsPerMinute
       if (isUnused) this.#owners.delete(name)
     }
     this.#sweepAt = Math.max(fewest, 2 * this.#owners.size)
   }
 }
+
+const tooMuchWaits = (what: string): HttpError =>
+  new HttpError("inbox_full", `${what}; wait for an answer, or withdraw messages, and send it again`, {
+    retryAfterMs: 1_000
+  })

@@ -1,10 +1,10 @@
 /** The use of an owner's limits by one request. */
 import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../errors/index.ts"
-import type { Owner, Owners } from "./ownerLimits.ts"
+import type { Owner, Owners, Wait } from "./ownerLimits.ts"
 
 /**
- * What one request uses of its owner's limits. `openStream`, `hold` and `chat` throw an `HttpError` (429) when a limit is
+ * What one request uses of its owner's limits. `openStream`, `hold`, `wait` and `chat` throw an `HttpError` (429) when a limit is
  * exceeded.
  */
 export interface Usage {
@@ -14,6 +14,8 @@ export interface Usage {
   readonly hold: (bytes: number) => void
   readonly add: (bytes: number) => void
   readonly release: (bytes: number) => void
+  /** Counts the request until its wait is over (OWNER4). */
+  readonly wait: () => Wait
   /** The chat of `open`, counted while it is alive. */
   readonly chat: <Chat extends ChatRef>(id: string, open: () => Promise<Chat>) => Promise<Chat>
 }
@@ -29,10 +31,11 @@ export const usageHere = (owners: Owners, name: string): Usage => {
   }
 }
 
-const bytesOf = (owners: Owners, owner: Owner): Pick<Usage, "hold" | "add" | "release"> => ({
+const bytesOf = (owners: Owners, owner: Owner): Pick<Usage, "hold" | "add" | "release" | "wait"> => ({
   hold: (bytes) => owners.hold(owner, bytes),
   add: (bytes) => void (owner.bytes += bytes),
-  release: (bytes) => void (owner.bytes -= bytes)
+  release: (bytes) => void (owner.bytes -= bytes),
+  wait: () => owners.wait(owner)
 })
 
 /** A request that the home of its owner has admitted. */
@@ -45,7 +48,7 @@ export interface Admitted {
   readonly chat: (id: string) => Promise<void>
 }
 
-/** The use of an admitted request. The bytes of its answer are counted in this program. */
+/** The use of an admitted request. Its wait, and the bytes of its answer, are counted in this program. */
 export const usageElsewhere = (owners: Owners, name: string, { streams, closed, chat }: Admitted): Usage => ({
   ...bytesOf(owners, owners.owner(name)),
   openStream: () => {

@@ -11,6 +11,8 @@ export interface BodyLimits {
   readonly bodyBytes: number
   readonly historyBytes: number
   readonly history?: string | undefined
+  /** Called when so many characters more of the body are kept, or with a negative number, less. May throw. */
+  readonly keeps: (more: number) => void
 }
 
 /** The parts of a request that its body is read from. */
@@ -37,7 +39,7 @@ const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
   })
 }
 
-const textOf = async (request: Sent, { bodyBytes, historyBytes, history }: BodyLimits): Promise<string> => {
+const textOf = async (request: Sent, { bodyBytes, historyBytes, history, keeps }: BodyLimits): Promise<string> => {
   const most = history === undefined ? bodyBytes : Math.max(bodyBytes, historyBytes)
   const declared = Number(request.headers.get("content-length") ?? 0)
   if (declared > most) throw tooLarge(most)
@@ -49,7 +51,9 @@ const textOf = async (request: Sent, { bodyBytes, historyBytes, history }: BodyL
     for await (const chunk of request.body) {
       read += chunk.byteLength
       if (read > most) throw tooLarge(most)
+      const before = kept.length
       kept.push(decoder.decode(chunk, { stream: true }))
+      keeps(kept.length - before)
       if (kept.length > bodyBytes) throw tooLarge(bodyBytes)
     }
     kept.push(decoder.decode())

@@ -1,5 +1,6 @@
 /** A route, and the arguments of its handler. */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
 import type * as z from "zod"
 import type { ErrorBody, HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
@@ -104,8 +105,14 @@ export interface Call {
   readonly isAgain: boolean
   /** The name of the turn that the request has begun at a former home of its chat: it begins no other one (FORWARD9). */
   readonly begun: string | undefined
-  /** Names the turn that the request has begun, once the chat has stored its input. */
+  /** Names the turn that the request has begun, for the next home. */
   readonly begins: (turn: string) => void
+  /**
+   * Waits until the chat has accepted a turn that the request begins, and names it, by default by its id.
+   * Throws the reason of a refusal. When the client leaves before, a turn without an input is withdrawn (READERS3). An input counts
+   * for its owner until it no longer waits (OWNER4).
+   */
+  readonly accepted: (chat: LocalChatRef, turn: LiveTurn, name?: string) => Promise<void>
   /** The id of an input: the sender's, or one by which the input is found after a move (FORWARD9). */
   readonly inputId: (named: string | undefined) => string | undefined
   /** The frame in front of each step, by which the client's node joins streams whose protocol has no steps. */

@@ -1,5 +1,6 @@
 /** Makes the `Call` that a route's handler gets. */
 import type { LocalChatRef, RunningTroupe } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
 import { SessionError } from "@troupe/chat/errors"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "../link/index.ts"
@@ -7,12 +8,12 @@ import { isMoved, refused } from "./failure.ts"
 import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import { type Permitted, type Shown, type Usage, withBlobUrls, withOwnChildren } from "../access/index.ts"
+import { type Permitted, type Shown, type Usage, type Wait, withBlobUrls, withOwnChildren } from "../access/index.ts"
 import { begunHeader, Elsewhere } from "./Clustered.ts"
 import type { KeptBody } from "./keptBody.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
-import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
-import { clientHasLeft, type TurnReaders } from "./turnReaders.ts"
+import type { Call, Frames, OwnedChats, Route, StreamOptions } from "./route.ts"
+import { clientHasLeft, takenFor, type TurnReaders } from "./turnReaders.ts"
 
 /** The values that all calls of a server share. */
 export interface CallHome {
@@ -54,18 +55,20 @@ interface Asking {
 }
 
 /**
- * A call with its callbacks: `counted` makes the sent answer of a route's, `settle` notifies it that the route has
- * answered. `isWaiting` is whether the answer waits for a turn, as far as the route has shown. `begun` is the name of the turn that
+ * A call with its callbacks: `handled` returns the answer of a route as it is sent. `settle` is called when the request is answered or
+ * forwarded. `isWaiting` is whether the answer waits for a turn, as far as the route has shown. `begun` is the name of the turn that
  * the request has begun, and `opened` the Troupe's id of the chat that it has opened last.
  */
 export interface MadeCall {
-  readonly call: Call
-  readonly counted: (response: Response) => Promise<Response>
+  readonly handled: (route: Pick<Route, "handle">) => Promise<Response>
   readonly settle: () => void
   readonly isWaiting: () => boolean
   readonly begun: () => string | undefined
   readonly opened: () => string | undefined
 }
+
+/** The turns whose inputs are counted while they wait, however often they are sent. */
+const countedInputs = new WeakSet<LiveTurn>()
 
 /** `usage` is what the request uses of its owner's limits. */
 export const makeCall = (
@@ -81,6 +84,7 @@ export const makeCall = (
   let claimed = false
   let begun = before
   let opened: string | undefined
+  let wait: Wait | undefined
 
   const claimStream = (): void => {
     if (claimed) return
@@ -144,7 +148,8 @@ export const makeCall = (
       const { headers } = request
       return jsonBody({ headers, body: kept === undefined ? request.body : kept.stream }, schema, {
         ...limits,
-        history
+        history,
+        keeps: (more) => wait?.add(more)
       })
     },
     stream,
@@ -166,6 +171,14 @@ export const makeCall = (
     isAgain: again,
     begun: before,
     begins: (turn) => void (begun = turn),
+    accepted: async (chat, turn, called = turn.id) => {
+      await takenFor(request, chat, turn)
+      begun = called
+      if (wait === undefined || turn.status !== "pending" || countedInputs.has(turn)) return
+      countedInputs.add(turn)
+      void turn.delivery.then(wait.end)
+      wait = undefined
+    },
     inputId: (named) => named ?? before ?? (follows ? System.uuid(troupe.system, "server") : undefined),
     stepMark: follows ? stepFrame : "",
     clientTools: home.clientTools,
@@ -191,9 +204,14 @@ export const makeCall = (
 
   // A request for a whole completion has a stream. One with `?wait` gets its stream when its chat is known.
   return {
-    call,
-    counted,
-    settle: giveBack,
+    handled: async (route) => {
+      wait = usage.wait()
+      return counted(await route.handle(call))
+    },
+    settle: () => {
+      giveBack()
+      wait?.end()
+    },
     isWaiting: () => claimed || url.searchParams.has("wait"),
     begun: () => begun,
     opened: () => opened

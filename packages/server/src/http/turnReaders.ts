@@ -8,10 +8,12 @@
  *           `"continue"` it continues.
  * READERS2. A turn counts as left from the disconnect of its last reader until another client reads it. A message that does
  *           not choose otherwise interrupts such a turn.
+ * READERS3. When a client leaves, its decision, retry or results that have not begun are withdrawn. An accepted input stays.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { HttpError } from "../errors/index.ts"
+import { taken } from "../link/index.ts"
 
 /** The effect of a disconnect on the turn that the client read. */
 export type OnDisconnect = "continue" | "cancel"
@@ -21,6 +23,29 @@ export type OnDisconnect = "continue" | "cancel"
  * and closes, or is gone: its client may ask another node.
  */
 export const clientHasLeft = ({ aborted, reason }: AbortSignal): boolean => aborted && !(reason instanceof HttpError)
+
+/** Resolves when the chat has accepted a turn, or its client has left. Throws the reason of a refusal (READERS3). */
+export const takenFor = async (
+  { signal }: Pick<Request, "signal">,
+  chat: LocalChatRef,
+  turn: LiveTurn
+): Promise<void> => {
+  if (isInput(turn)) return taken(turn)
+  const leave = (): void => {
+    // A turn that has begun cannot be withdrawn, and its end needs no client.
+    if (clientHasLeft(signal)) chat.withdraw(turn).catch(() => {})
+  }
+  signal.addEventListener("abort", leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    await taken(turn)
+  } finally {
+    signal.removeEventListener("abort", leave)
+  }
+}
+
+/** Whether the turn has an input, which the store has once it is accepted. */
+const isInput = ({ turn: { messages } }: LiveTurn): boolean => messages[0]?.role === "user"
 
 /** The turn that a client reads: its own, or without `turn` the running one. */
 export interface TurnRead {

@@ -9,7 +9,7 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import { checkDecision } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
 import type { Call, TurnOptions } from "../http/index.ts"
-import { eventsOf, taken } from "../link/index.ts"
+import { eventsOf } from "../link/index.ts"
 import {
   answering,
   contextAt,
@@ -124,8 +124,7 @@ const send = async <Body, Item>(
   if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
   const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
   const isOwn = turn.claim()
-  await taken(turn)
-  call.begins(turn.id)
+  await call.accepted(chat, turn)
   if (isRepeated(turn)) return following(post)
   const turns = isOwn ? [turn] : []
   return streamed(post, { name: replyName(id ?? turn.id), options, turns, reads: turn }, (follower, signal) =>
@@ -143,13 +142,13 @@ const answer = async <Body, Item>(
   const options = optionsOf(post)
   const isOneTurn = message !== undefined && decided.length === 0 && text === undefined
   const beside = { options, ...(isOneTurn && { input: message.read() }) }
-  const begun = await answering(chat, decided, results, beside)
+  const begun = await answering(call, chat, decided, results, beside)
   const turns = text === undefined ? begun : [...begun, chat.send(text, { options })]
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
   if (message !== undefined && !isOneTurn) return sendBehind(post, turns, message, options)
-  if (turns.length === 1) await taken(turn)
-  call.begins(turn.id)
+  if (turns.length === 1) await call.accepted(chat, turn)
+  else call.begins(turn.id)
   const asks = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asks ? contextOf(call, chat) : context)
   const run = {
@@ -175,8 +174,7 @@ const sendBehind = async <Body, Item>(
   for (const one of turns) await one.return()
   const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
   turn.claim()
-  await taken(turn)
-  call.begins(turn.id)
+  await call.accepted(chat, turn)
   return streamed(post, { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }, (follower, signal) =>
     ofSaidAgain(chat, turn, follower, signal)
   )
@@ -190,8 +188,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response>
   const options = optionsOf(post)
   const turn = chat.retry({ options })
   turn.claim()
-  await taken(turn)
-  call.begins(turn.id)
+  await call.accepted(chat, turn)
   const standing = standingOf(contextOf(call, chat))
   return streamed(post, { name: standing.name, options, turns: [turn], reads: turn }, (follower, signal) =>
     ofTurn(turn, follower, signal, standing)

@@ -4,7 +4,7 @@ import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, type Frames, refusalOf, refused, type TurnRead } from "../http/index.ts"
-import { FollowedEvents, taken } from "../link/index.ts"
+import { FollowedEvents } from "../link/index.ts"
 import {
   contextAt,
   dataChanges,
@@ -100,8 +100,7 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   if (isOwn && !streams) await turn.return()
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })
-  await taken(turn)
-  call.begins(turn.id)
+  await call.accepted(chat, turn)
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error

@@ -196,11 +196,11 @@ const build = (
     const caller = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
     if (many !== undefined) return many.answer(asked, caller)
     const usage = usageHere(owners, caller.owner)
-    const { call, counted, settle } = makeCall(home, request, url, params, caller, usage, (error) =>
+    const { handled, settle } = makeCall(home, request, url, params, caller, usage, (error) =>
       failed(error, request, url)
     )
     try {
-      return await counted(await route.handle(call))
+      return await handled(route)
     } finally {
       settle()
     }

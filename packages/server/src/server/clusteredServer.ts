@@ -218,7 +218,7 @@ export class ClusteredServer {
             },
             chat: (id) => admitChat(owner, id, limits)
           })
-    const { call, counted, settle, isWaiting, begun, opened } = makeCall(
+    const { handled, settle, isWaiting, begun, opened } = makeCall(
       { ...home, isHome, isEndless: route.isEndless },
       request,
       url,
@@ -246,7 +246,7 @@ export class ClusteredServer {
       return passedOn(response, { left: request.signal, closing: isCut, ended: () => seat?.end() })
     }
     try {
-      const answer = await counted(await route.handle(call))
+      const answer = await handled(route)
       if (seat === undefined || !isStream(answer)) return answer
       const chat = opened()
       if (splice === undefined || chat === undefined) return route.isEndless === true ? answer : passed(answer)

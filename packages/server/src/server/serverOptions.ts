@@ -15,7 +15,9 @@ const defaults: AllLimits = {
   conversations: 1_000,
   requestsPerMinute: 600,
   streams: 100,
-  answerBytes: 67_108_864
+  answerBytes: 67_108_864,
+  waiting: 1_000,
+  waitingBytes: 67_108_864
 }
 
 /** Limits that are never reached. */
@@ -26,7 +28,9 @@ export const noLimits: AllLimits = {
   conversations: Number.MAX_SAFE_INTEGER,
   requestsPerMinute: Number.MAX_SAFE_INTEGER,
   streams: Number.MAX_SAFE_INTEGER,
-  answerBytes: Number.MAX_SAFE_INTEGER
+  answerBytes: Number.MAX_SAFE_INTEGER,
+  waiting: Number.MAX_SAFE_INTEGER,
+  waitingBytes: Number.MAX_SAFE_INTEGER
 }
 
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
@@ -179,6 +183,13 @@ export interface Limits {
    * frames up to 16,384 are not counted, and a single answer is never refused. Default: 67,108,864.
    */
   readonly answerBytes?: number | undefined
+  /** The requests of one owner that have no answer yet, and its messages that wait in conversations, together. Default: 1,000. */
+  readonly waiting?: number | undefined
+  /**
+   * The bytes of the bodies of what {@link Limits.waiting} counts; of a posted history, the part that is kept. A single body is never
+   * refused. Default: 67,108,864.
+   */
+  readonly waitingBytes?: number | undefined
 }
 
 /** An unexpected error: the id that its client got, and its request. */

@@ -7,7 +7,7 @@
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
-import { taken } from "../link/index.ts"
+import type { Call } from "../http/index.ts"
 import { checkedAnswer } from "./clientContent.ts"
 
 /** The result of a client's call: a value, or the text of its failure. */
@@ -30,6 +30,7 @@ type Beside = NonNullable<Parameters<LocalChatRef["submitToolResults"]>[1]>
 
 /** Begins the turns of some answers, and returns those whose events continue the reply. Rejects when they are refused. */
 export const answering = async (
+  call: Pick<Call, "accepted">,
   chat: LocalChatRef,
   decided: ReadonlyArray<Decided>,
   results: ReadonlyMap<string, CallResult>,
@@ -40,7 +41,7 @@ export const answering = async (
   const hasResults = results.size > 0 && (decided.length === 0 || decided.length >= waiting)
   const submitted = hasResults ? [chat.submitToolResults(valuesOf(results), beside)] : []
   // Results behind decisions wait for the end of that turn.
-  for (const turn of decided.length === 0 ? submitted : decisions) await taken(turn)
+  for (const turn of decided.length === 0 ? submitted : decisions) await call.accepted(chat, turn)
   return [...decisions.slice(-1), ...submitted]
 }
 

@@ -60,7 +60,14 @@ describe("OWNER1 an owner", () => {
 
 test("OWNER2 conversations that have ended are forgotten, however many an owner may have", async () => {
   const living = new Set<string>()
-  const limits = { conversations: 1_000_000, requestsPerMinute: 1, streams: 1, answerBytes: 1 }
+  const limits = {
+    conversations: 1_000_000,
+    requestsPerMinute: 1,
+    streams: 1,
+    answerBytes: 1,
+    waiting: 1,
+    waitingBytes: 1
+  }
   const owners = new Owners(
     limits,
     () => 0,

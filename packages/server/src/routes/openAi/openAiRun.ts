@@ -9,7 +9,7 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { HttpError } from "../../errors/index.ts"
 import { type Call, clientHasLeft, type TurnRead } from "../../http/index.ts"
-import { eventsOf, taken } from "../../link/index.ts"
+import { eventsOf } from "../../link/index.ts"
 import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
 
 /** The events of a run, and the turn of a conversation that it is. */
@@ -23,8 +23,7 @@ export interface Run {
  * refused input.
  */
 export const begun = async (call: Call, chat: LocalChatRef, turn: LiveTurn, name = turn.id): Promise<Run> => {
-  await taken(turn)
-  call.begins(name)
+  await call.accepted(chat, turn, name)
   return { events: eventsOf(chat, turn), reads: { chat, turn } }
 }
 
