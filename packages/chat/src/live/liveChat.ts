@@ -33,8 +33,7 @@ import type { AgentRef, Conversation, InboxEntry, Mode } from "../record/index.t
 import type { Accepted, Fence } from "../store/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
-import type { Message, Thread } from "../model/index.ts"
-import * as Threads from "../model/Thread.ts"
+import type { Message } from "../model/index.ts"
 import {
   type Delivery,
   type InboxLimits,
@@ -190,11 +189,6 @@ export class LiveChat implements TurnsHome {
 
   get limits(): InboxLimits {
     return this.#home.limits()
-  }
-
-  /** The thread as last known. */
-  get thread(): Thread {
-    return this.context?.thread ?? Threads.empty
   }
 
   /** The present process, and its environment. */

@@ -29,7 +29,8 @@ import {
 import * as Inbox from "../inbox/Inbox.ts"
 import { type ChatContext, isExpired } from "../loop/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
-import type { Message, Thread } from "../model/index.ts"
+import type { Message } from "../model/index.ts"
+import * as Threads from "../model/Thread.ts"
 import { chatResult } from "../stopConditions/index.ts"
 import { isFenced, type SessionError, storeFailure, ValidationError } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -45,8 +46,6 @@ export interface TurnsHome {
   readonly accept: (input: InboxEntry) => Promise<Accepted>
   /** Ends the chat, and its turns: this program is no longer its home (HOME2). */
   readonly away: () => Promise<unknown>
-  /** The thread as last known. */
-  readonly thread: Thread
   /** The present process. */
   readonly process: ChatProcess | undefined
   readonly state: LiveState
@@ -147,7 +146,7 @@ export class TurnTable {
     if (isFirst) {
       this.#unstored = turn
       const terminal = { reason: "error", metadata: { error } } as const
-      turn.endInError(error, chatResult(this.#home.thread, [], terminal))
+      turn.endInError(error, chatResult(this.#home.state.context?.thread ?? Threads.empty, [], terminal))
     } else turn.fail(error)
     this.#send()
   }
