@@ -5,4 +5,4 @@
  */
 export * as Zombies from "./call/Zombies.ts"
 export * as Observation from "./observe/Observation.ts"
-export { Tracing } from "./options/Tracing.ts"
+export { Tracing } from "./observe/Tracing.ts"

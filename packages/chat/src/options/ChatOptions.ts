@@ -11,7 +11,7 @@ import type { ResponseFormat, ToolChoice } from "../model/index.ts"
 import type { RetryNotice, RetryOptions } from "../adapter/index.ts"
 import type { StepResult } from "../record/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
-import type { Tracing } from "./Tracing.ts"
+import type { Tracing } from "./traceOptions.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
 import type { Parameters, ProviderTool, Tool, ToolExecutor } from "../tool/index.ts"
 

@@ -20,7 +20,7 @@ import { callUnawaited, reportFault } from "../async/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import type { Request, Response, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Usage from "../model/Usage.ts"
-import type { Tracing } from "./Tracing.ts"
+import { beginSpan, type Tracing, write } from "./traceOptions.ts"
 import type { ToolEvent } from "../events/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
@@ -43,7 +43,6 @@ import {
   toolDuration,
   usageAttributes
 } from "./genAi.ts"
-import { OpenTelemetryTracer } from "./openTelemetry.ts"
 
 /** The duration of a span as a measurement: its metric, and the attributes beside the error. */
 interface Timed {
@@ -338,23 +337,9 @@ export class Trace {
   }
 }
 
-type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
-
-/** Begins a span. A tracer of OpenTelemetry samples by the attributes that it begins with. */
-const beginSpan = (tracer: Tracer.Tracer, options: SpanOptions, attributes: Attributes): Tracer.Span => {
-  if (tracer instanceof OpenTelemetryTracer) return tracer.begin(options, attributes)
-  const span = tracer.span(options)
-  write(span, attributes)
-  return span
-}
-
 /** The attributes that have a value. */
 const known = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
-
-const write = (span: Tracer.Span, attributes: Attributes): void => {
-  for (const [key, value] of Object.entries(attributes)) span.attribute(key, value)
-}
 
 const msPerSecond = 1_000
 

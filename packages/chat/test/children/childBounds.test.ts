@@ -11,7 +11,7 @@ import type { RunningTroupe } from "../../src/live/Troupe.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
-import { Tracing } from "../../src/options/Tracing.ts"
+import { Tracing } from "../../src/observe/Tracing.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 
 const check = leakCheck()

@@ -18,7 +18,7 @@ import {
   tokenUsage,
   toolDuration
 } from "../../src/options/genAi.ts"
-import type { Tracing } from "../../src/options/Tracing.ts"
+import type { Tracing } from "../../src/options/traceOptions.ts"
 import { user } from "../../src/model/Message.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { Spans } from "../double/spans.ts"

@@ -13,7 +13,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
-import type { Attributes, Metric } from "./genAi.ts"
+import type { Attributes, Metric, SamplingTracer } from "../options/index.ts"
 
 /** Seconds and nanoseconds. */
 type HrTime = [number, number]
@@ -198,7 +198,7 @@ const spanOf = (parent: Tracer.AnySpan): unknown =>
   parent instanceof BridgedSpan ? parent.span : { spanContext: () => contextOf(parent), isRecording: () => false }
 
 /** An Effect tracer whose spans are spans of OpenTelemetry. */
-export class OpenTelemetryTracer implements Tracer.Tracer {
+export class OpenTelemetryTracer implements SamplingTracer {
   readonly #tracer: OtelTracer
   readonly #contexts: ContextApi | undefined
   readonly context: Tracer.Tracer["context"]

@@ -15,8 +15,7 @@
  * @module
  * @source OpenTelemetry, semantic conventions for generative AI
  */
-import type * as Tracer from "effect/Tracer"
-import type { Attributes, Metric } from "./genAi.ts"
+import type { Tracing as TracingOption, TraceOptions } from "../options/index.ts"
 import {
   type ContextApi,
   type MeterProvider,
@@ -25,35 +24,8 @@ import {
   type TracerProvider
 } from "./openTelemetry.ts"
 
-/** An agent, as traces name it; `name` is also the name of its spans. */
-interface Agent {
-  readonly name: string
-  readonly id?: string | undefined
-  readonly description?: string | undefined
-  readonly version?: string | undefined
-}
-
-/** What {@link Tracing} and its OpenTelemetry form have in common. */
-interface TraceOptions {
-  /** The span above the spans of a run. Default: none, or the active span of a `context`. */
-  readonly parent?: Tracer.AnySpan | undefined
-  /** The agent's name, `gen_ai.agent.name`; or its name, id, description and version. Default: none. */
-  readonly agent?: string | Agent | undefined
-  /** Whether spans have messages, arguments, results and the texts of errors. Default: `false`, messages stay out of traces. */
-  readonly content?: boolean | undefined
-}
-
-/**
- * Where spans and measurements are sent.
- *
- * **Gotchas**: exceptions of a tracer, and of `record`, change no run: each is a report of the system's `logger`.
- */
-export interface Tracing extends TraceOptions {
-  /** Creates spans; an Effect tracer, so that all of its exporters work. */
-  readonly tracer: Tracer.Tracer
-  /** Called with each measurement of a metric. Default: nothing is measured. */
-  readonly record?: ((metric: Metric, value: number, attributes: Attributes) => void) | undefined
-}
+/** Where spans and measurements are sent: the option `tracing` of chats. */
+export type Tracing = TracingOption
 
 /** Options of {@link openTelemetry}, beside those of tracing. */
 interface OpenTelemetryOptions extends TraceOptions {
@@ -69,7 +41,7 @@ interface OpenTelemetryOptions extends TraceOptions {
 const openTelemetry = (
   provider: TracerProvider,
   { metrics, context, ...options }: OpenTelemetryOptions = {}
-): Tracing => ({
+): TracingOption => ({
   ...options,
   tracer: new OpenTelemetryTracer(provider, context),
   record: metrics === undefined ? undefined : recorder(metrics)
