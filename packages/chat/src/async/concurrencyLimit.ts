@@ -10,8 +10,7 @@
  * SLOT4. Acquiring or releasing a slot costs the same, however many batches wait.
  * SLOT5. A call that waits for calls of another chat lends its slot to them, so that they never wait for it.
  */
-import { type Pid, Process } from "@troupe/otp"
-import { Fifo } from "./fifo.ts"
+import { Channel, type Pid, Process } from "@troupe/otp"
 
 /** The place of one batch in the queue; `line` is `undefined` after the batch left. */
 interface Ticket {
@@ -21,7 +20,7 @@ interface Ticket {
 /** The slots of a Troupe. */
 export class ToolSlots {
   #free: number
-  readonly #tickets = new Fifo<Ticket>()
+  readonly #tickets = new Channel.Fifo<Ticket>()
 
   constructor(count: number) {
     this.#free = count

@@ -2,7 +2,6 @@
 export { ignoreRejection, isEffect, isPromiseLike } from "./awaitable.ts"
 export { inBackground } from "./backgroundTimer.ts"
 export { defaultSystem } from "./defaultSystem.ts"
-export { Fifo } from "./fifo.ts"
 export { IdleTimeout } from "./idleTimeout.ts"
 export { LazyAbortController } from "./lazyAbortController.ts"
 export { outsideTurn } from "./nextMicrotask.ts"

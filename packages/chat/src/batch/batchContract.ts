@@ -6,7 +6,7 @@ import type { ChildWait, StepHalt } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { CallEnv, CallOptions, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { GateOptions } from "./batchGate.ts"
-import type { Fifo } from "../async/index.ts"
+import type { Channel } from "@troupe/otp"
 import type { RunOptions } from "../options/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
 
@@ -18,7 +18,7 @@ export interface BatchLedger {
   readonly finished: Array<ToolOutcome | undefined>
   readonly following: Array<ToolOutcome | undefined>
   readonly halts: Array<number>
-  readonly unread: Fifo<Event>
+  readonly unread: Channel.Fifo<Event>
 }
 
 /**

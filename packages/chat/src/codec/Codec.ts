@@ -45,15 +45,6 @@ interface EncodeOptions {
 }
 
 /**
- * The options of decoding: the parts of a value that JSON cannot hold.
- *
- * - `tools`: each tool replaces the encoded tool of its name, schema included. An encoded tool with another name is
- *   decoded without a handler
- * - `adapter`, `fallbacks`, `prices`, `toolExecutor`, `toolResultEncoder`: the parts of a decoded engine
- */
-type DecodeOptions = Attachments
-
-/**
  * Encodes a value as JSON text.
  *
  * **Details**: a tool is encoded without its handler, an engine without adapter, executor and encoder. An error of
@@ -122,7 +113,7 @@ const inside = (json: Json, tag: Tag): Json => {
  * Codec.decode("Engine", text, { tools: [now] }).tools[0] // => now
  * ```
  */
-export const decode = <Name extends TypeName>(type: Name, text: string, options?: DecodeOptions): Types[Name] => {
+export const decode = <Name extends TypeName>(type: Name, text: string, options?: Attachments): Types[Name] => {
   const json = parsed(text)
   // Without a tag the JSON is the value (CODEC1), and plain messages fit the schema (PLAINMSG1).
   if (type === "Thread" && !text.includes('"$') && isPlainThread(json)) return json as Types[Name]
@@ -133,11 +124,7 @@ const isPlainThread = (json: unknown): boolean =>
   isRecord(json) && Array.isArray(json["messages"]) && json["messages"].every(isPlainMessage)
 
 /** Like {@link decode}, from the JSON value instead of its text. */
-export const fromJson = <Name extends TypeName>(
-  type: Name,
-  json: unknown,
-  options: DecodeOptions = {}
-): Types[Name] => {
+export const fromJson = <Name extends TypeName>(type: Name, json: unknown, options: Attachments = {}): Types[Name] => {
   if (!isTypeName(type)) throw refused("undecodable", ["type"], "unknown")
   if (!isWrapped(json)) return valueOf(type, json, [], options)
   if (typeOf(json) !== type) throw refused("undecodable", ["type"], "unexpected")
@@ -145,10 +132,10 @@ export const fromJson = <Name extends TypeName>(
 }
 
 /** Decodes a JSON text of {@link encode} of any type. **Errors**: as {@link decode}. */
-export const decodeAny = (text: string, options?: DecodeOptions): Decoded => fromJsonAny(parsed(text), options)
+export const decodeAny = (text: string, options?: Attachments): Decoded => fromJsonAny(parsed(text), options)
 
 /** The value of any type in a JSON value. */
-const fromJsonAny = (json: unknown, options: DecodeOptions = {}): Decoded => {
+const fromJsonAny = (json: unknown, options: Attachments = {}): Decoded => {
   if (!isWrapped(json)) throw refused("undecodable", ["type"], "missing")
   const type = typeOf(json)
   return { type, value: valueOf(type, dataOf(json), ["data"], options) } as Decoded
@@ -180,7 +167,7 @@ const valueOf = <Name extends TypeName>(
   type: Name,
   data: unknown,
   path: ReadonlyArray<string>,
-  options: DecodeOptions
+  options: Attachments
 ): Types[Name] => {
   checkOptions(options, decodeOptions)
   const { tag, schema, restore } = rows[type]
@@ -200,7 +187,7 @@ const decodeOptions: ReadonlyArray<string> = [
   "toolExecutor",
   "toolResultEncoder",
   "fallbacks"
-] satisfies ReadonlyArray<keyof DecodeOptions>
+] satisfies ReadonlyArray<keyof Attachments>
 
 const checkOptions = (options: object, known: ReadonlyArray<string>): void => {
   const unknown = Object.keys(options).find((name) => !known.includes(name))

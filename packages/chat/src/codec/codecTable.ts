@@ -19,8 +19,9 @@ import { Commit } from "../store/index.ts"
 import type { ToolExecutor } from "../tool/index.ts"
 import type { Session } from "../session/index.ts"
 
-/** The parts of values that have no JSON form; the caller passes them when a value is decoded. */
+/** The parts of a value that JSON cannot hold, for its decoding: tools, and the other parts of an engine. */
 export interface Attachments {
+  /** Each tool replaces the encoded tool of its name, schema included; an encoded tool of another name has no handler. */
   readonly tools?: ReadonlyArray<Tool.Tool> | undefined
   readonly adapter?: Adapter | undefined
   readonly fallbacks?: EngineOptions["fallbacks"]

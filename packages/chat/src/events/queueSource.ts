@@ -1,18 +1,18 @@
 /** A source with a queue: pushed events wait until they are pulled. */
 import type { Event } from "./Event.ts"
-import { Fifo } from "../async/index.ts"
+import { Channel } from "@troupe/otp"
 import type { Outlet, Source } from "./outlet.ts"
 
 /** A queue of events with an end. */
 export class QueueSource implements Source {
   readonly isBounded = true
-  readonly #waiting: Fifo<Event>
+  readonly #waiting: Channel.Fifo<Event>
   readonly #done: () => void
   #outlet: Outlet | undefined
   #over = false
 
   /** `waiting` is the queue; an owner that outlives the source may pass its own. */
-  constructor(done: () => void, waiting: Fifo<Event> = new Fifo<Event>()) {
+  constructor(done: () => void, waiting: Channel.Fifo<Event> = new Channel.Fifo<Event>()) {
     this.#waiting = waiting
     this.#done = done
   }

@@ -5,12 +5,12 @@
  *
  * STARTS1. At most as many chats are started at once as there are slots; the others wait in their order.
  */
-import { Fifo } from "../async/index.ts"
+import { Channel } from "@troupe/otp"
 
 /** The slots of a Troupe. */
 export class StartSlots {
   #free: number
-  readonly #waiting = new Fifo<() => void>()
+  readonly #waiting = new Channel.Fifo<() => void>()
 
   /** `Infinity` is no bound. */
   constructor(count: number) {

@@ -12,9 +12,6 @@ import type { Response, ResponseFormat } from "../model/index.ts"
 import type { ChatResult } from "../record/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** The schema of an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
-type Schema<A = unknown> = Parameters<A>
-
 /**
  * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.
  *
@@ -31,7 +28,7 @@ type Schema<A = unknown> = Parameters<A>
  */
 export const format = (
   name: string,
-  schema: Schema,
+  schema: Parameters,
   options: FormatOptions = {}
 ): Extract<ResponseFormat, { readonly type: "json_schema" }> => formatOf(name, schema, options)
 
@@ -59,7 +56,7 @@ const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "t
  * city.name // => "Oslo"
  * ```
  */
-export const parse = async <A = unknown>(answer: Response | ChatResult, schema: Schema<A>): Promise<A> => {
+export const parse = async <A = unknown>(answer: Response | ChatResult, schema: Parameters<A>): Promise<A> => {
   const { response, whole, end } = answerIn(answer)
   const said = response === undefined ? "" : Responses.text(response)
   const invalid = (errors: ReadonlyArray<Finding>, cause?: unknown): ValidationError =>
@@ -142,7 +139,7 @@ interface PartialReader<A> {
  * reader.value // => { name: "Oslo", sights: ["The Opera", "The Fjord"] }
  * ```
  */
-export const partial = <A = unknown>(_schema?: Schema<A>): PartialReader<A> => {
+export const partial = <A = unknown>(_schema?: Parameters<A>): PartialReader<A> => {
   const json = new PartialJson()
   return {
     push: (delta) => json.push(delta),

@@ -8,7 +8,7 @@ import { notFound, type ToolBatchInput } from "../batch/index.ts"
 import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
 import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
-import { Fifo } from "../async/index.ts"
+import { Channel } from "@troupe/otp"
 import { PermissionMode } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { OpenCall, StepResult } from "../record/index.ts"
@@ -41,7 +41,7 @@ export class StepRun {
       permissionMode: live.permissionMode ?? new PermissionMode(),
       collector,
       reply: reply === undefined ? undefined : original(reply),
-      ledger: { finished: [], following: [], halts: [], unread: new Fifo() },
+      ledger: { finished: [], following: [], halts: [], unread: new Channel.Fifo() },
       going: open === undefined ? undefined : goingOnWith({ thread, open }, options)
     }
   }

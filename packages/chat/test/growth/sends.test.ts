@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { Fifo } from "../../src/async/fifo.ts"
+import { Channel } from "@troupe/otp"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { says } from "../double/scripts.ts"
@@ -18,7 +18,7 @@ const growth = async (few: number, run: (count: number) => Measured): Promise<nu
 test("a fifo costs the same for each of ten times as many", async () => {
   const passing = (count: number): Measured => ({
     run: () => {
-      const fifo = new Fifo<number>()
+      const fifo = new Channel.Fifo<number>()
       for (let index = 0; index < count; index++) fifo.push(index)
       while (fifo.size > 0) fifo.shift()
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
-import { Fifo } from "../../src/async/fifo.ts"
+import { Channel } from "@troupe/otp"
 import * as Inbox from "../../src/inbox/Inbox.ts"
 import type { TurnData } from "../../src/inbox/turnData.ts"
 import { user } from "../../src/model/Message.ts"
@@ -97,7 +97,7 @@ test("an inbox is a value: the one before stays as it was, and an entry says who
 })
 
 test("a fifo gives back what was pushed, in order, through growth and wrapping", () => {
-  const fifo = new Fifo<number>()
+  const fifo = new Channel.Fifo<number>()
   const taken: Array<number | undefined> = []
   for (let next = 0; next < 5_000; next++) {
     fifo.push(next)

@@ -47,8 +47,8 @@ import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import type { Entry as TableEntry } from "./keyIndex.ts"
 import { RegistryState, registryCallbacks } from "./registryServer.ts"
 import type { RegistryPlan } from "./registryServer.ts"
-import type { Keys as TableKeys } from "./registryTable.ts"
-import { Server, startServer, type Via as KeyAddress } from "../server/index.ts"
+import type { Keys } from "./registryTable.ts"
+import { Server, startServer, type Via } from "../server/index.ts"
 
 declare const entry_: unique symbol
 
@@ -65,18 +65,8 @@ export interface Registry<in out K = unknown, in out V = unknown, in out P exten
   readonly [entry_]?: (entry: readonly [K, V, P]) => readonly [K, V, P]
 }
 
-/** The address of the process with a key; a server can be started with it. */
-export type Via<P extends Pid = Pid> = KeyAddress<P>
-
-/**
- * How many processes a key can have.
- *
- * **Details**
- *
- * - `"unique"`: one process.
- * - `"duplicate"`: any number of processes, and the same process any number of times.
- */
-export type Keys = TableKeys
+export type { Keys } from "./registryTable.ts"
+export type { Via } from "../server/index.ts"
 
 /**
  * The message to a listener: an entry was added or removed.

@@ -16,6 +16,12 @@ import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 
 /** Whether a key has one process or any number. */
+/**
+ * How many processes may be registered under one key.
+ *
+ * - `"unique"`: one process
+ * - `"duplicate"`: any number of processes, and the same process any number of times
+ */
 export type Keys = "unique" | "duplicate"
 
 /** Called for an entry that was added or removed. */

@@ -54,7 +54,7 @@ import { scopedServer } from "./scopedServer.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
 import { launchServer, startServer, startServerEffect } from "./startServer.ts"
-import type { ServerOptions } from "./startServer.ts"
+import type { ServerOptions as StartOptions } from "./startServer.ts"
 import { stopServer } from "./stopServer.ts"
 
 declare const call_: unique symbol
@@ -219,8 +219,7 @@ export const make = <
 
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
-/** The names of a server and the options of its start. */
-export type StartOptions = ServerOptions
+export type { ServerOptions as StartOptions } from "./startServer.ts"
 
 /**
  * Starts a server without a link.

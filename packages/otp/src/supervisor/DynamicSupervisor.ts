@@ -23,7 +23,7 @@ import { dynamicCallbacks } from "./dynamicServer.ts"
 import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
 import { startServer, stopServer } from "../server/index.ts"
 import { request } from "./supervisorRequest.ts"
-import type { ChildCounts, ChildInfo as ServerChildInfo } from "./supervisorServer.ts"
+import type { ChildCounts, ChildInfo } from "./supervisorServer.ts"
 
 /** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
@@ -46,8 +46,7 @@ export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends
   readonly [extra_]?: Extra | undefined
 }
 
-/** A child: its process, or `"restarting"` between two attempts. */
-export type ChildInfo<P extends Pid = Pid> = ServerChildInfo<P>
+export type { ChildInfo } from "./supervisorServer.ts"
 
 /**
  * The spec of a dynamic child: it needs no id, and its `start` receives the supervisor's `extraArguments`.

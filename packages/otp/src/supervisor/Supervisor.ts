@@ -53,10 +53,10 @@ import {
 } from "../core/index.ts"
 import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { scopedServer, type ServerOptions, startServer, startServerEffect, stopServer } from "../server/index.ts"
-import type * as Supervising from "./childRestarts.ts"
+import type { AutoShutdown, Strategy } from "./childRestarts.ts"
 import { request } from "./supervisorRequest.ts"
 import { callbacks } from "./supervisorServer.ts"
-import type * as Server from "./supervisorServer.ts"
+import type { ChildCounts, ChildInfo, Plan, Request } from "./supervisorServer.ts"
 import { childById } from "./supervisorState.ts"
 
 declare const children_: unique symbol
@@ -87,20 +87,11 @@ export type ChildrenOf<Specs extends ReadonlyArray<ChildSpec>> = {
  */
 export type IdOf<C extends Children, Id extends string> = Id & (string extends Id ? string : keyof C)
 
-/** Which children are restarted together, see `Options`. */
-export type Strategy = Supervising.Strategy
-
-/** Whether the end of significant children ends the supervisor, see `Options`. */
-export type AutoShutdown = Supervising.AutoShutdown
+export type { AutoShutdown, Strategy } from "./childRestarts.ts"
+export type { ChildCounts, ChildInfo } from "./supervisorServer.ts"
 
 /** The type of the pid of a child; any pid for an id known only at run time. */
 export type ChildOf<C extends Children, Id extends string> = Id extends keyof C ? C[Id] : Pid<unknown>
-
-/** A child: its process, `"restarting"` between two attempts, or none. */
-export type ChildInfo = Server.ChildInfo
-
-/** The numbers of a supervisor's children: specs, and among them the running ones, supervisors and workers. */
-export type ChildCounts = Server.ChildCounts
 
 export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/index.ts"
 
@@ -128,8 +119,8 @@ export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<
   readonly label?: string
 }
 
-const planned = (options: Options): readonly [plan: Server.Plan, how: ServerOptions] => {
-  const plan: Server.Plan = {
+const planned = (options: Options): readonly [plan: Plan, how: ServerOptions] => {
+  const plan: Plan = {
     strategy: options.strategy ?? "oneForOne",
     children: options.children,
     maxRestarts: options.maxRestarts ?? 3,
@@ -202,7 +193,7 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
 /** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
 
-const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
+const ask = <A>(supervisor: Pid, message: Request): Promise<A> => request(supervisor, message)
 
 /**
  * The living process of a child, by its id; `undefined` while it is not running.

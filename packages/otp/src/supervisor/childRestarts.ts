@@ -19,7 +19,10 @@ import { startChild } from "./childStart.ts"
 import type { ChildStart } from "./childStart.ts"
 import type { RestartWindow } from "./restartWindow.ts"
 
+/** Which children are restarted when one has to be, see `Supervisor.Options`. */
 export type Strategy = "oneForOne" | "oneForAll" | "restForOne"
+
+/** Whether the end of significant children ends the supervisor, see `Supervisor.Options`. */
 export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
 
 /** Whether the supervisor continues. */

@@ -34,14 +34,14 @@ export interface Plan {
   readonly autoShutdown: AutoShutdown
 }
 
-/** A child in the list of `whichChildren`. */
+/** A child in the list of `whichChildren`: its process, `"restarting"` between two attempts, or none. */
 export interface ChildInfo<out P extends Pid = Pid> {
   readonly id: string
   readonly pid: P | "restarting" | undefined
   readonly type: "supervisor" | "worker"
 }
 
-/** The numbers of a supervisor's children. */
+/** The numbers of a supervisor's children: specs, and among them the running ones, supervisors and workers. */
 export interface ChildCounts {
   readonly specs: number
   readonly active: number

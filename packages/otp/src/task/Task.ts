@@ -35,11 +35,16 @@ import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
 import { endChild, unlink } from "../process/index.ts"
 import { cellOf, kernelOf } from "../kernel/index.ts"
-import * as Handle from "./taskHandle.ts"
-import type { TaskHandle } from "./taskHandle.ts"
+import { type Outcome, type TaskHandle, TaskReply } from "./taskHandle.ts"
 import { launchTask, ownedTask, spawnTask, type Work } from "./taskStart.ts"
-import { streamRules, streamTasks, type StreamWork, type StreamOptions, type Options } from "./taskStream.ts"
-import type * as Stream from "./taskStream.ts"
+import {
+  streamRules,
+  streamTasks,
+  type StreamWork,
+  type StreamOptions,
+  type StreamResult,
+  type Options
+} from "./taskStream.ts"
 import {
   CallExit,
   milliseconds,
@@ -50,15 +55,11 @@ import {
   type Timeout
 } from "../core/index.ts"
 
-export type { StreamWork, StreamOptions, Options } from "./taskStream.ts"
+export type { StreamWork, StreamOptions, StreamResult, Options } from "./taskStream.ts"
 
 export type { Work } from "./taskStart.ts"
 
-/** The outcome of a task: `ok` with its value, `exit` with its exit reason, or nothing yet. */
-export type Outcome<A> = Handle.Outcome<A>
-
-/** The reply of a task that was not awaited, as a message in its owner's mailbox. */
-export type TaskReply<A> = Handle.TaskReply<A>
+export type { Outcome, TaskReply } from "./taskHandle.ts"
 
 /** A task and the reference in its messages. */
 export interface Task<out A> {
@@ -222,13 +223,7 @@ export const ignore = (task: Task<unknown>): void => {
 }
 
 /** Whether a message is the reply of a task that was not awaited. */
-export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply
-
-/**
- * The result of one task of a stream: `ok` with its value, or `exit` with its exit reason, and with `zipInputOnExit` its
- * `input`.
- */
-export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResult<I, A, Zip>
+export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof TaskReply
 
 /**
  * Runs a task for each input, linked to the owner, and returns their results on request.

@@ -13,7 +13,7 @@ import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
 import { type Cell, deliver, SmallSet } from "../kernel/index.ts"
 import { Monitor, receiveWithin } from "../process/index.ts"
 
-/** The reply of a task, as a message to its owner. */
+/** The reply of a task that was not awaited, as a message in its owner's mailbox. */
 export class TaskReply<A> {
   readonly _tag = "TaskReply"
   readonly ref: MonitorRef
@@ -24,7 +24,7 @@ export class TaskReply<A> {
   }
 }
 
-/** The outcome of a task: its value, its exit, or nothing yet. */
+/** The outcome of a task: `ok` with its value, `exit` with its exit reason, or nothing yet. */
 export type Outcome<A> = { readonly ok: A } | { readonly exit: ExitReason } | undefined
 
 /** A wait for the outcome; `sure` if its caller is known to be the owner. */

@@ -22,7 +22,7 @@ import { checkCount } from "../supervisor/index.ts"
 import type { Work } from "./taskStart.ts"
 
 /** The result of one task: its value, or its exit, with its input if requested. */
-export type StreamResult<I, A, Zip extends boolean> =
+export type StreamResult<I, A, Zip extends boolean = false> =
   | { readonly ok: A }
   | (Zip extends true ? { readonly exit: ExitReason; readonly input: I } : { readonly exit: ExitReason })
 

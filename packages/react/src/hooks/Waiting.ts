@@ -15,8 +15,6 @@ import { useCallback, useEffect, useMemo } from "react"
 import { usePages } from "./pages.ts"
 import { useTroupe } from "./Provider.ts"
 
-type Wait = Store.Lists.Wait
-
 /** The filter of the list, as in the store's list, and how often it is read. */
 export interface WaitingOptions extends Omit<Store.Lists.WaitOptions, "after"> {
   /** The Troupe or the server of the conversations. Default: that of the provider. */
@@ -37,13 +35,13 @@ export interface WaitingOptions extends Omit<Store.Lists.WaitOptions, "after"> {
  * - `answer`: answers a question, or gives the result of a call that waits for one
  */
 export interface Waiting {
-  readonly waits: ReadonlyArray<Wait>
+  readonly waits: ReadonlyArray<Store.Lists.Wait>
   readonly loading: boolean
   readonly error: Error | undefined
   readonly refresh: () => Promise<void>
   readonly more: (() => Promise<void>) | undefined
-  readonly approve: (wait: Wait, decision: Decision) => Promise<void>
-  readonly answer: (wait: Wait, answer: string) => Promise<void>
+  readonly approve: (wait: Store.Lists.Wait, decision: Decision) => Promise<void>
+  readonly answer: (wait: Store.Lists.Wait, answer: string) => Promise<void>
 }
 
 /** Whether a wait is that of a sub-agent: its id is an address, and `approve` gives the answer. */

@@ -36,8 +36,6 @@ export type CallNews =
   | { readonly type: "call"; readonly data: { readonly toolCallId: string; readonly state: CallState } }
   | { readonly type: "progress"; readonly data: { readonly toolCallId: string; readonly progress: unknown } }
 
-type View = ToolCallView
-
 /** The interval that collects changes, and that checks whether a zombie has ended, in milliseconds. */
 const everyMs = 200
 const lateMs = 1_000
@@ -45,7 +43,7 @@ const lateMs = 1_000
 /** The maximum characters of JSON: longer progress is not sent. */
 const longest = 4_096
 
-const states: Readonly<Partial<Record<View["status"], CallState>>> = {
+const states: Readonly<Partial<Record<ToolCallView["status"], CallState>>> = {
   queued: "queued",
   gating: "queued",
   running: "running",
@@ -170,7 +168,7 @@ export class CallUpdates {
     }, ms)
   }
 
-  #newsOf({ id: toolCallId, status, progress }: View): ReadonlyArray<CallNews> {
+  #newsOf({ id: toolCallId, status, progress }: ToolCallView): ReadonlyArray<CallNews> {
     const state = states[status]
     if (state === undefined) return []
     const sent = this.#sent.get(toolCallId) ?? {}

@@ -28,8 +28,6 @@ import { type Asking, numberIn, rowsOf, textIn, checkedId, readable, storedKey }
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { noteWaits, writtenWaits } from "./waitRows.ts"
 
-type Chat = Conversation
-
 /** The fields of an entry besides its record. */
 interface Entry {
   readonly kind: Store.Commit["kind"]
@@ -117,7 +115,7 @@ export class Log {
   }
 
   /** A conversation without an entry; `undefined` when another program created it meanwhile. */
-  *#begin(id: string, messages: Chat["thread"]["messages"], now: number): Asking<number | undefined> {
+  *#begin(id: string, messages: Conversation["thread"]["messages"], now: number): Asking<number | undefined> {
     const begun = { ...Store.blank(id), thread: { messages } }
     const { title } = Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now })
     const summary = [0, null, readable(title), 0, 0, now, 0] as const
@@ -128,7 +126,7 @@ export class Log {
   /**
    * Saves an entry with one statement; `undefined` if nothing was written. Then `save` writes the entry or refuses it.
    */
-  *saveAtOnce(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing | undefined> {
+  *saveAtOnce(record: Conversation, precondition: Store.Precondition | undefined): Asking<Standing | undefined> {
     const { saveAtOnce } = this.#dialect
     if (saveAtOnce === undefined || precondition?.keeps === undefined || record.inbox !== undefined) return undefined
     const knownKey = this.#standings.keyOf(record)
@@ -136,7 +134,7 @@ export class Log {
     return key === undefined ? undefined : { key, record: { ...record, version: precondition.after + 1 } }
   }
 
-  *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
+  *save(record: Conversation, precondition: Store.Precondition | undefined): Asking<Standing> {
     yield* this.#fences.check(precondition?.fence)
     for (;;) {
       const head = yield* this.#held(record.id)
@@ -153,7 +151,7 @@ export class Log {
 
   *#saveInbox(
     chat: number,
-    { inbox = [] }: Chat,
+    { inbox = [] }: Conversation,
     waiting: number,
     precondition: Store.Precondition | undefined
   ): Asking<void> {
@@ -227,7 +225,7 @@ export class Log {
   }
 
   /** STAND3: writes of the same program are already in order. */
-  #checkConversation(record: Chat, head: Head | undefined, precondition: Store.Precondition | undefined): void {
+  #checkConversation(record: Conversation, head: Head | undefined, precondition: Store.Precondition | undefined): void {
     if (head === undefined || precondition === undefined || head.writer === precondition.writer) return
     if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
   }
@@ -238,7 +236,7 @@ export class Log {
    */
   *#add(
     head: Head | undefined,
-    record: Chat,
+    record: Conversation,
     { kind, from, writer, keeps, taken = 0 }: Entry
   ): Asking<Standing | undefined> {
     const sql = this.#sql
@@ -283,14 +281,14 @@ export class Log {
     return { key: chat, record: newest }
   }
 
-  *#before(head: Head, record: Chat): Asking<Chat | undefined> {
+  *#before(head: Head, record: Conversation): Asking<Conversation | undefined> {
     return this.#standings.before(record, head.key, head.seq) ?? (yield* this.reads.record(record.id, head, head.seq))
   }
 }
 
 /** The entry of a save with one statement. */
 const entrySaveOf = (
-  record: Chat,
+  record: Conversation,
   { writer, after, takes = [], fence, keeps }: Store.Precondition,
   { now, knownKey }: Pick<EntrySave, "now" | "knownKey">
 ): EntrySave => {
