@@ -21,7 +21,7 @@ import { Absorbed, type Cell, type Resource, signal, startTimer } from "../kerne
 import { checkCount } from "../supervisor/index.ts"
 import type { Work } from "./taskStart.ts"
 
-/** The result of one task: its value, or its exit, with its input if requested. */
+/** The result of one task of a stream: `ok` with its value, or `exit` with its exit reason, and with `zipInputOnExit` its `input`. */
 export type StreamResult<I, A, Zip extends boolean = false> =
   | { readonly ok: A }
   | (Zip extends true ? { readonly exit: ExitReason; readonly input: I } : { readonly exit: ExitReason })
