@@ -5,8 +5,9 @@
  *
  * CLUSTER10. A node that is not the home of the conversation answers a forwarded request with 421, never with the state of
  *            another home. Its sender forgets the home that it remembered, and looks it up again until its deadline.
- * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), or if it is a `GET`. Of any
- *        other request without an answer the client gets `home_silent`: it may have been processed.
+ * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), if it is a `GET`, or if it has begun
+ *        its turn at a former home (FORWARD9). Of any other request without an answer the client gets `home_silent`: it may have been
+ *        processed.
  * HOP2. A request that names a node is sent to that node, once. When the cluster has no such node, or the node is not reached,
  *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
  *       the client gets `node_silent`.
@@ -87,7 +88,7 @@ export class Forwarder {
    */
   readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
     const { method, body, signal, closing, ...by } = request
-    const { url, via, node } = by
+    const { url, via, node, begun } = by
     const note: Note = { type: "forward", ...by }
     const { pathname, search } = new URL(url)
     const name = via.at(-1) ?? ""
@@ -99,7 +100,7 @@ export class Forwarder {
       return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, onCut })
     }
     return node === undefined
-      ? this.toHome(name, { signal, closing, mayRepeat: method === "GET" }, ask)
+      ? this.toHome(name, { signal, closing, mayRepeat: method === "GET" || begun !== undefined }, ask)
       : this.#toNode(node, () => ask(node))
   }
 

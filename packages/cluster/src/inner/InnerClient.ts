@@ -230,6 +230,8 @@ export class InnerClient {
     this.#connections.set(to, connection)
     this.#sessions.add(session)
     session.once("connect", () => {
+      // A session that was left while it connected has no settings.
+      if (session.destroyed) return
       connection.isConnected = true
       session.setLocalWindowSize(windowBytes)
     })

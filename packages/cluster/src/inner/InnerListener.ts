@@ -9,6 +9,8 @@
  *         handler. So is a request whose body does not have the signed hash.
  * INNER7. A stream without a valid signature ends its connection. Nothing of it, or of the streams behind it, is stored, parsed
  *         or counted. Before its first accepted request, a connection has at most 64 kB of bodies on the way.
+ * INNER8. A listener that closes answers the requests that it has accepted, for at most `closeMs`, and processes none that come later:
+ *         their senders learn it.
  *
  * @module
  */
@@ -50,7 +52,7 @@ export interface InnerListenOptions {
   readonly handle: (accepted: Accepted) => Promise<Response>
 }
 
-/** A listener. `address` is its address for other nodes; `close` cuts every connection. */
+/** A listener. `address` is its address for other nodes; `close` ends every connection (INNER8). */
 export interface InnerListening {
   readonly address: string
   /** The address that it listens on. */
@@ -61,6 +63,9 @@ export interface InnerListening {
 /** Most requests are answered before. */
 const firstMs = 250
 const everyMs = 1_000
+
+/** How long the accepted requests of a listener that closes may take. */
+const closeMs = 1_000
 
 /** How long another node may take nothing of an answer. */
 const stallMs = 60_000
@@ -105,7 +110,10 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
     sockets.add(socket)
     socket.once("close", () => sockets.delete(socket))
   })
+  const sessions = new Set<http2.ServerHttp2Session>()
   server.on("session", (session) => {
+    sessions.add(session)
+    session.once("close", () => sessions.delete(session))
     // Each open stream has a beat each second.
     session.setTimeout(2 * idleMs, () => session.destroy())
   })
@@ -140,8 +148,15 @@ const listening = async (options: InnerListenOptions): Promise<InnerListening> =
     bound,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
+        const timer = options.clock.setTimeout(() => {
+          for (const socket of sockets) socket.destroy()
+        }, closeMs)
+        server.close(() => {
+          options.clock.clearTimeout(timer)
+          resolve()
+        })
+        // The notice of the end names the last accepted request.
+        for (const session of sessions) session.close()
       })
   }
 }

@@ -1,6 +1,7 @@
 import { Clock } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
 import { Forwarder } from "../../src/gateway/Forwarder.ts"
+import { ClusterError } from "../../src/placement/index.ts"
 
 const mount = (forwarder: Forwarder, name: string): void =>
   forwarder.mount(name, {
@@ -72,21 +73,42 @@ it("HOP3: after `close` a home is not looked up again", async () => {
   expect(await end).toBe("moved")
 })
 
+const forwardedBy = {
+  server: "/chat",
+  url: "http://chats/chat/chats/c",
+  headers: [],
+  owner: "anna",
+  may: { mode: "default", approve: true, observe: false, agents: true, models: true, rewind: true, delete: true },
+  via: ["anna/c"],
+  streams: true
+} as const
+
+it("HOP1: a request that has begun its turn is sent again when its home gives no answer", async () => {
+  const asked: Array<string> = []
+  const forwarder = new Forwarder({
+    placement: { address: "own", homeOf: async () => (asked.length % 2 === 0 ? "first" : "next"), forget: () => {} },
+    client: {
+      request: async (to) => {
+        asked.push(to)
+        if (to === "first") throw new ClusterError("silent", "no answer")
+        return new Response("whole")
+      }
+    },
+    clock: Clock.live,
+    isHome: () => false,
+    nodes: { has: async () => false },
+    deadlineMs: 600_000
+  })
+  const { signal } = new AbortController()
+  const request = { ...forwardedBy, method: "POST", body: undefined, signal, closing: signal }
+  expect(await (await forwarder.forward({ ...request, begun: "turn" })).text()).toBe("whole")
+  await expect(forwarder.forward(request)).rejects.toMatchObject({ code: "home_silent" })
+  expect(asked).toEqual(["first", "next", "first"])
+})
+
 describe("HOP6: a request whose home has not made its server yet", () => {
   const forwarded = (signal = new AbortController().signal) =>
-    ({
-      server: "/chat",
-      method: "GET",
-      url: "http://chats/chat/chats/c",
-      headers: [],
-      body: undefined,
-      owner: "anna",
-      may: { mode: "default", approve: true, observe: false, agents: true, models: true, rewind: true, delete: true },
-      via: ["anna/c"],
-      streams: true,
-      signal,
-      closing: signal
-    }) as const
+    ({ ...forwardedBy, method: "GET", body: undefined, signal, closing: signal }) as const
   const codeOf = (asked: Promise<Response>): Promise<string> =>
     asked.then(
       (response) => response.text(),

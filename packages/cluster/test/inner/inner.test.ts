@@ -506,3 +506,47 @@ describe("deadlines", () => {
     expect(await aborted.promise).toBeUndefined()
   })
 })
+
+describe("INNER8: a listener that closes", () => {
+  const closing = async (time: Clock.Clock = clock) => {
+    const [came, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
+    const check = new SignatureCheck(secret, machineTime)
+    const { address, close } = await listenInner({
+      listen: "127.0.0.1:0",
+      clock: time,
+      check,
+      handle: () => {
+        came.resolve()
+        return answer.promise
+      }
+    })
+    onTestFinished(close)
+    return { address, close, came: came.promise, answer: answer.resolve }
+  }
+
+  it("answers the requests that it has accepted, and processes none that come later", async () => {
+    const { address, close, came, answer } = await closing()
+    const asking = client()
+    const first = asking.request(address, get)
+    await came
+    const closed = close()
+    const second = asking.request(address, get)
+    await expect(second).rejects.toMatchObject({ reason: "unreached" })
+    answer(new Response("late"))
+    expect(await (await first).text()).toBe("late")
+    await closed
+  })
+
+  it("waits for at most `closeMs`", async () => {
+    const time = Clock.test()
+    const { address, close, came } = await closing(time)
+    const reason = client()
+      .request(address, get)
+      .catch((error: ClusterError) => error.reason)
+    await came
+    const closed = close()
+    await time.advance(1_000)
+    await closed
+    expect(await reason).toBe("silent")
+  })
+})

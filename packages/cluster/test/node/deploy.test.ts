@@ -2,6 +2,7 @@ import { Fake, tool, type TroupeOptions } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
 import { askAgUi, askAiSdk, askCompletion, askResponse } from "../../../server/test/double/realClients.ts"
+import type { ClusterOptions } from "../../src/node/Cluster.ts"
 import { nodes, post, turns, until } from "../double/clusterNodes.ts"
 
 const events = { accept: "text/event-stream" }
@@ -21,11 +22,11 @@ const nodesOf = async (first: ReadonlyArray<Fake.Script>, moves: number, troupe:
 }
 
 /** Three homes and a gateway. */
-const nodesWith = async (adapter: Fake.Fake, troupe: Partial<TroupeOptions>) => {
+const nodesWith = async (adapter: Fake.Fake, troupe: Partial<TroupeOptions>, cluster: Partial<ClusterOptions> = {}) => {
   const { node, placements, store } = nodes(adapter)
-  const more = { troupe }
+  const more = { troupe, cluster }
   const homes = [await node(more), await node(more), await node(more)]
-  const gateway = await node({ ...more, cluster: { role: "gateway" } })
+  const gateway = await node({ ...more, cluster: { ...cluster, role: "gateway" } })
   let at = 0
   /** Waits until the reply hangs at the present home, and moves the chat to the next one. */
   const move = async (): Promise<void> => {
@@ -327,5 +328,14 @@ describe("FORWARD10: a turn that has not ended is no end for its client", () => 
     const text = await (await asked).text()
     expect(text).toContain("upon a time")
     expect(text).toMatch(isEnded)
+  })
+
+  it.each(requests)("%s gets an error when no home resumes the turn", async (_, path, body, headers) => {
+    const deploy = await nodesWith(Fake.make({ scripts: [looking, hanging] }), lookingTroupe, { onMoved: "interrupt" })
+    const asked = post(`${deploy.url}${path}`, body, { "x-troupe-chat": "c", ...headers })
+    await deploy.move()
+    const text = await (await asked).text()
+    expect(text).toMatch(/moves|moved/u)
+    expect(text).not.toMatch(isEnded)
   })
 })

@@ -67,7 +67,7 @@ export const replyMessages = (
 const none = { text: "" }
 
 const followerOf = <Item>(call: Call, encoder: Encoder<Item>, isLook: boolean): Follower<Item> => ({
-  shown: call.shown,
+  call,
   before: (reply, earlier) => encoder.standing({ earlier, reply, approvals: [], partial: none }),
   event: encoder.event,
   standing: ({ pendingApprovals: approvals, partial }, { earlier, now: reply }) =>

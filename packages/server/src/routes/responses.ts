@@ -10,6 +10,7 @@ import {
   dataChanges,
   eventText,
   type Follower,
+  isCut,
   isRepeated,
   ofChat,
   ofSaidAgain,
@@ -131,7 +132,9 @@ const repeatedReply = async (
   { streams, waits }: { readonly streams: boolean; readonly waits: boolean }
 ): Promise<Response> => {
   if (!streams && !waits) return Response.json({ id: turn.id, status: "delivered" }, { status: 202 })
-  const { result } = (await contextAt(call, chat, turn.id)) ?? {}
+  const context = await contextAt(call, chat, turn.id)
+  if (isCut(call, context)) throw refused("moved")
+  const { result } = context ?? {}
   if (result === undefined) throw turn.failure?.error
   if (!streams) return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"delivered","result":${resultText(result)}}`)
   const end = call.shown.events()({ type: "chat_completed", result })
@@ -158,7 +161,7 @@ export const begunReply = async (call: Call, chat: LocalChatRef, id: string): Pr
 const resultOf = async (call: Call, chat: LocalChatRef, context: ChatSnapshot["context"]): Promise<ChatResult> => {
   const none = (): ReadonlyArray<ChatResult> => []
   const follower: Follower<ChatResult> = {
-    shown: call.shown,
+    call,
     before: none,
     event: (event) => (event.type === "chat_completed" ? [event.result] : []),
     standing: none,
@@ -187,7 +190,7 @@ const followerOf = (call: Call, chat: LocalChatRef, turn?: LiveTurn): Follower<s
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(call, error)]
   return {
-    shown: call.shown,
+    call,
     before: () => [],
     event: (event) => [frame(eventText(event))],
     standing,

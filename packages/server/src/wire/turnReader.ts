@@ -7,6 +7,7 @@
  * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
  *              first turn after which the next one cannot begin.
  * FOLLOWTURN4. When the running turn ends before its reader begins to read, the reader gets its end.
+ * FOLLOWTURN6. A reader whose turn was cut at a former home, and is not resumed here, gets the error `moved`: the turn has not ended.
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -14,15 +15,14 @@ import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import type { Shown } from "../access/index.ts"
-import type { Call } from "../http/index.ts"
+import { type Call, refused } from "../http/index.ts"
 import { placeOfTurn, resultOfTurn, whenHeldUp } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 /** Converts events for a client: each function returns items for the wire. */
 export interface Follower<Item> {
-  /** The filter of events, contexts and standings for the client. */
-  readonly shown: Shown
+  /** The request: its filter of events, contexts and standings, and whether its turn has begun at a former home. */
+  readonly call: Pick<Call, "shown" | "isAgain">
   /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
   readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => ReadonlyArray<Item>
   readonly event: (event: Event) => ReadonlyArray<Item>
@@ -50,7 +50,7 @@ export async function* ofTurn<Item>(
   standing?: Standing
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   let before = standing
-  const shown = follower.shown.events()
+  const shown = follower.call.shown.events()
   const leave = (): void => void turn.return?.()
   if (signal.aborted) leave()
   signal.addEventListener("abort", leave, { once: true })
@@ -93,6 +93,18 @@ export async function* ofTurns<Item>(
   }
 }
 
+/** Whether the turn of a request was cut at a former home, and is not resumed (FOLLOWTURN6). */
+export const isCut = ({ isAgain }: Pick<Call, "isAgain">, context: ChatSnapshot["context"] | undefined): boolean =>
+  isAgain && context?.interrupted !== undefined && !isRunning(context)
+
+/** The items of a turn that does not run. */
+const ended = <Item>(
+  context: ChatSnapshot["context"],
+  follower: Follower<Item>,
+  standing = standingOf(context)
+): ReadonlyArray<Item> =>
+  isCut(follower.call, context) ? follower.failed(refused("moved")) : follower.over(context, standing)
+
 /** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
 export async function* ofChat<Item>(
   chat: LocalChatRef,
@@ -100,16 +112,16 @@ export async function* ofChat<Item>(
   follower: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
-  if (!isRunning(context)) return yield follower.over(context, standingOf(context))
+  if (!isRunning(context)) return yield ended(context, follower)
   const items = chat.attach({ cursor: "turn", signal })
   // The turn may have ended since the context was read: then the attachment has no event of it (FOLLOWTURN4).
-  const present = follower.shown.snapshot(chat.getSnapshot())?.context ?? context
+  const present = follower.call.shown.snapshot(chat.getSnapshot())?.context ?? context
   if (!isRunning(present)) {
     void items.return()
-    return yield follower.over(present, standingOf(present))
+    return yield ended(present, follower)
   }
   let before: Standing | undefined = standingOf(present)
-  const shown = follower.shown.events(chat)
+  const shown = follower.call.shown.events(chat)
   try {
     for await (const item of items) {
       if (item.type === "event") {
@@ -119,9 +131,9 @@ export async function* ofChat<Item>(
         if (item.event.type === "chat_completed") return
       } else {
         before = undefined
-        const now = follower.shown.context(item.snapshot.context)
+        const now = follower.call.shown.context(item.snapshot.context)
         const standing = standingOf(now)
-        if (!isRunning(now)) return yield follower.over(now, standing)
+        if (!isRunning(now)) return yield ended(now, follower, standing)
         yield follower.standing(now, standing)
       }
     }
@@ -145,7 +157,7 @@ export async function* ofSaidAgain<Item>(
   const why = await begun(chat, turn, signal, isPatient)
   if (why !== undefined) yield follower.failed(why)
   if (why !== undefined || signal.aborted) return
-  const context = follower.shown.snapshot(chat.getSnapshot())?.context
+  const context = follower.call.shown.snapshot(chat.getSnapshot())?.context
   if (turn.failure !== undefined) yield follower.failed(turn.failure.error)
   else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
 }
@@ -170,8 +182,8 @@ const begun = async (
 }
 
 /**
- * The state of a chat at the end of the turn that took this input, when other turns have begun since; else the present state, as the
- * client sees it.
+ * The state of a chat at the end of the turn that took this input, as the client sees it; the present state while the turn has not
+ * ended. A former process of the chat may have ended the turn.
  */
 export const contextAt = async (
   { troupe, shown }: Pick<Call, "troupe" | "shown">,
@@ -180,8 +192,10 @@ export const contextAt = async (
 ): Promise<ChatSnapshot["context"] | undefined> => {
   const place = await placeOfTurn(input, (options) => troupe.history(chat.id, options))
   const snapshot = shown.snapshot(chat.getSnapshot())
-  if (snapshot === undefined || place?.to === undefined) return snapshot?.context
+  if (snapshot === undefined || place === undefined) return snapshot?.context
   const { context } = snapshot
+  const isKnown = context.interrupted !== undefined || context.result !== undefined || isRunning(context)
+  if (place.to === undefined && isKnown) return context
   const result = shown.result(resultOfTurn(ChatView.of(chat.id, snapshot), place))
   const { thread } = context
   return {

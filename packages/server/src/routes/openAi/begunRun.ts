@@ -69,7 +69,7 @@ const followerOf = (call: Call, given: ReadonlyArray<string>): Follower<Event> =
     return steps.slice(own).flatMap(eventsOfStep)
   }
   return {
-    shown: call.shown,
+    call,
     before: events,
     event: (event) => [event],
     // The events of the turn are missed: it is read again.

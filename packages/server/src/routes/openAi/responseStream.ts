@@ -144,7 +144,7 @@ export async function* ofRunning(
   signal: AbortSignal
 ): AsyncGenerator<string, void> {
   const follower: Follower<string> = {
-    shown: call.shown,
+    call,
     before: () => [],
     event: (event) => [stream.push(event), ...(event.type === "chat_completed" ? [stream.ended()] : [])],
     standing: (now) => [stream.again(stored.steps(now), now.partial)],

@@ -14,7 +14,7 @@ import { System } from "@troupe/otp"
 import * as z from "zod"
 import { HttpError } from "../../errors/index.ts"
 import { type Call, queryOf, type Route } from "../../http/index.ts"
-import { forkedAt, isRunning, stepsOf } from "../../wire/index.ts"
+import { forkedAt, isCut, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   checkItems,
   checkParameters,
@@ -288,7 +288,7 @@ const storedStream = (
   stream: ResponseStream,
   response: StoredResponse
 ): Response => {
-  const isInProgress = response.state(context).status === "in_progress"
+  const isInProgress = call.isAgain || response.state(context).status === "in_progress"
   return call.stream(
     (signal) =>
       isInProgress ? ofRunning(call, chat, context, stream, response, signal) : ofStored(context, stream, response),
@@ -323,6 +323,7 @@ const createdBefore = async (
     )
   }
   const now = contextOf(call, chat)
+  if (isCut(call, now)) throw new HttpError("moved", "The response was cut and is not resumed; ask again")
   const state = now === undefined ? undefined : response.state(now)
   return state?.status === "failed" && now?.result !== undefined
     ? responseOf(ofResult(now.result))
@@ -344,6 +345,7 @@ const storedAt = (call: Call, place: ResponsePlace) => {
     const isLast = extentOf(messages, place.at).end === messages.length
     if (isLast && isRunning(context)) return { status: "in_progress", output }
     if (isLast && context.result !== undefined) return endedState(context.result, output, ofResult)
+    if (isLast && context.interrupted !== undefined) return { status: "incomplete", output }
     if (isLast && context.lastHaltedReason === "cancelled") return { status: "cancelled", output }
     return { status: output.length === 0 ? "incomplete" : "completed", output }
   }
