@@ -4,7 +4,7 @@
  * @module
  */
 export * as AgUi from "./wire/agUi/AgUi.ts"
-export type * as ChatLink from "./link/ChatLink.ts"
+export * as ChatLink from "./link/ChatLink.ts"
 export * as Client from "./client/Client.ts"
 export { ConnectionError } from "./errors/ConnectionError.ts"
 export { HttpError } from "./errors/HttpError.ts"

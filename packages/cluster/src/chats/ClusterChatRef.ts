@@ -15,10 +15,11 @@ import { SessionError } from "@troupe/chat/errors"
 import { StructuredOutput } from "@troupe/chat/models"
 import { Codec } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
+import type { ChatLink } from "@troupe/server"
 import { type ChatMonitor, monitorChat } from "./ChatMonitor.ts"
 import { ClusterReader } from "./ClusterReader.ts"
 import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
-import { type NodeClient, passingFor, pathPart, pause } from "./nodeClient.ts"
+import { type NodeClient, passingFor, pathPart, pause, requestOf } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
 type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
@@ -70,23 +71,23 @@ export class ClusterChatRef implements ChatRef {
   }
 
   retry(): ClusterTurn {
-    return this.#turn(`${this.#chat}/retry`, {})
+    return this.#begin("retry")
   }
 
   submitToolResults(results: Readonly<Record<string, unknown>>): ClusterTurn {
     this.#parts.checks.results(results)
-    return this.#turn(`${this.#chat}/results`, { results })
+    return this.#begin("submitToolResults", results)
   }
 
   approve(toolCallId: string, decision: Parameters<ChatRef["approve"]>[1]): ClusterTurn {
     const { checks } = this.#parts
-    const path = this.#call("approvals", toolCallId)
-    return this.#turn(path, checks.decision(decision, toolCallId))
+    return this.#begin("approve", checks.toolCallId(toolCallId), checks.decision(decision, toolCallId))
   }
 
-  /** The path of a call. */
-  #call(where: "approvals" | "tools", toolCallId: string): string {
-    return `${this.#chat}/${where}/${pathPart("toolCallId", this.#parts.checks.toolCallId(toolCallId))}`
+  /** Sends a verb that begins or continues a turn. */
+  #begin<Name extends ChatLink.Verb>(...verb: Parameters<typeof requestOf<Name>>): ClusterTurn {
+    const { path, body } = requestOf(...verb)
+    return this.#turn(`${this.#chat}${path}`, body)
   }
 
   #turn<A = unknown>(path: string, body: unknown, id?: string, schema?: Ask["schema"]): ClusterTurn<A> {
@@ -127,7 +128,7 @@ export class ClusterChatRef implements ChatRef {
   async cancel(options?: Parameters<ChatRef["cancel"]>[0]): Promise<void> {
     const { checks } = this.#parts
     try {
-      await this.#verb(`${this.#chat}/cancel`, checks.cancel(options))
+      await this.#run("cancel", checks.cancel(options))
     } catch (error) {
       const isUnknown = error instanceof SessionError && error.reason === "unknown_input"
       if (!isUnknown || !checks.isOver(options?.turn)) throw error
@@ -135,11 +136,11 @@ export class ClusterChatRef implements ChatRef {
   }
 
   async withdraw(input: Parameters<ChatRef["withdraw"]>[0]): Promise<void> {
-    await this.#verb(`${this.#chat}/withdraw`, { input: this.#parts.checks.input(input) })
+    await this.#run("withdraw", this.#parts.checks.input(input))
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
-    await this.#verb(`${this.#call("tools", toolCallId)}/cancel`)
+    await this.#run("cancelToolCall", this.#parts.checks.toolCallId(toolCallId))
   }
 
   async cancelToolCalls(): Promise<void> {
@@ -148,7 +149,8 @@ export class ClusterChatRef implements ChatRef {
 
   async restartToolCall(toolCallId: string): Promise<void> {
     // A restart that was not answered is not repeated: the call could be restarted twice.
-    await this.#parts.client.ask("POST", `${this.#call("tools", toolCallId)}/restart`, {})
+    const { path, body } = requestOf("restartToolCall", this.#parts.checks.toolCallId(toolCallId))
+    await this.#parts.client.ask("POST", `${this.#chat}${path}`, body)
   }
 
   async tasks(): ReturnType<ChatRef["tasks"]> {
@@ -157,19 +159,15 @@ export class ClusterChatRef implements ChatRef {
 
   async awaitTask(task: string): ReturnType<ChatRef["awaitTask"]> {
     for (;;) {
-      const found = (await this.#ask("GET", this.#task(task))) as Found
+      const path = `${this.#chat}/tasks/${pathPart("task", this.#parts.checks.task(task))}`
+      const found = (await this.#ask("GET", path)) as Found
       if (found.status !== "running") return { status: found.status, text: found.text }
       await pause(this.#parts.client, taskPauseMs)
     }
   }
 
   async cancelTask(task: string): Promise<void> {
-    await this.#verb(`${this.#task(task)}/cancel`)
-  }
-
-  /** The path of a background task. */
-  #task(task: string): string {
-    return `${this.#chat}/tasks/${pathPart("task", this.#parts.checks.task(task))}`
+    await this.#run("cancelTask", this.#parts.checks.task(task))
   }
 
   async setPermissionMode(...given: Parameters<ChatRef["setPermissionMode"]>): Promise<void> {
@@ -178,7 +176,7 @@ export class ClusterChatRef implements ChatRef {
 
   async handoff(agent: string): Promise<void> {
     this.#parts.checks.agent(agent)
-    await this.#verb(`${this.#chat}/handoff`, { agent })
+    await this.#run("handoff", agent)
   }
 
   async stop(): Promise<void> {
@@ -193,6 +191,12 @@ export class ClusterChatRef implements ChatRef {
   /** Monitors the chat's process (CLUSTER16). Resolves when the monitor is set. */
   monitor(): Promise<ChatMonitor> {
     return monitorChat(this.#parts.client, this.id, `${this.#host}/monitor`)
+  }
+
+  /** Sends a verb that may be repeated. */
+  #run<Name extends ChatLink.Verb>(...verb: Parameters<typeof requestOf<Name>>): Promise<unknown> {
+    const { path, body } = requestOf(...verb)
+    return this.#verb(`${this.#chat}${path}`, body)
   }
 
   #verb(path: string, body: unknown = {}): Promise<unknown> {

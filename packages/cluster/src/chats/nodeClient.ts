@@ -128,14 +128,20 @@ const lineOf = (event: string, field: string): string | undefined =>
     .find((line) => line.startsWith(`${field}: `))
     ?.slice(field.length + 2)
 
-/** The part of a path for an id. Throws a `ValidationError` for an id that no path can have. */
-export const pathPart = (field: string, id: string): string => {
+/** Throws a `ValidationError` for an id that no path can have. */
+const checkedPath = <A>(path: () => A): A => {
   try {
-    return Server.pathPart(field, id)
+    return path()
   } catch (error) {
     throw error instanceof HttpError ? new ValidationError("invalid_options", error.issues ?? []) : error
   }
 }
+
+/** The part of a path for an id. */
+export const pathPart = (field: string, id: string): string => checkedPath(() => Server.pathPart(field, id))
+
+/** The path of a verb below its chat, and its body. */
+export const requestOf: typeof Server.requestOf = (verb, ...args) => checkedPath(() => Server.requestOf(verb, ...args))
 
 /** The error of a refusal: that of a local chat, if a chat refused. */
 export const chatErrorOf = (json: unknown): Error => {

@@ -13,7 +13,7 @@
  */
 import { ChatView as View } from "@troupe/chat/view"
 import type { ChatView } from "@troupe/chat/view"
-import type { ChatLink } from "@troupe/server"
+import * as ChatLink from "@troupe/server/ChatLink"
 import { useMemo, useSyncExternalStore } from "react"
 import { pacedOf } from "./paced.ts"
 import { useTroupe } from "./Provider.ts"
@@ -84,23 +84,18 @@ const verbsKnown = new WeakMap<ChatLink.ChatLink, ConversationVerbs>()
 const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
   let verbs = verbsKnown.get(chat)
   if (verbs === undefined) {
+    const { send, history, fork, rewind } = chat
     verbs = {
-      send: chat.send,
-      answer: (answer) => chat.send(answer),
+      ...(Object.fromEntries(ChatLink.verbNames.map((name) => [name, chat[name]])) as Pick<
+        ChatLink.ChatLink,
+        ChatLink.Verb
+      >),
+      send,
+      answer: (answer) => send(answer),
       cancel: () => chat.cancel(),
-      withdraw: chat.withdraw,
-      retry: chat.retry,
-      resume: chat.resume,
-      approve: chat.approve,
-      submitToolResults: chat.submitToolResults,
-      cancelToolCall: chat.cancelToolCall,
-      restartToolCall: chat.restartToolCall,
-      cancelTask: chat.cancelTask,
-      setPermissionMode: chat.setPermissionMode,
-      handoff: chat.handoff,
-      history: chat.history,
-      fork: chat.fork,
-      rewind: chat.rewind
+      history,
+      fork,
+      rewind
     }
     verbsKnown.set(chat, verbs)
   }

@@ -11,7 +11,7 @@ import type { Store } from "@troupe/chat/store"
 import * as Clock from "@troupe/otp/clock"
 import { type ChatLink, checkedId, pathPart, WeakCache, type TroupeLink } from "../link/index.ts"
 import { makeRemote } from "./remote.ts"
-import { query, RemoteChat } from "./remoteChat.ts"
+import { query, remoteChat } from "./remoteChat.ts"
 import { remoteObserver } from "./remoteObserver.ts"
 
 export { ConnectionError, HttpError } from "../errors/index.ts"
@@ -51,7 +51,7 @@ export const connect = (options: ConnectOptions): TroupeLink => {
   })
   const chats = new WeakCache<ChatLink>()
   return {
-    chat: (id) => chats.get(id, () => new RemoteChat(remote, id)),
+    chat: (id) => chats.get(id, () => remoteChat(remote, id)),
     list: async ({ prefix, search, limit, after } = {}) =>
       (await remote.ask("GET", `/chats${query({ prefix, search, limit, after })}`)) as Store.ChatList,
     waiting: async ({ owner, kind, agent, limit, after } = {}) =>

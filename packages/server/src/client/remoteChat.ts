@@ -9,11 +9,21 @@
  */
 import { ChatView } from "@troupe/chat/view"
 import type { Store } from "@troupe/chat/store"
-import { type ChatLink, checkedId, type LinkState, type LinkStatus, Listeners, pathPart } from "../link/index.ts"
+import {
+  type ChatLink,
+  checkedId,
+  type LinkState,
+  type LinkStatus,
+  Listeners,
+  pathPart,
+  requestOf,
+  type Verb,
+  verbsBy
+} from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
 import { isRecord, type Remote } from "./remote.ts"
 
-export class RemoteChat implements ChatLink {
+class RemoteChat implements Omit<ChatLink, Verb> {
   readonly id: string
   readonly #remote: Remote
   readonly #listeners = new Listeners()
@@ -78,43 +88,16 @@ export class RemoteChat implements ChatLink {
     return `/chats/${pathPart("id", checkedId(this.id))}${rest}`
   }
 
-  async #say(path: string, body: unknown = {}): Promise<unknown> {
+  /** Sends a request of a verb. */
+  async say(path: string, body: unknown = {}): Promise<unknown> {
     const answer = await this.#remote.ask("POST", this.#path(path), body)
     if (this.#listeners.size > 0 && this.#leave === undefined) this.#begin()
     return answer
   }
 
   readonly send: ChatLink["send"] = async (input, { whenBusy, id, model, agent } = {}) => {
-    await this.#say("/messages", { input, whenBusy, id, model, agent })
+    await this.say("/messages", { input, whenBusy, id, model, agent })
   }
-
-  readonly cancel: ChatLink["cancel"] = async ({ turn, tasks } = {}) =>
-    void (await this.#say("/cancel", { turn, tasks }))
-
-  readonly withdraw: ChatLink["withdraw"] = async (input) => void (await this.#say("/withdraw", { input }))
-
-  readonly retry: ChatLink["retry"] = async () => void (await this.#say("/retry"))
-
-  readonly resume: ChatLink["resume"] = async () => void (await this.#say("/resume"))
-
-  readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
-    void (await this.#say(`/approvals/${pathPart("toolCallId", toolCallId)}`, decision))
-
-  readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
-    void (await this.#say("/results", { results }))
-
-  readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
-    void (await this.#say(`/tools/${pathPart("toolCallId", toolCallId)}/cancel`))
-
-  readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
-    void (await this.#say(`/tools/${pathPart("toolCallId", toolCallId)}/restart`))
-
-  readonly cancelTask: ChatLink["cancelTask"] = async (task) =>
-    void (await this.#say(`/tasks/${pathPart("task", task)}/cancel`))
-
-  readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) => void (await this.#say("/mode", { mode }))
-
-  readonly handoff: ChatLink["handoff"] = async (agent) => void (await this.#say("/handoff", { agent }))
 
   readonly history: ChatLink["history"] = async ({ after, limit } = {}) => {
     const answer = await this.#remote.ask("GET", this.#path(`/history${query({ after, limit })}`))
@@ -126,7 +109,19 @@ export class RemoteChat implements ChatLink {
     return String(isRecord(answer) ? answer["id"] : undefined)
   }
 
-  readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#say("/rewind", { seq }))
+  readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.say("/rewind", { seq }))
+}
+
+/** The link to a chat behind a server. */
+export const remoteChat = (remote: Remote, id: string): ChatLink => {
+  const chat = new RemoteChat(remote, id)
+  return Object.assign(
+    chat,
+    verbsBy(async (verb, args) => {
+      const { path, body } = requestOf(verb, ...args)
+      await chat.say(path, body)
+    })
+  )
 }
 
 /** The query of the defined fields. */

@@ -5,8 +5,11 @@
  */
 import type { Observation } from "@troupe/chat/observe"
 import type { Store } from "@troupe/chat/store"
-import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { ChatView } from "@troupe/chat/view"
+import type { Verbs } from "./verbs.ts"
+
+export { verbNames } from "./verbs.ts"
+export type { Verb, Verbs } from "./verbs.ts"
 
 /** How a message is sent, as by `chat.send`. */
 export interface SayOptions {
@@ -42,28 +45,11 @@ export interface LinkState {
  * **Contract**: while there is a subscriber the state follows the chat, at most once a frame for streaming text. Each verb
  * resolves when the chat has accepted it (not when its turn is over), and rejects with a typed error.
  */
-export interface ChatLink {
+export interface ChatLink extends Verbs {
   readonly id: string
   readonly getState: () => LinkState
   readonly subscribe: (changed: () => void) => () => void
   readonly send: (input: string, options?: SayOptions) => Promise<void>
-  /** Cancels the running turn, or only the one with this id, which is that of its input; with `tasks` the background tasks too. */
-  readonly cancel: (options?: {
-    readonly turn?: string | undefined
-    readonly tasks?: boolean | undefined
-  }) => Promise<void>
-  /** Withdraws an input that waits; `view.inbox` lists them. */
-  readonly withdraw: (input: string) => Promise<void>
-  readonly retry: () => Promise<void>
-  readonly resume: () => Promise<void>
-  readonly approve: (toolCallId: string, decision: Decision) => Promise<void>
-  readonly submitToolResults: (results: Readonly<Record<string, unknown>>) => Promise<void>
-  readonly cancelToolCall: (toolCallId: string) => Promise<void>
-  readonly restartToolCall: (toolCallId: string) => Promise<void>
-  /** Cancels a background task of the chat; `view.tasks` lists them. */
-  readonly cancelTask: (task: string) => Promise<void>
-  readonly setPermissionMode: (mode: Permissions.Mode) => Promise<void>
-  readonly handoff: (agent: string) => Promise<void>
   readonly history: (options?: {
     readonly after?: number
     readonly limit?: number

@@ -7,7 +7,7 @@ import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
 import type { ChatLink, TroupeLink } from "./ChatLink.ts"
 import { WeakCache } from "./weakCache.ts"
-import { LocalChat } from "./localChat.ts"
+import { localChat } from "./localChat.ts"
 
 /**
  * The link to a Troupe of this program.
@@ -17,7 +17,7 @@ import { LocalChat } from "./localChat.ts"
 export const local = (troupe: RunningTroupe): TroupeLink => {
   const chats = new WeakCache<ChatLink>()
   return {
-    chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
+    chat: (id) => chats.get(id, () => localChat(troupe, id)),
     list: (options) => troupe.list(options),
     waiting: (options) => troupe.waiting(options),
     remove: (id) => troupe.delete(id),

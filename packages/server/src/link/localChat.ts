@@ -21,13 +21,14 @@ import type { ChatLink, LinkState } from "./ChatLink.ts"
 import { asError } from "../errors/index.ts"
 import { Listeners } from "./listeners.ts"
 import { taken } from "./inputAccepted.ts"
+import { type Verb, verbsBy } from "./verbs.ts"
 
 /** The state that the subscribers of one period share. */
 interface Life {
   watched: { readonly unsubscribe: () => void } | undefined
 }
 
-export class LocalChat implements ChatLink {
+class LocalChat implements Omit<ChatLink, Verb> {
   readonly id: string
   readonly #troupe: RunningTroupe
   readonly #listeners = new Listeners()
@@ -127,34 +128,13 @@ export class LocalChat implements ChatLink {
   readonly send: ChatLink["send"] = async (input, { agent, ...options } = {}) =>
     unread((await this.#use(agent)).send(input, options))
 
-  readonly cancel: ChatLink["cancel"] = async (options) => (await this.#use()).cancel(options)
-
-  readonly withdraw: ChatLink["withdraw"] = async (input) => (await this.#use()).withdraw(input)
-
-  readonly retry: ChatLink["retry"] = async () => unread((await this.#use()).retry())
-
-  readonly resume: ChatLink["resume"] = async () => {
-    await Promise.all((await this.#use()).resume().map(unread))
+  /** Runs a verb; resolves when the chat has accepted it. */
+  async verb(...[verb, args]: Parameters<Parameters<typeof verbsBy>[0]>): Promise<void> {
+    const chat = await this.#use()
+    const run: (...all: ReadonlyArray<unknown>) => unknown = chat[verb].bind(chat) as never
+    const accepted = run(...args)
+    await (Array.isArray(accepted) ? Promise.all(accepted.map(unread)) : isTurn(accepted) ? unread(accepted) : accepted)
   }
-
-  readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
-    unread((await this.#use()).approve(toolCallId, decision))
-
-  readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
-    unread((await this.#use()).submitToolResults(results))
-
-  readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
-    (await this.#use()).cancelToolCall(toolCallId)
-
-  readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
-    (await this.#use()).restartToolCall(toolCallId)
-
-  readonly cancelTask: ChatLink["cancelTask"] = async (task) => (await this.#use()).cancelTask(task)
-
-  readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) =>
-    (await this.#use()).setPermissionMode(mode)
-
-  readonly handoff: ChatLink["handoff"] = async (agent) => (await this.#use()).handoff(agent)
 
   readonly history: ChatLink["history"] = (options) => this.#troupe.history(this.id, options)
 
@@ -162,6 +142,17 @@ export class LocalChat implements ChatLink {
 
   readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#troupe.rewind(this.id, seq))
 }
+
+/** The link to a chat of this program. */
+export const localChat = (troupe: RunningTroupe, id: string): ChatLink => {
+  const chat = new LocalChat(troupe, id)
+  return Object.assign(
+    chat,
+    verbsBy((verb, args) => chat.verb(verb, args))
+  )
+}
+
+const isTurn = (value: unknown): value is ChatTurn => typeof value === "object" && value !== null && "receipt" in value
 
 /** Waits until the chat accepts a turn's input. The turn's events are not read: the view shows them. */
 const unread = async (turn: ChatTurn): Promise<void> => {

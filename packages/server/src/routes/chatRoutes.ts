@@ -18,6 +18,7 @@ import {
   withData
 } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
+import { type Verb, verbNames, verbs } from "../link/index.ts"
 import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
@@ -175,57 +176,41 @@ const own = (
 /** A route whose request is sent again when its conversation moves. */
 const followed = (...route: Parameters<typeof own>): Route => ({ ...own(...route), follows: ownSplice })
 
+/** What a request of each verb does. */
+const handlers: Readonly<Record<Verb, Route["handle"]>> = {
+  approve,
+  submitToolResults: submit,
+  retry,
+  resume: verb(Nothing, (chat) => void chat.resume()),
+  cancel: verb(Cancel, (chat, options) => chat.cancel(options)),
+  withdraw: verb(Withdraw, (chat, { input: id }) => chat.withdraw(id)),
+  setPermissionMode: verb(Mode, (chat, { mode }, { may }) =>
+    chat.setPermissionMode(mode, { within: may.mode ?? "host" })
+  ),
+  handoff: verb(Handoff, (chat, { agent }, { may }) => withAgent(may, agent, () => chat.handoff(agent))),
+  cancelToolCall: verb(Nothing, (chat, _, call) => chat.cancelToolCall(toolCallIdOf(call))),
+  restartToolCall: verb(Nothing, (chat, _, call) => {
+    check(call.may, "approve")
+    return chat.restartToolCall(toolCallIdOf(call))
+  }),
+  cancelTask: verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
+}
+
+/** The verbs that begin or continue a turn, whose events the answer can have. */
+const beginning: ReadonlySet<Verb> = new Set<Verb>(["approve", "submitToolResults", "retry"])
+
+const verbRoute = (of: Verb): Route => {
+  const route = own("POST", `/chats/:id${verbs[of].path}`, handlers[of], ...(beginning.has(of) ? [events] : []))
+  // A restart that was not answered is not sent again: the call could be restarted twice.
+  return of === "restartToolCall" ? route : { ...route, follows: ownSplice }
+}
+
 export const chatRoutes: ReadonlyArray<Route> = [
   followed("GET", "/chats/:id", view),
   followed("POST", "/chats/:id/messages", send, events),
   followed("POST", "/chats/:id/answer", answer, events),
-  followed("POST", "/chats/:id/approvals/:toolCallId", approve, events),
-  followed("POST", "/chats/:id/results", submit, events),
-  followed("POST", "/chats/:id/retry", retry, events),
-  followed(
-    "POST",
-    "/chats/:id/resume",
-    verb(Nothing, (chat) => void chat.resume())
-  ),
-  followed(
-    "POST",
-    "/chats/:id/cancel",
-    verb(Cancel, (chat, options) => chat.cancel(options))
-  ),
-  followed(
-    "POST",
-    "/chats/:id/withdraw",
-    verb(Withdraw, (chat, { input: id }) => chat.withdraw(id))
-  ),
-  followed(
-    "POST",
-    "/chats/:id/mode",
-    verb(Mode, (chat, { mode }, { may }) => chat.setPermissionMode(mode, { within: may.mode ?? "host" }))
-  ),
-  followed(
-    "POST",
-    "/chats/:id/handoff",
-    verb(Handoff, (chat, { agent }, { may }) => withAgent(may, agent, () => chat.handoff(agent)))
-  ),
-  followed(
-    "POST",
-    "/chats/:id/tools/:toolCallId/cancel",
-    verb(Nothing, (chat, _, call) => chat.cancelToolCall(toolCallIdOf(call)))
-  ),
-  own(
-    "POST",
-    "/chats/:id/tools/:toolCallId/restart",
-    verb(Nothing, (chat, _, call) => {
-      check(call.may, "approve")
-      return chat.restartToolCall(toolCallIdOf(call))
-    })
-  ),
+  ...verbNames.map(verbRoute),
   followed("GET", "/chats/:id/tasks", tasks),
   followed("GET", "/chats/:id/tasks/:task", task),
-  followed(
-    "POST",
-    "/chats/:id/tasks/:task/cancel",
-    verb(Nothing, (chat, _, call) => chat.cancelTask(taskOf(call)))
-  ),
   { ...followed("GET", "/chats/:id/events", attach), produces: [events], isEndless: true }
 ]

@@ -51,7 +51,7 @@ import {
 } from "./serverOptions.ts"
 import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
 
-export { pathPart, placeOfTurn, resultOfTurn } from "../link/index.ts"
+export { pathPart, placeOfTurn, requestOf, resultOfTurn } from "../link/index.ts"
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
