@@ -8,7 +8,7 @@
 import type { Decision, Permissions } from "@troupe/chat/tools"
 import { pathPart } from "./pathPart.ts"
 
-/** The options of `cancel`. */
+/** Which turn a cancel ends, and whether its tasks end too. */
 interface CancelOptions {
   /** The turn to cancel, or the id of its input. Default: the turn that runs. */
   readonly turn?: string | undefined
@@ -31,6 +31,7 @@ interface Arguments {
   readonly handoff: [agent: string]
 }
 
+/** The name of one of the {@link Verbs}. */
 export type Verb = keyof Arguments
 
 /**
@@ -72,7 +73,7 @@ export const verbs: Readonly<Record<Verb, Row>> = {
   handoff: { path: "/handoff", args: ["agent"] }
 }
 
-/** The names of the verbs. */
+/** The keys of {@link Verbs}, in the order of their table. */
 export const verbNames = Object.keys(verbs) as ReadonlyArray<Verb>
 
 /** The path of a verb below its chat, and the body of its request. Throws an `HttpError` for an id that a path cannot have. */
