@@ -1,7 +1,7 @@
 /**
  * The doc comments of names and of the members of types.
  *
- * DOC1. Each field of an options type, and each method of a public interface, has a doc comment.
+ * DOC1. Each field of an options type, and each member of a public type, has a doc comment.
  * DOC2. A doc comment says more than the words of its own name.
  * DOC3. The doc comment of a public name, and of a member of its type, cites no law.
  * DOC4. An editor shows the name of a result's type, and not its fields.
@@ -36,7 +36,7 @@ export const declaredIn = memoOf((text): ReadonlyArray<Declared> =>
     const members = bodyOf(node).flatMap((member): ReadonlyArray<Declared> => {
       const key = textOf(child(member, "key"), "name")
       const isPrivate = child(member, "key")?.type === "PrivateIdentifier" || textOf(member, "accessibility") !== ""
-      if (isPrivate || member["computed"] === true || /^(?:|constructor|message|toString)$/.test(key)) return []
+      if (isPrivate || member["computed"] === true || /^(?:|_tag|constructor|message|toString)$/.test(key)) return []
       return [
         { ...whole, name: key, owner: name, isMethod: /Method/.test(member.type), doc: docAbove(member.start, text) }
       ]

@@ -32,9 +32,6 @@ export interface AdapterOptions {
 /**
  * Talks to a model.
  *
- * **Details**: `name` is shown in errors and reports. `provider` is the provider's name in traces and prices, for example
- * `openai` or `openai.responses`; default `name`. `model` is the name of the model, if the adapter has only one.
- *
  * **Contract** of `stream`: open the request and return its events, to be pulled one at a time. An element of the
  * sequence is one event, or an array of events that are ready at once: Troupe takes the events of an array one by one, and
  * asks for the next element after the last of them. Do not change a yielded array. Reject with an `AdapterError` when the
@@ -56,8 +53,12 @@ export interface AdapterOptions {
  * **Concurrency**: `stream` may be called many times at once; one sequence has one reader.
  */
 export interface Adapter {
+  /** Shown in errors and reports. */
   readonly name: string
+  /** The provider's name in traces and prices, for example `openai` or `openai.responses`. Default: `name`. */
   readonly provider?: string | undefined
+  /** The name of the model, if the adapter has only one. */
   readonly model?: string | undefined
+  /** Opens a request and returns its events, to be pulled one at a time, as the contract says. */
   readonly stream: (request: Request, options: AdapterOptions) => AdapterStream | Promise<AdapterStream>
 }

@@ -4,19 +4,29 @@ import { AdapterError, type AdapterErrorReason, ValidationError } from "../error
 
 const milliseconds = z.number().nonnegative()
 
-/**
- * The options of a policy.
- *
- * - `maxAttempts`: the most times a request is sent, the first time included; 0 and 1 mean once. Default 3
- * - `baseDelayMs`: the delay after the first attempt, doubled after each further attempt. Default 500
- * - `maxDelayMs`: the longest such delay. Default 30,000
- * - `jitterMs`: a random delay of at most `jitterMs` is added to every delay. Default 250
- * - `retryOn`: reasons of an `AdapterError`, or HTTP statuses. Default `rate_limited`, `provider_unavailable`, `timeout`,
- *   `network_error`
- * - `respectRetryAfter`: use the delay that the provider asks for. Default `true`
- * - `maxRetryAfterMs`: the longest such delay. When the provider asks for a longer one, the request is not retried; the
- *   error has the delay. Default 60,000
- */
+/** When and how often a refused request is sent again. */
+export interface RetryOptions {
+  /** The most times a request is sent, the first time included; 0 and 1 mean once. Default: 3. */
+  readonly maxAttempts?: number | undefined
+  /** The delay after the first attempt, in milliseconds, doubled after each further attempt. Default: 500. */
+  readonly baseDelayMs?: number | undefined
+  /** The longest such delay, in milliseconds. Default: 30,000. */
+  readonly maxDelayMs?: number | undefined
+  /** The most milliseconds that are added at random to every delay. Default: 250. */
+  readonly jitterMs?: number | undefined
+  /**
+   * The reasons of an `AdapterError`, or the HTTP statuses, after which a request is sent again. Default: `rate_limited`,
+   * `provider_unavailable`, `timeout`, `network_error`.
+   */
+  readonly retryOn?: ReadonlyArray<number | AdapterErrorReason> | undefined
+  /** Whether the delay that the provider asks for is used. Default: `true`. */
+  readonly respectRetryAfter?: boolean | undefined
+  /**
+   * The longest such delay, in milliseconds. When the provider asks for a longer one, the request is not retried, and the error has the
+   * delay. Default: 60,000.
+   */
+  readonly maxRetryAfterMs?: number | undefined
+}
 export const RetryOptions = z.strictObject({
   maxAttempts: z.number().int().nonnegative().optional(),
   baseDelayMs: milliseconds.optional(),
@@ -33,8 +43,7 @@ export const RetryOptions = z.strictObject({
     .optional(),
   respectRetryAfter: z.boolean().optional(),
   maxRetryAfterMs: milliseconds.optional()
-})
-export type RetryOptions = z.infer<typeof RetryOptions>
+}) satisfies z.ZodType<RetryOptions>
 
 /** A complete policy. */
 export type RetryPolicy = { readonly [Part in keyof RetryOptions]-?: NonNullable<RetryOptions[Part]> }

@@ -22,28 +22,35 @@ import { handoffTool } from "./handoffTool.ts"
  *
  * **Details**: functions are not stored. A conversation stores the name of its agent, and each start of the Troupe attaches the
  * definition of that name.
- *
- * - `adapter`, `fallbacks`, `model`: those of the requests; `model` is a name of this adapter
- * - `tools`: the tools of the agent, in place of those of the Troupe
- * - `instructions`, `permissions`, `budget`, `maxTurns`: in place of those of the Troupe
- * - `handoffs`: the agents that it may hand the conversation to; the model gets the tool `handoff_to_<name>` for each
- * - `description`: what the agent is for, for the models of agents that hand over to it
- * - `version`: a text that you change with the definition; entries of the log have it
- *
- * **Units and defaults**: the parts of the Troupe. An agent with an `adapter` has neither the `model` nor the `fallbacks` of
- * the Troupe. `version` is `"1"`, and there are no handoffs.
  */
 export interface AgentDefinition {
+  /**
+   * Sends the requests of the agent. Default: that of the Troupe. An agent with an `adapter` has neither the `model` nor the
+   * `fallbacks` of the Troupe.
+   */
   readonly adapter?: EngineOptions["adapter"]
+  /** Further adapters, in order, for a request that the adapter refuses. Default: those of the Troupe. */
   readonly fallbacks?: EngineOptions["fallbacks"]
+  /** The name of a model of the adapter. Default: that of the Troupe. */
   readonly model?: string | undefined
+  /** The tools of the agent, in place of those of the Troupe. Default: those of the Troupe. */
   readonly tools?: EngineOptions["tools"]
+  /** The system message of every request. Default: that of the Troupe. */
   readonly instructions?: string | undefined
+  /** Which calls may run, and which need a decision. Default: those of the Troupe. */
   readonly permissions?: ChatOptions["permissions"]
+  /** What a turn may use. Default: that of the Troupe. */
   readonly budget?: Budget | undefined
+  /** The most model requests of a turn. Default: that of the Troupe. */
   readonly maxTurns?: number | undefined
+  /**
+   * The names of the agents that it may hand the conversation to; the model gets the tool `handoff_to_<name>` for each. Default:
+   * none.
+   */
   readonly handoffs?: ReadonlyArray<string> | undefined
+  /** What the agent is for, for the models of agents that hand over to it. Default: none. */
   readonly description?: string | undefined
+  /** A text that you change with the definition; entries of the log have it. Default: `"1"`. */
   readonly version?: string | undefined
 }
 

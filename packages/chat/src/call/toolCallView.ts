@@ -4,25 +4,25 @@ import type { Outcome } from "../model/index.ts"
 import type { ToolCallEvent } from "./callEvents.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
-/**
- * A tool call as a user interface shows it. Times are milliseconds on the system's clock.
- *
- * - `queued`: the call waits to start
- * - `gating`: the gate judges the call
- * - `running`: the handler runs
- * - `cancelling`, `restarting`: the handler was aborted, and the call waits for it; then the call is over, or runs again
- * - `suspended`: the call waits for a person's answer
- * - `done`: the call has its `outcome`
- */
+/** A tool call as a user interface shows it. Times are milliseconds on the system's clock. */
 export interface ToolCallView {
+  /** As the provider gave it; the address in `cancelToolCall` and `restartToolCall`. */
   readonly id: string
+  /** As the model called it. */
   readonly name: string
+  /**
+   * The state of the call. `queued`: it waits to start. `gating`: the gate judges it. `running`: the handler runs. `cancelling`,
+   * `restarting`: the handler was aborted, and the call waits for it; then the call is over, or runs again. `suspended`: it waits
+   * for a person's answer. `done`: it has its `outcome`.
+   */
   readonly status: "queued" | "gating" | "running" | "cancelling" | "restarting" | "suspended" | "done"
+  /** The time when the call began to wait. */
   readonly queuedAt: number
   /** The start of the present run; `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
   /** `undefined` until done, like `outcome`. */
   readonly endedAt: number | undefined
+  /** How the call ended; `undefined` until done. */
   readonly outcome: Outcome | undefined
   /** The last `progress` value of the handler in the present run. */
   readonly progress: unknown

@@ -106,20 +106,18 @@ export const outlives = (system: System.System, run: GivenUp): ((result: Handler
   return table.add(run)
 }
 
-/**
- * A handler that outlived its call.
- *
- * **Details**: `outcome` is the outcome of the call as known when the handler was given up, or `restarted` for the former
- * run of a restarted call.
- *
- * **Units and defaults**: `since` is the time when the call was over, in milliseconds on the system's clock; `ageMs` is
- * the time since then.
- */
+/** A handler that outlived its call. */
 export interface Zombie {
+  /** The call that the handler ran for. */
   readonly toolCallId: string
+  /** The name of the tool. */
   readonly name: string
+  /** The id of the conversation; `undefined` without one. */
   readonly sessionId: string | undefined
+  /** The outcome of the call as known when the handler was given up, or `restarted` for the former run of a restarted call. */
   readonly outcome: Outcome | "restarted"
+  /** The time when the call was over, in milliseconds on the system's clock. */
   readonly since: number
+  /** The milliseconds since then. */
   readonly ageMs: number
 }

@@ -6,33 +6,34 @@ import type { Outcome, ToolCall, ToolMessage } from "../model/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Awaitable } from "../tool/index.ts"
 
-/**
- * The fields of a tool that the dispatcher reads. A `Tool` has them.
- *
- * **Details**: `effect` defaults to `"write"`: a call that may change something runs alone. Calls with equal `key`s
- * touch the same resource, calls with different keys never conflict, and a call without a key may touch everything. A
- * call whose key throws, or is neither text nor `undefined`, fails and does not run.
- */
+/** The fields of a tool that the dispatcher reads. A `Tool` has them. */
 export interface DispatchTool {
+  /** The name that calls have. */
   readonly name: string
+  /** Whether calls change something. Default: `"write"`, such a call runs alone. */
   readonly effect?: "read" | "write" | undefined
+  /**
+   * Names the resource of a call: calls with equal keys touch the same one, calls with different keys never conflict. A call
+   * whose key throws, or is neither text nor `undefined`, fails and does not run. Default: a call may touch everything.
+   */
   readonly key?: ((args: Record<string, unknown>) => string | undefined) | undefined
+  /** The deadline of one call, in milliseconds. Default: the `toolTimeoutMs` of the state. */
   readonly timeoutMs?: number | undefined
+  /** The program's own data. Default: empty. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
  * The state that calls pass on. The dispatcher reads these fields; other fields are yours.
  *
- * **Units and defaults**: `maxConcurrency` is twice the number of processors, or 4 under `schedule:
- * "reference"`, and at least 1. `toolTimeoutMs` is 60,000 milliseconds. Of several
- * tools with one name the first counts; a call of an unknown tool is a write.
- *
  * **Gotchas**: a runner returns a new state and never mutates the given state.
  */
 export interface DispatchState {
+  /** The tools, of which the first with a name counts; a call of an unknown tool is a write. Default: none. */
   readonly tools?: ReadonlyArray<DispatchTool> | undefined
+  /** How many calls run at once, at least 1. Default: twice the number of processors, or 4 under `schedule: "reference"`. */
   readonly maxConcurrency?: number | null | undefined
+  /** The deadline of one call, in milliseconds. Default: 60,000. */
   readonly toolTimeoutMs?: number | null | undefined
   /** The budget: a number, or a record of numbers. */
   readonly budget?: unknown
@@ -40,10 +41,13 @@ export interface DispatchState {
   readonly consecutiveMistakes?: number | undefined
   /** The permission mode; it overrides the mode of the permissions. */
   readonly phase?: Mode | undefined
+  /** Which calls may run. Default: all. */
   readonly permissions?: Permissions | undefined
+  /** Functions that are called for events. Default: none. */
   readonly hooks?: Hooks | undefined
   /** The context of questions and hooks. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** Called with each event of the batch. Default: no call. */
   readonly onEvent?: ((event: DispatchEvent) => unknown) | undefined
 }
 
@@ -55,10 +59,15 @@ export interface Halt {
 
 /** The dispatcher's replacement for a missing result: the error, and the message for the model. */
 export interface Failure {
+  /** Distinguishes a failure from a result. */
   readonly type: "failure"
+  /** The call without a result. */
   readonly toolCall: ToolCall
+  /** How the call ended. */
   readonly outcome: Outcome
+  /** Why it has no result. */
   readonly error: ToolError
+  /** What the model reads. */
   readonly message: ToolMessage
 }
 

@@ -55,16 +55,18 @@ const adapterReasons = [
 export type AdapterErrorReason = (typeof adapterReasons)[number]
 
 /**
- * A model request failed. Before its stream opened, the call rejects with this error; after that, the error is an `error`
- * event and `metadata.error` of the response.
- *
- * **Units**: `retryAfterMs` is the delay that the provider asks for, in milliseconds.
+ * A model request failed. Before its stream opened, the call rejects with this error; after that, the error is an `error` event
+ * and `metadata.error` of the response.
  */
 export class AdapterError extends TroupeError<AdapterErrorReason> {
   readonly _tag = "AdapterError"
+  /** The name of the provider; `undefined` if it is not known. */
   readonly provider: string | undefined
+  /** The HTTP status of the answer, if there was one. */
   readonly status: number | undefined
+  /** The delay that the provider asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined
+  /** The provider's id of the request. */
   readonly requestId: string | undefined
 
   constructor(
@@ -85,6 +87,7 @@ export class AdapterError extends TroupeError<AdapterErrorReason> {
     this.requestId = fields.requestId
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<AdapterErrorReason> = Object.freeze(adapterReasons)
 
   /** Whether a value is one of the reasons of an adapter's error. */
@@ -115,6 +118,7 @@ const engineAdvice: Record<EngineErrorReason, string> = {
 /** The engine cannot handle the request. `metadata.toolName` names an unknown tool. */
 export class EngineError extends TroupeError<EngineErrorReason> {
   readonly _tag = "EngineError"
+  /** The name of the provider; `undefined` if it is not known. */
   readonly provider: string | undefined
 
   constructor(reason: EngineErrorReason, fields: ErrorFields & { readonly provider?: string | undefined } = {}) {
@@ -123,6 +127,7 @@ export class EngineError extends TroupeError<EngineErrorReason> {
     this.provider = fields.provider
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<EngineErrorReason> = Object.freeze(engineReasons)
 }
 
@@ -131,10 +136,12 @@ const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event
 /** Why a stream broke. */
 export type StreamErrorReason = (typeof streamReasons)[number]
 
-/** The transport of an open stream failed. `eventIndex` is the index of the first missing event, from 0. */
+/** The transport of an open stream failed. */
 export class StreamError extends TroupeError<StreamErrorReason> {
   readonly _tag = "StreamError"
+  /** The name of the provider; `undefined` if it is not known. */
   readonly provider: string | undefined
+  /** The index of the first missing event, from 0. */
   readonly eventIndex: number | undefined
 
   constructor(
@@ -147,6 +154,7 @@ export class StreamError extends TroupeError<StreamErrorReason> {
     this.eventIndex = fields.eventIndex
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<StreamErrorReason> = Object.freeze(streamReasons)
 }
 
@@ -188,7 +196,9 @@ export type ToolErrorReason = (typeof toolReasons)[number]
 /** A tool call failed. */
 export class ToolError extends TroupeError<ToolErrorReason> {
   readonly _tag = "ToolError"
+  /** The name of the tool; `undefined` if it is not known. */
   readonly toolName: string | undefined
+  /** The id of the call; `undefined` if it is not known. */
   readonly toolCallId: string | undefined
 
   constructor(
@@ -202,6 +212,7 @@ export class ToolError extends TroupeError<ToolErrorReason> {
     this.toolCallId = fields.toolCallId
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<ToolErrorReason> = Object.freeze(toolReasons)
 }
 
@@ -232,7 +243,9 @@ export type ValidationErrorReason = (typeof validationReasons)[number]
 
 /** One finding: the path of an invalid value, and the reason. */
 export interface Finding {
+  /** The path of the value, of names and indexes. */
   readonly field: ReadonlyArray<string | number>
+  /** What is wrong, and what to write instead. */
   readonly reason: string
 }
 
@@ -257,6 +270,7 @@ const described = ({ field, reason }: Finding): string => {
 /** A value given to this package is not valid; `errors` lists every finding. `advice` ends the message. */
 export class ValidationError extends TroupeError<ValidationErrorReason> {
   readonly _tag = "ValidationError"
+  /** Every finding. */
   readonly errors: ReadonlyArray<Finding>
 
   constructor(
@@ -272,6 +286,7 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
     this.errors = errors
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<ValidationErrorReason> = Object.freeze(validationReasons)
 }
 
@@ -375,6 +390,7 @@ export class SessionError extends TroupeError<SessionErrorReason> {
     this.name = this._tag
   }
 
+  /** All reasons that the error can have. */
   static readonly reasons: ReadonlyArray<SessionErrorReason> = Object.freeze(sessionReasons)
 }
 

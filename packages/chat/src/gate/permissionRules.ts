@@ -66,28 +66,26 @@ export interface Question {
  */
 export type Ask = (question: Question) => Awaitable<Answer>
 
-/**
- * Which calls may run.
- *
- * **Units and defaults**: `mode` is `"default"`, `loosest` is the mode. An absent list restricts nothing; an empty
- * `allow` list refuses every call. A suspended call is refused after `expiresMs` milliseconds; never by default.
- */
+/** Which calls may run. An absent list restricts nothing; an empty `allow` list refuses every call. */
 export interface Permissions {
+  /** The mode that the chat begins with. Default: `"default"`. */
   readonly mode?: Mode | undefined
-  /** The loosest mode that a call may set without a question (`ToolContext.setPermissionMode`). */
+  /** The loosest mode that a call may set without a question (`ToolContext.setPermissionMode`). Default: `mode`. */
   readonly loosest?: Mode | undefined
-  /** The only tools that may be called. */
+  /** The only tools that may be called. Default: all. */
   readonly allow?: ReadonlyArray<string> | undefined
-  /** Tools that may not be called; this list overrides all other rules. */
+  /** Tools that may not be called; this list overrides all other rules. Default: none. */
   readonly deny?: ReadonlyArray<string> | undefined
   /**
    * Further tools that only read: a list of names, or a synchronous function of the call, for tools whose arguments
    * decide. If the function throws, the call does not count as reading.
    */
   readonly readOnly?: ReadonlyArray<string> | ((toolCall: ToolCall) => boolean) | undefined
-  /** Tools that `acceptEdits` lets through without a question. */
+  /** Tools that `acceptEdits` lets through without a question. Default: none. */
   readonly edits?: ReadonlyArray<string> | undefined
+  /** Decides about the calls that the mode does not let through. Default: they run. */
   readonly ask?: Ask | undefined
+  /** How long a suspended call waits for a decision before it is refused, in milliseconds. Default: without limit. */
   readonly expiresMs?: number | undefined
 }
 

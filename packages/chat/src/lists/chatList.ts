@@ -53,12 +53,11 @@ export interface ChatSummary {
   readonly waiting: number
 }
 
-/**
- * A page of a list, last written first. The last page has no `next`. A conversation that is not written meanwhile is on
- * exactly one page.
- */
+/** A page of a list, last written first. A conversation that is not written meanwhile is on exactly one page. */
 export interface ChatList {
+  /** The conversations of the page. */
   readonly chats: ReadonlyArray<ChatSummary>
+  /** The `after` of the next page; the last page has none. */
   readonly next?: string | undefined
 }
 

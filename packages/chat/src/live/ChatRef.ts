@@ -57,28 +57,30 @@ export interface AskOptions<A> extends SendOptions {
 /**
  * A turn of a chat, as its sender sees it: the receipt of the input, the events, and the result.
  *
- * **Details**: reading the events is optional. Leaving the loop detaches, and does not cancel the turn. `status`, `over`
- * and `failure` are what is known so far in this program.
- *
- * - `id`: the input's id, from the sender or generated
- * - `status`: the delivery of the input: `sent` without a receipt yet, or the status of the receipt
- * - `receipt`: resolves with the first receipt: delivered, pending or rejected; never rejects
- * - `delivery`: resolves with the final receipt; with a pending one if the chat was stopped or left before; never rejects
- * - `over`, `ended`: whether the turn is over; `ended` never rejects
- * - `failure`: the error of a failed turn
- * - `result`: the result of the turn; rejects with the error that ended it
- * - `object`: the final answer, by the `schema` that the input was sent with; rejects as `result` and
- *   `StructuredOutput.parse` do
+ * **Details**: reading the events is optional. Leaving the loop detaches, and does not cancel the turn. `status`, `over` and
+ * `failure` are what is known so far in this program.
  */
 export interface ChatTurn<A = unknown> extends Channel.Reader<Event> {
+  /** The input's id, from the sender or generated. */
   readonly id: string
+  /** The delivery of the input: `sent` without a receipt yet, or the status of the receipt. */
   readonly status: "sent" | Receipt["status"]
+  /** Resolves with the first receipt: delivered, pending or rejected. Never rejects. */
   readonly receipt: Promise<Receipt>
+  /** Resolves with the final receipt; with a pending one if the chat was stopped or left before. Never rejects. */
   readonly delivery: Promise<Receipt>
+  /** Whether the turn is over. */
   readonly over: boolean
+  /** Resolves when the turn is over, also when it failed. Never rejects. */
   readonly ended: Promise<void>
+  /** The error of a failed turn. */
   readonly failure: { readonly error: unknown } | undefined
+  /** Resolves with the result of the turn. Rejects with the error that ended the turn. */
   readonly result: () => Promise<ChatResult>
+  /**
+   * Resolves with the final answer, by the `schema` that the input was sent with. Rejects as `result` and
+   * `StructuredOutput.parse` do.
+   */
   readonly object: () => Promise<A>
 }
 
@@ -91,6 +93,7 @@ export interface ChatTurn<A = unknown> extends Channel.Reader<Event> {
  * page says so about its state. A chat of another machine reports such an error through the turn.
  */
 export interface ChatRef {
+  /** The id of the conversation. */
   readonly id: string
 
   /**

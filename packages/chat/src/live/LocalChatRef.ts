@@ -53,6 +53,7 @@ interface OwnOptions {
  * snapshots, at once and with the values themselves. `leave` is here because only the program that runs a chat can end it.
  */
 export class LocalChatRef implements ChatRef {
+  /** The id of the conversation. */
   readonly id: string
   readonly #chat: LiveChat
   readonly #tasks: BackgroundTasks

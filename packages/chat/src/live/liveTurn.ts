@@ -29,6 +29,7 @@ export type CompleteError = (error: unknown) => Promise<unknown> | undefined
 
 /** One turn: its input's receipt, its events, and its result. */
 export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
+  /** What the turn begins with, for this package. */
   readonly turn: Turn
   readonly #delivery: Delivery
   readonly #events: Channel.Channel<Event>

@@ -25,18 +25,20 @@ export type { ProcessNode, Observed, ProcessDetail, Span, Timeline } from "./obs
 /**
  * An observable state.
  *
- * **Contract**: the state is there from the first subscription on, and stays after the last one ends. It is the same object
- * until it changes. `undefined` means that the object does not exist, or not yet. Behind a server, `getError` is the error
- * that prevents observation, for now or for good; subscribers are notified of it, too.
+ * **Contract**: the state is there from the first subscription on, and stays after the last one ends.
  */
 export interface Watched<A> {
+  /** Returns the state, the same object until it changes; `undefined` when the object does not exist, or not yet. */
   readonly getState: () => A | undefined
+  /** Calls `changed` after each change; the returned function ends this. */
   readonly subscribe: (changed: () => void) => () => void
+  /** Returns the error that prevents observation behind a server, for now or for good; subscribers are notified of it, too. */
   readonly getError?: (() => Error | undefined) | undefined
 }
 
 /** The observable states of a Troupe, and its operations. */
 export interface Observation {
+  /** The processes of the Troupe. */
   readonly tree: Watched<Observed>
   /**
    * The process whose pid has this text; `undefined` state if no such process is alive. Returns the same object for the

@@ -244,17 +244,16 @@ export type TurnOptions = Pick<
 >
 
 /**
- * What a turn may use before it must stop sending requests.
+ * What a turn may use before it must stop sending requests. By default none has a bound.
  *
- * **Units and defaults**: `tokens` are the reported tokens of all requests of the turn, prompts included; `cost` is in the
- * currency of the engine's `prices`; `timeMs` are milliseconds since the turn began. By default none has a bound.
- *
- * **Details**: a request with tokens and without a known cost uses up `cost`; `metadata.unpriced` of the result names its
- * model.
+ * **Details**: a request with tokens and without a known cost uses up `cost`; `metadata.unpriced` of the result names its model.
  */
 export interface Budget {
+  /** The reported tokens of all requests of the turn, prompts included. */
   readonly tokens?: number | undefined
+  /** The cost of the turn, in the currency of the engine's `prices`. */
   readonly cost?: number | undefined
+  /** The milliseconds since the turn began. */
   readonly timeMs?: number | undefined
 }
 

@@ -1,6 +1,6 @@
 /** The parts of an engine, their types, and what to write instead of a wrong value. */
 import * as z from "zod"
-import { type Adapter, type Prices, RetryOptions } from "../adapter/index.ts"
+import { type Adapter, type Fallback, type Prices, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../toolResult/index.ts"
 import { unknownOption } from "../errors/index.ts"
 import {
@@ -95,24 +95,36 @@ const parts = {
   metadata: record.optional()
 }
 
-/**
- * The parts of an engine.
- *
- * - `adapter`: sends requests to the model; without it the first call fails
- * - `fallbacks`: further adapters, in order, for a request that the adapter refuses
- * - `retry`: the retry policy of a refused request; the call's own takes precedence
- * - `prices`: the cost of a request from its model and usage; make a table of prices with {@link prices}
- * - `model`: the model name, for adapters that serve several
- * - `tools`: the tools of the model, also those of its provider: `{ type: "provider", id, name, args }`; names are unique
- * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
- * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
- * - `context`: passed to every tool handler
- * - `adapterOptions`: passed to the adapter, overlaid by the call's
- */
+/** The parts of an engine. */
+export interface EngineOptions {
+  /** Sends requests to the model. Default: none, and the first request fails. */
+  readonly adapter?: Adapter | undefined
+  /** Further adapters, in order, for a request that the adapter refuses; each may have a model name of its own. Default: none. */
+  readonly fallbacks?: ReadonlyArray<Adapter | Fallback> | undefined
+  /** The retry policy of a refused request; that of a call precedes it. `false` is no retries. Default: `Retry.defaults`. */
+  readonly retry?: RetryOptions | false | undefined
+  /** Returns the cost of a request from its model and usage; {@link prices} makes a table of prices. Default: no cost is reported. */
+  readonly prices?: Prices | undefined
+  /** The model name, for adapters that serve several. Default: that of the adapter. */
+  readonly model?: string | undefined
+  /** The tools of the model, also those of its provider: `{ type: "provider", id, name, args }`. Names are unique. Default: none. */
+  readonly tools?: ReadonlyArray<Tool | ProviderTool> | undefined
+  /** Calls the handlers. Default: the library's own, which calls them in this program. */
+  readonly toolExecutor?: ToolExecutor | undefined
+  /** Makes the text that the model reads from a result. Default: the library's own, which makes JSON. */
+  readonly toolResultEncoder?: ToolResultEncoder | undefined
+  /** Defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters. Default: none. */
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+  /** Passed to every tool handler. Default: empty. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** Passed to the adapter, overlaid by those of the call. Default: empty. */
+  readonly adapterOptions?: Readonly<Record<string, unknown>> | undefined
+  /** The program's own data about the engine; nothing reads it. Default: none. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
 export const EngineOptions = z.strictObject(parts, {
   error: (issue) =>
     issue.code === "unrecognized_keys"
       ? issue.keys.map((name) => `${name}: ${unknownOption(name, Object.keys(parts))}`).join("; ")
       : undefined
-})
-export type EngineOptions = z.infer<typeof EngineOptions>
+}) satisfies z.ZodType<EngineOptions>

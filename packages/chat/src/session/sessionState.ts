@@ -11,8 +11,11 @@ import { statusOf } from "../record/index.ts"
  * decides about the waiting calls of `open`.
  */
 export interface Session extends Conversation {
+  /** What the conversation waits for, or how its last turn ended. */
   readonly status: ConversationStatus
+  /** Passed to tool handlers instead of the engine's, unless it is empty. */
   readonly context: NonNullable<Conversation["context"]>
+  /** The caller's own data. */
   readonly metadata: NonNullable<Conversation["metadata"]>
 }
 

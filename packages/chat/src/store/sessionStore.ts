@@ -32,35 +32,39 @@ export type { ChatList, ChatSummary, HistoryOptions, ListOptions } from "../list
  * store keeps a log ({@link SessionStore}).
  */
 export interface Store {
+  /** Returns the last saved record of a chat; `undefined` for an unknown id. */
   readonly load: (id: string) => Conversation | undefined | Promise<Conversation | undefined>
+  /** Stores a record in place of the one before. When it has returned or resolved, the record is stored. */
   readonly save: (record: Conversation, precondition?: Precondition) => void | Saved | Promise<void | Saved>
+  /** Removes the record of a chat. */
   readonly delete: (id: string) => void | Promise<void>
 }
 
-/**
- * The condition of a write: the conversation's newest entry is `after` (0 for a new one), or was written by the same
- * `writer`. A writer is one running Troupe.
- *
- * **Details**: `takes` are the ids of the waiting inputs that a saved entry has in its thread. They wait no longer once the
- * entry is stored. An id that does not wait is ignored. `keeps` names what the record adds: how many messages and known ids
- * of the entry `after` it begins with; the others are new. A store does not check this. Without it, or if the newest entry
- * is not `after`, the store compares the record with the newest one.
- */
+/** The condition of a write: the conversation's newest entry is `after`, or was written by the same `writer`. */
 export interface Precondition {
+  /** The running Troupe that writes. */
   readonly writer: string
+  /** The number of the newest entry; 0 for a new conversation. */
   readonly after: number
+  /**
+   * The ids of the waiting inputs that the entry has in its thread. They wait no longer once the entry is stored. An id that does
+   * not wait is ignored.
+   */
   readonly takes?: ReadonlyArray<string> | undefined
+  /** Refuses the write when the claimed epoch of its key is newer. */
   readonly fence?: Fence | undefined
+  /**
+   * How many messages and known ids of the entry `after` the record begins with; the others are new. A store does not check this.
+   * Without it, or if the newest entry is not `after`, the store compares the record with the newest one.
+   */
   readonly keeps?: { readonly messages: number; readonly known: number } | undefined
 }
 
-/**
- * A key and its epoch: a claim of a newer epoch of the key makes the store refuse the writes of older epochs.
- *
- * **Details**: `key` is any text. Epochs are whole numbers from 0.
- */
+/** A key and its epoch: a claim of a newer epoch of the key makes the store refuse the writes of older epochs. */
 export interface Fence {
+  /** Any text. */
   readonly key: string
+  /** A whole number from 0. */
   readonly epoch: number
 }
 
@@ -163,14 +167,23 @@ export interface SessionStore extends Store {
   readonly ttlMs: number | undefined
   /** Whether programs on several machines may use the store at once, as `@troupe/cluster` does. Default: `false`. */
   readonly isShared?: boolean | undefined
+  /** Adds an entry, and resolves with its number; refused with `store_conflict` when the precondition does not hold. */
   readonly save: (record: Conversation, precondition?: Precondition) => Answer<Saved>
+  /** Appends an input to the waiting inputs of a conversation. */
   readonly accept: (id: string, input: InboxEntry, fence?: Fence) => Answer<Accepted>
+  /** Claims an epoch of a key, or of each of several keys; older epochs are refused from then on (`store_fenced`). */
   readonly claim: (key: string | ReadonlyArray<string>, epoch: number) => Answer<void>
+  /** Removes all data of a conversation. */
   readonly delete: (id: string, fence?: Fence) => Answer<void>
+  /** Returns entries, the oldest first; none for an unknown conversation. */
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
+  /** Returns the record of an entry; `undefined` for an unknown one. */
   readonly at: (id: string, seq: number) => Answer<Conversation | undefined>
+  /** Begins the conversation `to` with the record of another's entry. Default of `at`: its newest with `isStep`. */
   readonly fork: (id: string, to: string, at?: number, fence?: Fence) => Answer<Conversation>
+  /** Adds an entry with the record of an earlier one; entry 0 is the empty beginning. */
   readonly rewind: (id: string, seq: number, precondition?: Partial<Precondition>) => Answer<Conversation>
+  /** Returns a page of conversations, last written first. */
   readonly list: (options?: ListOptions) => Answer<ChatList>
   /** A store without it has no list of waits: `troupe.waiting` rejects with `store_without_waiting`. */
   readonly waiting?: (options?: WaitOptions) => Answer<WaitList>
@@ -178,8 +191,11 @@ export interface SessionStore extends Store {
   readonly escalate?: (askedUntil: number, limit: number) => Answer<ReadonlyArray<Wait>>
   /** The bytes of images and files. A store without it keeps them in the messages. */
   readonly blobs?: Blobs | undefined
+  /** Stores the text of a streaming reply so far; a draft that is late is dropped. */
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
+  /** Deletes the conversations without a new entry or input for longer than `ttlMs`, and returns their number. */
   readonly expire: (isKept?: (id: string) => boolean) => Answer<number>
+  /** Releases the resources of the store; later operations are refused (`store_closed`). */
   readonly close: () => Answer<void>
 }
 

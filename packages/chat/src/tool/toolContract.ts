@@ -9,34 +9,43 @@ import type { Returned } from "./Returned.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { AgentRef, Mode, Receipt, SendOptions, UserInput } from "../record/index.ts"
 
-/**
- * The second argument of a handler.
- *
- * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; after the end of the call the
- * handler's result is discarded.
- *
- * - `toolCall`: the call as the model wrote it, or as it was permitted; a copy, as the arguments are
- * - `progress`: reports the progress of the call; the last value is in the chat's snapshot (`ToolCallView.progress`),
- *   uncopied, and the idle deadline restarts
- * - `idempotencyKey`: the same for every run of this call, after a restart too. No other call has it, even if call ids
- *   repeat, and after a rewind, a retry or a fork. Pass it to services that support idempotency keys
- * - `setPermissionMode`: sets the permission mode of calls from the next batch on; of several calls the last in call order
- *   decides. A mode within the host's limit needs no approval. For a looser mode the promise resolves once `ask` of the
- *   permissions has agreed, and rejects with a `ToolError` (`denied`) if it did not, or there is no `ask`; the call's
- *   deadlines pause meanwhile. An unknown mode rejects with a `ValidationError`
- * - `chat`: the live chat of the call; `undefined` without one
- */
+/** The second argument of a handler. */
 export interface ToolContext {
+  /** The `context` of the options, else that of the engine; a session with a context has its own. */
   readonly context: Readonly<Record<string, unknown>>
+  /** The id of the conversation; `undefined` without one. */
   readonly sessionId: string | undefined
+  /** The id of the run, the same for all steps of a turn. */
   readonly requestId: string | undefined
+  /** The call as the model wrote it, or as it was permitted; a copy, as the arguments are. */
   readonly toolCall: ToolCall
   /** The engine of the call, with the tools of the call. */
   readonly engine?: Engine | undefined
+  /**
+   * Aborted when the call times out, is cancelled or its process ends. After the end of the call the handler's result is
+   * discarded.
+   */
   readonly signal: AbortSignal
+  /**
+   * Reports the progress of the call. The last value is in the chat's snapshot (`ToolCallView.progress`), uncopied, and the idle
+   * deadline restarts.
+   */
   readonly progress: (value: unknown) => void
+  /**
+   * The same for every run of this call, after a restart too. No other call has it, even if call ids repeat, and after a rewind,
+   * a retry or a fork. Pass it to services that support idempotency keys.
+   */
   readonly idempotencyKey: string
+  /**
+   * Sets the permission mode of calls from the next batch on; of several calls the last in call order decides. A mode within the
+   * host's limit needs no approval. For a looser mode the promise resolves once `ask` of the permissions has agreed; the call's
+   * deadlines pause meanwhile.
+   *
+   * **Errors**: rejects with a `ToolError` (`denied`) when `ask` did not agree, or there is no `ask`, and with a
+   * `ValidationError` for an unknown mode.
+   */
   readonly setPermissionMode: (mode: Mode) => Promise<void>
+  /** The live chat of the call; `undefined` without one. */
   readonly chat?: ChatHandle | undefined
 }
 
@@ -99,27 +108,35 @@ export type ParsedArguments =
   | { readonly valid: true; readonly arguments: Record<string, unknown> }
   | { readonly valid: false; readonly issues: ReadonlyArray<ArgumentIssue> }
 
-/**
- * A tool.
- *
- * **Details**: `schema` is the JSON Schema for the model. `handler` is `null` for a tool that is only declared; the caller
- * answers `manual` calls. `timeoutMs` overrides the step's. With `provider` the model gets the declaration of a provider's
- * tool in place of `description` and `schema`.
- */
+/** A tool, as `tool` and `Tool.make` make it. */
 export interface Tool {
+  /** The name that the model calls. */
   readonly name: string
+  /** What the tool does, for the model. */
   readonly description: string
+  /** The JSON Schema of the arguments, for the model. */
   readonly schema: Readonly<Record<string, unknown>>
+  /** Runs a call; `null` for a tool that is only declared. */
   readonly handler: Handler | null
+  /** Checks the arguments of a call, and returns them as the handler gets them, or the findings. */
   readonly parse: (args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>
+  /** Whether the caller answers the calls. */
   readonly manual: boolean
+  /** The deadline of one call in milliseconds; `undefined` for the `toolTimeoutMs` of the step. */
   readonly timeoutMs: number | undefined
+  /** How long one call may go without `progress`, in milliseconds; `undefined` for the `toolIdleTimeoutMs` of the step. */
   readonly idleTimeoutMs?: number | undefined
+  /** The program's own data about the tool. */
   readonly metadata: Readonly<Record<string, unknown>>
+  /** Whether the calls change something. */
   readonly effect: ToolEffect
+  /** Names the resource that a call uses; calls with different keys never conflict. */
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
+  /** How a call is handled that may have run when the program ended. */
   readonly onUnknown: OnUnknown
+  /** The declaration of a provider's tool that the model gets in place of `description` and `schema`. */
   readonly provider?: ProviderToolPart | undefined
+  /** When a call becomes a background task. */
   readonly background?: BackgroundWork | undefined
   /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */
   readonly handoff?: AgentRef | undefined
@@ -175,29 +192,41 @@ export type OnUnknown = "ask" | "fail" | "retry"
 /** The schema of the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Record<string, unknown>>
 
-/**
- * The port that runs handlers.
- *
- * **Contract** of `execute`: call the tool's handler with these arguments and this context, unchanged, and return one of
- * the four outcomes. Return a handler's outcome unchanged; convert only exceptions and invalid returns. Look nothing up,
- * set no deadline, retry nothing.
- */
+/** The port that runs handlers. */
 export interface ToolExecutor {
+  /**
+   * Calls the tool's handler with these arguments and this context, unchanged, and returns one of the four outcomes.
+   *
+   * **Contract**: return a handler's outcome unchanged; convert only exceptions and invalid returns. Look nothing up, set no
+   * deadline, retry nothing.
+   */
   readonly execute: (tool: Tool, args: Record<string, unknown>, context: ToolContext) => Awaitable<Returned>
 }
 
 /** The inputs of a step beside the thread; `Engine.make` makes an engine. */
 export interface Engine {
+  /** Sends requests to the model; without it the first request fails. */
   readonly adapter?: Adapter | undefined
+  /** Further adapters, in order, for a request that the adapter refuses. */
   readonly fallbacks?: ReadonlyArray<Adapter | Fallback> | undefined
+  /** The retry policy of a refused request; `false` is no retries. */
   readonly retry?: RetryOptions | false | undefined
+  /** Returns the cost of a request from its model and usage. */
   readonly prices?: Prices | undefined
+  /** The model name, for adapters that serve several. */
   readonly model?: string | undefined
+  /** The tools of the model. */
   readonly tools: ReadonlyArray<Tool>
+  /** Calls the handlers. */
   readonly toolExecutor?: ToolExecutor | undefined
+  /** Makes the text that the model reads from a result. */
   readonly toolResultEncoder?: ToolResultEncoder | undefined
+  /** Defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters. */
   readonly params: Readonly<Record<string, unknown>>
+  /** Passed to every tool handler. */
   readonly context: Readonly<Record<string, unknown>>
+  /** Passed to the adapter, overlaid by those of the call. */
   readonly adapterOptions: Readonly<Record<string, unknown>>
+  /** The program's own data. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }

@@ -3,7 +3,9 @@ import type { OnUnknown, ProviderToolPart, ToolEffect } from "./toolContract.ts"
 
 /** The parts of a definition beside the parameters and the function. */
 export interface Described {
+  /** The name that the model calls: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
+  /** What the tool does, for the model. Default: empty. */
   readonly description?: string | undefined
   /** JSON Schema of the arguments, for Standard Schemas whose library cannot produce it. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
@@ -13,6 +15,7 @@ export interface Described {
   readonly timeoutMs?: number | undefined
   /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
   readonly idleTimeoutMs?: number | undefined
+  /** The program's own data about the tool. Default: empty. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
    * The declaration of a provider's tool that the model gets, for tools that the provider declares and this program runs,

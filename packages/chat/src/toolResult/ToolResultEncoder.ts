@@ -8,13 +8,14 @@ import { isHandlerResult } from "../values/index.ts"
 import { jsonText } from "./resultText.ts"
 import { errorText } from "./errorText.ts"
 
-/**
- * The port that encodes tool results.
- *
- * **Contract** of `encode`: pure; returns the text, or throws when the value has none. A throw, or anything but a string,
- * becomes an `encoding_failed` tool error. For a result with parts it is called with each text and each JSON value.
- */
+/** The port that encodes tool results. */
 export interface ToolResultEncoder {
+  /**
+   * Returns the text of a value for the model, or throws when the value has none. A throw, or anything but a string, becomes an
+   * `encoding_failed` tool error. For a result with parts it is called with each text and each JSON value.
+   *
+   * **Contract**: synchronous and pure.
+   */
   readonly encode: (value: unknown) => string
 }
 

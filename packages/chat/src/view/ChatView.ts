@@ -49,52 +49,60 @@ interface InputView {
   readonly message: Message
 }
 
-/**
- * The view of a chat.
- *
- * **Details**: it is plain JSON. Unchanged parts are the same objects as in the view before.
- *
- * - `agent`: the name of the agent of the next request, if the chat has one
- * - `status`: `running`, or the status of the conversation
- * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
- * - `messages`: the thread as committed
- * - `partial`: the reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some.
- *   A reply in JSON also has its `object` so far, which nothing has validated
- * - `delayed`: the wait of the request before it is sent again, if it takes more than a second: its length `waitMs`, its end
- *   `retryAt` on the system's clock, both in milliseconds, and the `reason`. It is there until the reply begins
- * - `toolCalls`: the calls of the running step, or of the last one until the next begins. The running call of a sub-agent with
- *   `events` has its `child`
- * - `tasks`: the background tasks whose end the thread does not have
- * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
- *   the caller answers
- * - `haltedReason`: why the last ended turn ended
- * - `error`: the error of the last turn, until the next begins
- */
+/** The view of a chat, as plain JSON. Unchanged parts are the same objects as in the view before. */
 export interface ChatView {
+  /** The id of the conversation. */
   readonly id: string
+  /** The name of the agent of the next request, if the chat has one. */
   readonly agent: string | undefined
+  /** `running`, or the status of the conversation. */
   readonly status: ChatStatus
+  /** The activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it. */
   readonly phase: ChatPhase
+  /** The thread as committed. */
   readonly messages: ReadonlyArray<Message>
+  /**
+   * The reply that streams, or the known text of the interrupted one; `reasoning` is absent until there is some. A reply in JSON
+   * also has its `object` so far, which nothing has validated.
+   */
   readonly partial: PartialReply
+  /**
+   * The wait of the request before it is sent again, if it takes more than a second: its length `waitMs`, its end `retryAt` on
+   * the system's clock, both in milliseconds, and the `reason`. It is there until the reply begins.
+   */
   readonly delayed: RequestDelayed | undefined
+  /**
+   * The calls of the running step, or of the last one until the next begins. The running call of a sub-agent with `events` has
+   * its `child`.
+   */
   readonly toolCalls: ReadonlyArray<CallView>
+  /** The background tasks whose end the thread does not have. */
   readonly tasks: ReadonlyArray<ShownTask>
+  /** The question of a tool that waits for the user. */
   readonly question: PendingQuestion | undefined
+  /** The calls that wait for a decision. */
   readonly approvals: ReadonlyArray<PendingApproval>
+  /** The calls that the caller answers. */
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  /** The inputs that wait. */
   readonly inbox: ReadonlyArray<InputView>
+  /** The tokens and the cost of the conversation. */
   readonly usage: Usage
+  /** The mode that the next calls are judged by. */
   readonly permissionMode: Mode
+  /** Why the last ended turn ended. */
   readonly haltedReason: HaltedReason | undefined
+  /** The error of the last turn, until the next begins. */
   readonly error: ErrorView | undefined
 }
 
 /** The changes from one view to the next: only the additions of messages, text and reasoning. */
 export interface ChatViewPatch {
+  /** How many messages stay, and those after them. */
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
   /** `json`: the text has an object, which the reader of the patch reads from the text. */
   readonly text?: Grown & { readonly json?: true }
+  /** What was added to the reasoning. */
   readonly reasoning?: Grown
   /** The texts of the children of calls, if nothing else of the calls changed. */
   readonly children?: ReadonlyArray<ChildPatch>

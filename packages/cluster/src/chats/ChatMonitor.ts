@@ -8,14 +8,17 @@ import type { NodeClient } from "./nodeClient.ts"
 
 /** The end of a chat's process. */
 export interface ChatDown {
+  /** The id of the conversation. */
   readonly id: string
   /** The exit reason as a text, or `noproc`, `noconnection`. */
   readonly reason: string
 }
 
-/** A monitor: `down` resolves with the end of the process, exactly once; never after `demonitor`. */
+/** A monitor of a chat's process. */
 export interface ChatMonitor {
+  /** Resolves with the end of the process, exactly once; never after `demonitor`. */
   readonly down: Promise<ChatDown>
+  /** Ends the monitor. */
   readonly demonitor: () => void
 }
 

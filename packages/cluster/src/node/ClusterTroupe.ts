@@ -33,13 +33,21 @@ export class ClusterTroupe implements Server.Clustered {
   readonly #parts: ClusterTroupeParts
   /** The Troupe of this node. */
   readonly local: RunningTroupe
+  /** Whether this node is the home of the chat now. */
   readonly isHome: Server.Clustered["isHome"]
+  /** Sends a request to its node, or to the home of its last id, and resolves with the answer. */
   readonly forward: Server.Clustered["forward"]
+  /** Makes a server answer forwarded requests. */
   readonly mount: Server.Clustered["mount"]
+  /** Counts a request of an owner, once in the cluster. */
   readonly admit: Server.Clustered["admit"]
+  /** Counts a chat of an owner, once while it is alive here. */
   readonly admitChat: Server.Clustered["admitChat"]
+  /** For how long a lease lasts without a renewal, in milliseconds. */
   readonly leaseMs: number
+  /** How many nodes there are. */
   readonly nodes: Server.Clustered["nodes"]
+  /** The nodes, for the observer. */
   readonly nodeList: Server.Clustered["nodeList"]
 
   /** Created by `Cluster.start`. */

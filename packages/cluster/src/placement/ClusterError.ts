@@ -31,6 +31,7 @@ export type ClusterErrorReason =
 /** A failure of the cluster. The message says what to do, and `cause` is the error of the database. */
 export class ClusterError extends Error {
   readonly _tag = "ClusterError"
+  /** What failed. */
   readonly reason: ClusterErrorReason
 
   constructor(reason: ClusterErrorReason, message: string, fields: { readonly cause?: unknown } = {}) {

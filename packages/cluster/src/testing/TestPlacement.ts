@@ -52,6 +52,7 @@ interface TestNode {
  * ```
  */
 export class TestCluster {
+  /** How long a node that does not renew its lease stays the home of its buckets, in milliseconds. */
   readonly leaseMs: number
   readonly #clock: Clock.Clock
   readonly #table: LeaseTable

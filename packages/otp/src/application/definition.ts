@@ -4,6 +4,7 @@ import type { ExitReason, Pid, System, Timeout } from "../core/index.ts"
 
 /** The definition of an application. */
 export interface Definition {
+  /** The name of the application in the system, and the label of its process. */
   readonly name: string
   /** The applications that must run before this one starts. */
   readonly dependsOn?: ReadonlyArray<Definition>
@@ -51,10 +52,14 @@ export type End =
   | { readonly _tag: "ApplicationEnded"; readonly name: string; readonly reason: ExitReason }
   | { readonly _tag: "Stopped" }
 
-/** The end of a program and the exit status for the host: 0 if it was asked to end, or its application ended
- * `normal`, and everything ended in order. */
+/** The end of a program. */
 export interface Outcome {
+  /**
+   * The exit status for the host: 0 if it was asked to end, or its application ended `normal`, and everything ended in order;
+   * else 1.
+   */
   readonly status: 0 | 1
+  /** What ended the program. */
   readonly end: End
 }
 

@@ -35,28 +35,27 @@ export type ChildType = "supervisor" | "worker"
 /**
  * The start of a child and the rules for it.
  *
- * **Details**
- *
- * `Id` is the id as a literal and `P` the type of the child's pid. `Supervisor.child` uses both to type the children.
- * A plain `ChildSpec` describes any child.
- *
- * **Units and defaults**
- *
- * `restart` is `"permanent"`, `type` `"worker"`, `shutdown` 5000 milliseconds, or `"infinity"` for a supervisor,
- * `significant` false.
- *
- * **Contract**
- *
- * `start` makes a process linked to `parent`. To run no process it returns `"ignore"` or fails with `StartIgnored`;
- * any other failure is a failed start. The supervisor calls it again for every restart.
+ * **Details**: `Id` is the id as a literal and `P` the type of the child's pid. `Supervisor.child` uses both to type the
+ * children. A plain `ChildSpec` describes any child.
  */
 export interface ChildSpec<out Id extends string = string, out P extends Pid = Pid> {
+  /** The id of the child, of which the supervisor has one. */
   readonly id: Id
+  /**
+   * Makes a process linked to `parent`; called again for every restart. To run no process it returns `"ignore"` or fails with
+   * `StartIgnored`; any other failure is a failed start.
+   */
   readonly start: (parent: Pid) => P | "ignore" | Promise<P | "ignore">
+  /**
+   * When the child is restarted: always (`"permanent"`), unless it ended normally (`"transient"`), or never (`"temporary"`).
+   * Default: `"permanent"`.
+   */
   readonly restart?: Restart
+  /** How long the child may take to end before it is killed. Default: 5000 milliseconds, or `"infinity"` for a supervisor. */
   readonly shutdown?: Shutdown
+  /** Whether the child is a supervisor. Default: `"worker"`. */
   readonly type?: ChildType
-  /** When it ends by itself, the supervisor may end too, see `autoShutdown`. */
+  /** Whether the supervisor may end when the child ends by itself, see `autoShutdown`. Default: false. */
   readonly significant?: boolean
 }
 

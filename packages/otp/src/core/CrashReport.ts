@@ -11,41 +11,39 @@ import { summary, traceOf } from "./valueSummary.ts"
 import type { Pid } from "./Pid.ts"
 
 /**
- * An unexpected end of a process, or a fault it survived.
+ * An unexpected end of a process, or a fault it survived. The texts are cut to a few hundred characters.
  *
- * **Details**
- *
- * - `ended`: whether the process is dead. It is alive after a fault in a timer or a subscriber, and while a supervisor
- *   reports why it gives up.
- * - `reason`: the exit reason, verbatim.
- * - `message`: the process and the reason, in one line.
- * - `handling`: the message that the process was handling, in one line. For a process that is one function, the last
- *   message it received.
- * - `state`: the state of a server, machine or supervisor, in one line.
- * - `queueLength`: the number of messages left in the mailbox.
- * - `parent`, `links`: the process that started it, and the processes that get its exit signal.
- *
- * **Units and defaults**
- *
- * `at` is milliseconds on the system's clock. The texts are cut to a few hundred characters.
- *
- * **Gotchas**
- *
- * `handling` and `state` show data of the process: protect a report like that data.
+ * **Gotchas**: `handling` and `state` show data of the process: protect a report like that data.
  */
 export interface CrashReport {
+  /** The process that crashed. */
   readonly pid: Pid
+  /** Its displayed name. */
   readonly label: string
+  /** Its registered name; `undefined` without one. */
   readonly name: string | undefined
+  /** `process`, `server`, `machine`, `supervisor`, … */
   readonly kind: string
+  /**
+   * Whether the process is dead. It is alive after a fault in a timer or a subscriber, and while a supervisor reports why it
+   * gives up.
+   */
   readonly ended: boolean
+  /** The exit reason, verbatim. */
   readonly reason: ExitReason
+  /** The process and the reason, in one line. */
   readonly message: string
+  /** The message that the process was handling, in one line. For a process that is one function, the last message it received. */
   readonly handling: string | undefined
+  /** The state of a server, machine or supervisor, in one line. */
   readonly state: string | undefined
+  /** The number of messages left in the mailbox. */
   readonly queueLength: number
+  /** The process that started it. */
   readonly parent: Pid | undefined
+  /** The processes that get its exit signal. */
   readonly links: ReadonlyArray<Pid>
+  /** The time of the crash, in milliseconds on the system's clock. */
   readonly at: number
 }
 

@@ -25,12 +25,14 @@ export type ExitReason = unknown
 /** An orderly end that carries a value. */
 export interface Shutdown {
   readonly _tag: "Shutdown"
+  /** What the process ended with. */
   readonly value: unknown
 }
 
 /** The end of a process that threw a value that is not an `Error`. */
 export interface NoCatch {
   readonly _tag: "NoCatch"
+  /** The thrown value, which is no error. */
   readonly value: unknown
 }
 

@@ -11,21 +11,25 @@ export interface Exit {
   readonly _tag: "Exit"
   /** The process that ended or sent the signal. */
   readonly from: Pid
+  /** Why it ended, or the reason of the signal. */
   readonly reason: ExitReason
 }
 
 /** A monitor, until it fires or is removed. */
 export interface MonitorRef {
   readonly _tag: "MonitorRef"
+  /** A number of its own in the system. */
   readonly id: number
 }
 
 /** The end of a monitored process. */
 export interface Down {
   readonly _tag: "Down"
+  /** The monitor that notices the end. */
   readonly ref: MonitorRef
   /** The monitored process, or the name that was monitored. */
   readonly pid: Pid | Name
+  /** Why the process ended; `noproc` if there was none. */
   readonly reason: ExitReason
 }
 

@@ -5,7 +5,9 @@ import type { Clock } from "../time/index.ts"
 
 /** A set of processes. Made by `make`, ended by `stop`. */
 export interface System {
+  /** The name in reports and telemetry. */
   readonly name: string
+  /** The clock of timers, timeouts and dates. */
   readonly clock: Clock
   /** The seed of the random numbers; `undefined` when they come from the host. */
   readonly seed: number | undefined

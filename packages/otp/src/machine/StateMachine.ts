@@ -281,8 +281,11 @@ export const hostOf = (system: AnyActorSystem): Pid<unknown> | undefined => host
 
 /** The arguments of the function that makes an actor's effect or stream. */
 export interface ActorArgs<I> {
+  /** What the chart passes to the actor. */
   readonly input: I
+  /** The reference of the actor, as in XState. */
   readonly self: AnyActorRef
+  /** The actor system, as in XState. */
   readonly system: AnyActorSystem
   /** The process that runs the actor, if any. */
   readonly host: Pid<unknown> | undefined

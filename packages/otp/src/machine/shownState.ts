@@ -4,9 +4,11 @@ import { ActorProcess } from "./actorProcess.ts"
 import { ChartProcess } from "./host/index.ts"
 import type { Cell } from "../kernel/index.ts"
 
-/** A machine, by the id in its definition, and its state value: a name, or names nested by region. */
+/** The machine of a process, and its states. */
 export interface Chart {
+  /** The id in the definition of the machine. */
   readonly machine: string
+  /** The state value: a name, or names nested by region. */
   readonly value: unknown
 }
 

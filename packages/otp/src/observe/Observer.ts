@@ -17,57 +17,54 @@ import { sharesOf } from "./treePruning.ts"
 
 export type { Chart } from "../machine/index.ts"
 
-/**
- * The properties of one process.
- *
- * **Details**
- *
- * - `name`: its registered name.
- * - `kind`: `process`, `task`, `machine`, `actor` for another actor below a machine, `server`, `supervisor`, `registry`,
- *   `application`.
- * - `status`: `running` in its turn, `queued` before it, `busy` with a promise or an effect, `suspended` by `Sys`, else
- *   `idle`.
- * - `queueLength`: messages that wait.
- * - `restarts`: the number of restarts by a supervisor.
- * - `memory`: an estimate in bytes of its state and its messages, from a sample of both. Shared values count for each
- *   process. The memory of promises, fibers and closures does not count.
- */
+/** The properties of one process. */
 export interface Look {
+  /** The process. */
   readonly pid: Pid
+  /** Its displayed name. */
   readonly label: string
+  /** Its registered name; `undefined` without one. */
   readonly name: string | undefined
+  /**
+   * `process`, `task`, `machine`, `actor` for another actor below a machine, `server`, `supervisor`, `registry`, `application`.
+   */
   readonly kind: string
+  /** `running` in its turn, `queued` before it, `busy` with a promise or an effect, `suspended` by `Sys`, else `idle`. */
   readonly status: "idle" | "queued" | "running" | "busy" | "suspended"
+  /** The number of messages that wait. */
   readonly queueLength: number
+  /**
+   * An estimate in bytes of its state and its messages, from a sample of both. Shared values count for each process. The memory
+   * of promises, fibers and closures does not count.
+   */
   readonly memory: number
+  /** The number of its restarts by a supervisor. */
   readonly restarts?: number
 }
 
-/** One process and the processes it spawned; `hidden` is the number of its descendants that are left out at this node. */
+/** One process and the processes it spawned. */
 export interface Node extends Look {
+  /** The processes that it spawned. */
   readonly children: ReadonlyArray<Node>
+  /** The number of its descendants that are left out at this node. */
   readonly hidden?: number
 }
 
-/**
- * The details of one process.
- *
- * **Details**
- *
- * - `mailbox`: the waiting messages, the oldest 50 of them, each in one line.
- * - `state`: the state of a server, machine or supervisor, in one line.
- * - `links`, `monitors`: the linked processes, and the processes that it monitors; at most 100 of each.
- * - `chart`: for a machine, its id and its current states.
- *
- * If the process is `sensitive`, the mailbox, the state and the chart are withheld.
- */
+/** The details of one process. If the process is `sensitive`, the mailbox, the state and the chart are withheld. */
 export interface Inspection extends Look {
+  /** The process that started it. */
   readonly parent: Pid | undefined
+  /** Whether exit signals are messages. */
   readonly trapExit: boolean
+  /** The waiting messages, the oldest 50 of them, each in one line. */
   readonly mailbox: ReadonlyArray<string>
+  /** The state of a server, machine or supervisor, in one line. */
   readonly state: string | undefined
+  /** The linked processes, at most 100. */
   readonly links: ReadonlyArray<Pid>
+  /** The processes that it monitors, at most 100. */
   readonly monitors: ReadonlyArray<Pid>
+  /** For a machine, its id and its current states. */
   readonly chart: Chart | undefined
 }
 
@@ -77,10 +74,13 @@ export interface TreeOptions {
   readonly maxProcesses?: number | undefined
 }
 
-/** The counts of a system: living processes now; crashes and restarts by supervisors since it was made. */
+/** The counts of a system. */
 export interface Counts {
+  /** The living processes, now. */
   readonly processes: number
+  /** The crashes since the system was made. */
   readonly crashes: number
+  /** The restarts by supervisors since the system was made. */
   readonly restarts: number
 }
 

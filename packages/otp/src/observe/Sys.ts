@@ -135,16 +135,27 @@ export const resume = (target: Pid | Name, options: Options = {}): Promise<void>
 
 /** The status of a process. */
 export interface Status {
+  /** The process. */
   readonly pid: Pid
+  /** Its displayed name. */
   readonly label: string
+  /** Its registered name; `undefined` without one. */
   readonly name: string | undefined
+  /** `process`, `server`, `machine`, `supervisor`, … */
   readonly kind: string
+  /** Whether it handles messages, or is suspended. */
   readonly status: "running" | "suspended"
+  /** The process that started it. */
   readonly parent: Pid | undefined
+  /** Whether exit signals are messages. */
   readonly trapExit: boolean
+  /** The number of unread messages. */
   readonly queueLength: number
+  /** The processes that are linked to it. */
   readonly links: ReadonlyArray<Pid>
+  /** Its state itself. */
   readonly state: unknown
+  /** The counts of the process; `undefined` while its statistics are off. */
   readonly statistics: Statistics | undefined
 }
 

@@ -548,12 +548,19 @@ export const abortSignal = (self: Pid): AbortSignal => abortSignalOf(cellOf(self
 
 /** Information about a living process. */
 export interface Info {
+  /** The displayed name. */
   readonly label: string
+  /** The registered name; `undefined` without one. */
   readonly name: string | undefined
+  /** The process that started it. */
   readonly parent: Pid | undefined
+  /** Whether exit signals are messages. */
   readonly trapExit: boolean
+  /** The number of unread messages. */
   readonly queueLength: number
+  /** The processes that are linked to it. */
   readonly links: ReadonlyArray<Pid>
+  /** `running` in its turn, `queued` before it, `busy` with a promise or an effect, else `idle`. */
   readonly status: "idle" | "queued" | "running" | "busy"
 }
 

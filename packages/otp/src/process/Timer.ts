@@ -20,7 +20,9 @@ export interface TimerRef {
 /** The message of a timer made by `start`. */
 export interface TimeoutMessage<A = unknown> {
   readonly _tag: "Timeout"
+  /** The timer that is over. */
   readonly ref: TimerRef
+  /** What the timer was started with. */
   readonly message: A
 }
 

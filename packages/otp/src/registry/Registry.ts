@@ -68,19 +68,17 @@ export interface Registry<in out K = unknown, in out V = unknown, in out P exten
 export type { Keys } from "./registryTable.ts"
 export type { Via } from "../server/index.ts"
 
-/**
- * The message to a listener: an entry was added or removed.
- *
- * **Details**
- *
- * - `"Register"`: an entry was added.
- * - `"Unregister"`: an entry was removed, or its process died.
- */
+/** The message to a listener: an entry was added or removed. */
 export interface Change {
+  /** `"Register"`: an entry was added. `"Unregister"`: an entry was removed, or its process died. */
   readonly _tag: "Register" | "Unregister"
+  /** The registry of the entry. */
   readonly registry: Pid
+  /** The key of the entry. */
   readonly key: unknown
+  /** The process of the entry. */
   readonly pid: Pid<unknown>
+  /** The value of the entry. */
   readonly value: unknown
 }
 
@@ -151,7 +149,9 @@ export type Registered<P extends Pid = Pid<unknown>> = { readonly ok: true } | {
 
 /** A process under a key, and its value. */
 export interface Entry<out V = unknown, out P extends Pid = Pid<unknown>> {
+  /** The registered process. */
   readonly pid: P
+  /** What it was registered with. */
   readonly value: V
 }
 
@@ -311,6 +311,7 @@ export const countMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown
 
 /** A process that is registered under `key`, and its value. */
 export interface KeyedEntry<out K = unknown, out V = unknown, out P extends Pid = Pid<unknown>> extends Entry<V, P> {
+  /** The key that the process is registered under. */
   readonly key: K
 }
 

@@ -103,12 +103,14 @@ declare const reply_: unique symbol
 /** What `init` returns: the first state of the server, or that it does not start. */
 export interface InitResult<out S> {
   readonly [state_]?: S
+  /** Which result it is. */
   readonly kind: "ok" | "ignore" | "stop"
 }
 
 /** The result of `handleCast`, `handleInfo` and `handleContinue`. */
 export interface NoReply<out S> {
   readonly [state_]?: S
+  /** Which result it is. */
   readonly kind: "noreply" | "stop"
 }
 
@@ -116,7 +118,9 @@ export interface NoReply<out S> {
 export interface CallResult<out S, out R> {
   readonly [state_]?: S
   readonly [reply_]?: () => R
+  /** The reply, if there is one. */
   readonly value: R | undefined
+  /** Which result it is. */
   readonly kind: "reply" | "noreply" | "stop" | "stopReply"
 }
 

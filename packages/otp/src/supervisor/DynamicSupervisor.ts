@@ -48,14 +48,14 @@ export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends
 
 export type { ChildInfo } from "./supervisorServer.ts"
 
-/**
- * The spec of a dynamic child: it needs no id, and its `start` receives the supervisor's `extraArguments`.
- */
+/** The start of a child of a dynamic supervisor, and the rules for it. */
 export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends ReadonlyArray<unknown> = []> extends Omit<
   ChildSpec,
   "id" | "significant" | "start"
 > {
+  /** The id in `whichChildren` and reports. Default: `"undefined"`. */
   readonly id?: string
+  /** As in a child spec; the `extraArguments` of the supervisor follow `parent`. */
   readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec<string, P>["start"]>
 }
 

@@ -64,7 +64,9 @@ export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid, OfKin
  * As in `ChildSpec`. A partition is never temporary, because its keys would then have no process.
  */
 export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "shutdown" | "type"> {
+  /** As in a child spec, with the number of the partition. */
   readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec<string, P>["start"]>
+  /** When the child is restarted. Default: `"permanent"`. */
   readonly restart?: "permanent" | "transient"
 }
 
@@ -78,7 +80,9 @@ export interface Options<out P extends Pid = Pid> extends Omit<Supervisor.Option
 
 /** A partition: its process, `"restarting"` between two attempts, or none. */
 export interface PartitionInfo<out P extends Pid = Pid> extends Pick<Supervisor.ChildInfo, "type"> {
+  /** The number of the partition, from 0. */
   readonly partition: number
+  /** The process, or `"restarting"` between two attempts. */
   readonly pid: P | "restarting" | undefined
 }
 

@@ -36,16 +36,23 @@ export interface Plan {
 
 /** A child in the list of `whichChildren`: its process, `"restarting"` between two attempts, or none. */
 export interface ChildInfo<out P extends Pid = Pid> {
+  /** The id of its spec. */
   readonly id: string
+  /** The process, or `"restarting"` between two attempts; `undefined` while there is none. */
   readonly pid: P | "restarting" | undefined
+  /** Whether the child is a supervisor. */
   readonly type: "supervisor" | "worker"
 }
 
 /** The numbers of a supervisor's children: specs, and among them the running ones, supervisors and workers. */
 export interface ChildCounts {
+  /** The specs, whether their children run or not. */
   readonly specs: number
+  /** The children that run. */
   readonly active: number
+  /** The specs of supervisors. */
   readonly supervisors: number
+  /** The specs of other children. */
   readonly workers: number
 }
 

@@ -20,33 +20,28 @@ import type { KernelLog } from "../kernel/index.ts"
 /**
  * A fault that no caller and no handler gets.
  *
- * **Details**
- *
- * - `message`: the fault in one line, with the first line of the user's code in its stack.
- * - `error`: what was thrown, or the exit reason; `undefined` for the number of omitted reports.
- * - `attributes`: the process (`process`, `pid`, `kind`), or what the reporting library adds, such as the `id` that a client got.
- * - `crash`: the crash report of a process.
- *
- * **Units and defaults**
- *
- * `at` is milliseconds on the system's clock. `message` has at most 600 characters.
- *
- * **Gotchas**
- *
- * `crash` shows data of the process: protect it like that data.
+ * **Gotchas**: `crash` shows data of the process: protect it like that data.
  */
 export interface Report {
+  /** The fault in one line of at most 600 characters, with the first line of the user's code in its stack. */
   readonly message: string
+  /** What was thrown, or the exit reason; `undefined` for the number of omitted reports. */
   readonly error: unknown
+  /** The time, in milliseconds on the system's clock. */
   readonly at: number
+  /** The process (`process`, `pid`, `kind`), or what the reporting library adds, such as the `id` that a client got. */
   readonly attributes: Readonly<Record<string, string | number>>
+  /** The crash report of a process. */
   readonly crash?: CrashReport
 }
 
 /** A fault, for the log: what failed, its error, and the attributes of its report. */
 export interface Fault {
+  /** What failed, as `onEscalate`. */
   readonly subject: string
+  /** What was thrown, or why it failed. */
   readonly error: unknown
+  /** Where it happened: names, ids and numbers. Default: none. */
   readonly attributes?: Readonly<Record<string, string | number>>
 }
 

@@ -63,7 +63,9 @@ export type { Outcome, TaskReply } from "./taskHandle.ts"
 
 /** A task and the reference in its messages. */
 export interface Task<out A> {
+  /** The process of the task. */
   readonly pid: Pid
+  /** The process that started the task, and gets its reply. */
   readonly owner: Pid
   /** Part of the reply, `TaskReply`, and of the `Down` that follows it. */
   readonly ref: MonitorRef

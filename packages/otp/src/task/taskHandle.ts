@@ -16,7 +16,9 @@ import { Monitor, receiveWithin } from "../process/index.ts"
 /** The reply of a task that was not awaited, as a message in its owner's mailbox. */
 export class TaskReply<A> {
   readonly _tag = "TaskReply"
+  /** The reference of the task. */
   readonly ref: MonitorRef
+  /** What the task returned. */
   readonly value: A
   constructor(ref: MonitorRef, value: A) {
     this.ref = ref

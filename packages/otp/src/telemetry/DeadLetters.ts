@@ -22,21 +22,14 @@ import type { System } from "../core/index.ts"
 import { deadLetterLogOf } from "./deadLetterLog.ts"
 import type { DroppedMessage } from "./Events.ts"
 
-/**
- * A dead letter.
- *
- * **Details**
- *
- * `kind` is the cause:
- *
- * - `"dead"`: its process was dead, the name of a cast was not registered, or its alias was closed.
- * - `"unexpected"`: a server without `handleInfo` got a message other than a call or a cast, or a machine got a message
- *   that is not an event.
- *
- * `at` is milliseconds on the system's clock. Messages left in the mailbox of a process that died are not included.
- */
+/** A dead letter. Messages left in the mailbox of a process that died are not included. */
 export interface DeadLetter extends DroppedMessage {
+  /**
+   * `"dead"`: its process was dead, the name of a cast was not registered, or its alias was closed. `"unexpected"`: a server
+   * without `handleInfo` got a message other than a call or a cast, or a machine got a message that is not an event.
+   */
   readonly kind: "dead" | "unexpected"
+  /** The time, in milliseconds on the system's clock. */
   readonly at: number
 }
 

@@ -29,7 +29,9 @@ export const isSelected = (selector: Selector, name: string): boolean =>
 
 /** The process of an event. */
 export interface Subject {
+  /** The process. */
   readonly pid: Pid
+  /** Its displayed name. */
   readonly label: string
   /** The kind shown by the observer: `process`, `server`, `machine`, `supervisor`, … */
   readonly kind: string

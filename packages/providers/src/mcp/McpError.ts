@@ -18,13 +18,14 @@ const advice: Readonly<Record<McpErrorReason, string>> = {
 }
 
 /**
- * An MCP server cannot be used: the rejection of a start, or the exit reason of the server's process.
- *
- * **Details**: `server` is its name; the message ends with the last text of the server's standard error.
+ * An MCP server cannot be used: the rejection of a start, or the exit reason of the server's process. The message ends with the
+ * last text of the server's standard error.
  */
 export class McpError extends Error {
   readonly _tag = "McpError"
+  /** What failed. */
   readonly reason: McpErrorReason
+  /** The name of the server. */
   readonly server: string
 
   constructor(

@@ -42,19 +42,23 @@ export interface McpOptions {
 /**
  * An MCP server.
  *
- * **Details**: `tools` are those of the last listing. They stay usable when the server's process is restarted; while it is
- * down their calls fail with an error. `pid` is the process that hosts the connection, once there is one. `childSpec` puts
- * the server under a supervisor, as a permanent child.
- *
- * A tool that the server marks with `readOnlyHint` reads, any other writes. The mark is not verified.
- *
- * **Gotchas**: `stop` ends the process with `shutdown`; a supervisor then restarts a permanent child. Terminate the child
- * by the supervisor instead.
+ * **Details**: a tool that the server marks with `readOnlyHint` reads, any other writes. The mark is not verified.
  */
 export interface McpServer {
+  /** The name in labels and errors. */
   readonly name: string
+  /**
+   * Those of the last listing. They stay usable when the server's process is restarted; while it is down their calls fail with an
+   * error.
+   */
   readonly tools: ReadonlyArray<Tool.Tool>
+  /** The process that hosts the connection, once there is one. */
   readonly pid: Pid | undefined
+  /** Puts the server under a supervisor, as a permanent child. */
   readonly childSpec: ChildSpec.ChildSpec
+  /**
+   * Ends the process with `shutdown`. A supervisor then restarts a permanent child: terminate the child by the supervisor
+   * instead.
+   */
   readonly stop: () => Promise<void>
 }

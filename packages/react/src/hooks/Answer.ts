@@ -18,16 +18,13 @@ interface AnswerFinding {
   readonly reason: string
 }
 
-/**
- * The answer of a chat.
- *
- * - `partial`: the answer so far, which nothing has validated
- * - `object`: the answer, once the reply is complete and fits the schema
- * - `findings`: why the reply does not fit; empty if it does, or is not complete
- */
+/** The answer of a chat in the form of a schema. */
 export interface Answer<A> {
+  /** The answer so far, which nothing has validated. */
   readonly partial: ReturnType<typeof StructuredOutput.partial<A>>["value"]
+  /** The answer, once the reply is complete and fits the schema. */
   readonly object: A | undefined
+  /** Why the reply does not fit; empty if it does, or is not complete. */
   readonly findings: ReadonlyArray<AnswerFinding>
 }
 

@@ -26,14 +26,11 @@ export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "sub
   readonly answer: (answer: string) => Promise<void>
 }
 
-/**
- * A chat, and its actions.
- *
- * - `connection`: whether the connection to the chat is open
- * - `connectionError`: the reason why it is not
- */
+/** A chat, and its actions. */
 export interface Conversation extends ChatView.ChatView, ConversationVerbs {
+  /** Whether the connection to the chat is open. */
   readonly connection: ChatLink.LinkStatus
+  /** Why the connection is not open. */
   readonly connectionError: Error | undefined
 }
 

@@ -15,22 +15,19 @@ export interface ConversationsOptions extends Omit<Store.ListOptions, "after"> {
   readonly link?: ChatLink.TroupeLink | undefined
 }
 
-/**
- * The stored chats, the most recently written first.
- *
- * - `chats`: the pages so far
- * - `loading`: whether a request is pending
- * - `error`: why the last request failed
- * - `refresh`: loads the list again, from the first page
- * - `more`: loads the next page; `undefined` when there is none
- * - `remove`: deletes a chat
- */
+/** The stored chats, the most recently written first. */
 export interface Conversations {
+  /** The pages so far. */
   readonly chats: Store.ChatList["chats"]
+  /** Whether a request is pending. */
   readonly loading: boolean
+  /** Why the last request failed. */
   readonly error: Error | undefined
+  /** Loads the list again, from the first page. */
   readonly refresh: () => Promise<void>
+  /** Loads the next page; `undefined` when there is none. */
   readonly more: (() => Promise<void>) | undefined
+  /** Deletes a chat. */
   readonly remove: (id: string) => Promise<void>
 }
 

@@ -9,16 +9,13 @@ import { useMemo } from "react"
 import { useTroupe } from "./Provider.ts"
 import { useSnapshot } from "./Snapshot.ts"
 
-/**
- * The observer's data.
- *
- * - `tree`: the live processes; `undefined` until they are known
- * - `kill`: kills a process; its supervisor then acts on the exit
- * - `observer`: the whole observer: `useProcess` and `useTimeline` show one process, and one chat's turns
- */
+/** The observer's data. */
 export interface Observed {
+  /** The live processes; `undefined` until they are known. */
   readonly tree: Observation.Observed | undefined
+  /** Kills a process; its supervisor then acts on the exit. */
   readonly kill: (id: string) => Promise<void>
+  /** The whole observer: `useProcess` and `useTimeline` show one process, and one chat's turns. */
   readonly observer: ChatLink.ObserverLink
 }
 

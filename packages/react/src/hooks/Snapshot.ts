@@ -13,13 +13,17 @@ import { type Paced, pacedOf, type Source } from "./paced.ts"
 
 /** A source of snapshots: the `LocalChatRef` of a chat, or an actor of XState. */
 export interface HasSnapshot<S> {
+  /** Returns the present snapshot. */
   readonly getSnapshot: () => S
+  /** Calls `changed` with each new snapshot, until `unsubscribe` is called. */
   readonly subscribe: (changed: (snapshot: S) => void) => { readonly unsubscribe: () => void }
 }
 
 /** A source of states: a link to a chat, or a part of the observer. */
 export interface HasState<S> {
+  /** Returns the present state, the same object until it changes. */
   readonly getState: () => S
+  /** Calls `changed` after each change; the returned function ends this. */
   readonly subscribe: (changed: () => void) => () => void
 }
 

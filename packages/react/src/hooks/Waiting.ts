@@ -25,22 +25,21 @@ export interface WaitingOptions extends Omit<Store.Lists.WaitOptions, "after"> {
   readonly clock?: Clock.Clock | undefined
 }
 
-/**
- * What the chats wait for, the oldest first.
- *
- * - `waits`: the pages so far
- * - `loading`, `error`: whether a request is pending, and why the last one failed
- * - `refresh`: reads the list again; `more` loads the next page, `undefined` when there is none
- * - `approve`: decides about the call of a wait, of the kind `approval` or `unknown_outcome`
- * - `answer`: answers a question, or gives the result of a call that waits for one
- */
+/** What the chats wait for, the oldest first. */
 export interface Waiting {
+  /** The pages so far. */
   readonly waits: ReadonlyArray<Store.Lists.Wait>
+  /** Whether a request is pending. */
   readonly loading: boolean
+  /** Why the last request failed. */
   readonly error: Error | undefined
+  /** Loads the list again, from the first page. */
   readonly refresh: () => Promise<void>
+  /** Loads the next page; `undefined` when there is none. */
   readonly more: (() => Promise<void>) | undefined
+  /** Decides about the call of a wait, of the kind `approval` or `unknown_outcome`. */
   readonly approve: (wait: Store.Lists.Wait, decision: Decision) => Promise<void>
+  /** Answers a question, or gives the result of a call that waits for one. */
   readonly answer: (wait: Store.Lists.Wait, answer: string) => Promise<void>
 }
 

@@ -5,12 +5,12 @@
  */
 
 /**
- * The server was not reached, or its answer is not one of this server's. Whether the request was processed is not known.
- *
- * **Details**: `status` is that of the answer, if there was one. Sending a message again under the same `id` is safe.
+ * The server was not reached, or its answer is not one of this server's. Whether the request was processed is not known. Sending
+ * a message again under the same `id` is safe.
  */
 export class ConnectionError extends Error {
   readonly _tag = "ConnectionError"
+  /** The status of the answer, if there was one. */
   readonly status: number | undefined
 
   constructor(message: string, fields: { readonly status?: number | undefined; readonly cause?: unknown } = {}) {

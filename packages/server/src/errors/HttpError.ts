@@ -79,14 +79,19 @@ export type ErrorCode = keyof typeof statuses
 
 /** One problem of a value, and its place. */
 export interface Issue {
+  /** The path of the value, of names and indexes. */
   readonly field: ReadonlyArray<string | number>
+  /** What is wrong, and what to send instead. */
   readonly reason: string
 }
 
-/** What was decided about a call before: the type of the decision, its reason, and the outcome of a call that is over. */
+/** What was decided about a call before. */
 export interface DecidedCall {
+  /** The type of the decision. */
   readonly type?: string | undefined
+  /** The reason of the decision. */
   readonly reason?: string | undefined
+  /** The outcome of a call that is over. */
   readonly outcome?: string | undefined
 }
 
@@ -98,6 +103,7 @@ export interface HttpErrorFields {
   readonly retryAfterMs?: number | undefined
   /** The id of an unexpected error, which `onError` got too. */
   readonly id?: string | undefined
+  /** The error that led to this one. */
   readonly cause?: unknown
   /** Headers that are sent with the error. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -107,6 +113,7 @@ export interface HttpErrorFields {
 
 /** The JSON form of a refusal: `{ "error": { "code", "message", … } }`. */
 export interface ErrorBody {
+  /** The code, a text that says what to do, and the optional fields of an `HttpError`. */
   readonly error: {
     readonly code: ErrorCode
     readonly message: string
@@ -125,12 +132,19 @@ export interface ErrorBody {
  */
 export class HttpError extends Error {
   readonly _tag = "HttpError"
+  /** What failed, for programs. */
   readonly code: ErrorCode
+  /** The status of the answer, from 400. */
   readonly status: number
+  /** The problems of the body, the parameters or the options. */
   readonly issues: ReadonlyArray<Issue> | undefined
+  /** The milliseconds after which a retry makes sense. */
   readonly retryAfterMs: number | undefined
+  /** The id of an unexpected error, which `onError` got too. */
   readonly id: string | undefined
+  /** Headers that are sent with the error. */
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** What was decided before, for a decision that came second. */
   readonly decided: DecidedCall | undefined
 
   constructor(code: ErrorCode, message: string, fields: HttpErrorFields = {}) {

@@ -37,7 +37,9 @@ export interface FrameStreamOptions {
 
 /** The callbacks of a socket's request. They are reused for each piece, so that a piece makes no promise. */
 export interface Question {
+  /** Called with the next piece; `undefined` at the end. */
   readonly resolve: (piece: string | Uint8Array | undefined) => void
+  /** Called with the error of the stream. */
   readonly reject: (error: unknown) => void
 }
 

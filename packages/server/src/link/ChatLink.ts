@@ -34,8 +34,11 @@ export type LinkStatus = "connecting" | "open" | "reconnecting" | "closed"
 
 /** The state of a chat. The same object until something changes. */
 export interface LinkState {
+  /** The view of the chat. */
   readonly view: ChatView.ChatView
+  /** Whether the connection to the chat is open. */
   readonly status: LinkStatus
+  /** Why the connection is not open. */
   readonly error: Error | undefined
 }
 
@@ -46,16 +49,22 @@ export interface LinkState {
  * resolves when the chat has accepted it (not when its turn is over), and rejects with a typed error.
  */
 export interface ChatLink extends Verbs {
+  /** The id of the conversation. */
   readonly id: string
+  /** Returns the state of the chat, the same object until something changes. */
   readonly getState: () => LinkState
+  /** Calls `changed` after each change of the state; the returned function ends this. */
   readonly subscribe: (changed: () => void) => () => void
+  /** Sends a message; it runs a turn, or joins one as `whenBusy` says. */
   readonly send: (input: string, options?: SayOptions) => Promise<void>
+  /** Returns entries of the conversation after the number `after`, the oldest first, at most `limit`, 50 by default. */
   readonly history: (options?: {
     readonly after?: number
     readonly limit?: number
   }) => Promise<ReadonlyArray<Store.Commit>>
   /** Returns the id of the new chat. */
   readonly fork: (options?: { readonly at?: number; readonly id?: string }) => Promise<string>
+  /** Sets the conversation back to an earlier entry. */
   readonly rewind: (seq: number) => Promise<void>
 }
 
@@ -65,22 +74,25 @@ export type Watched<A> = Observation.Watched<A>
 /**
  * A node of a cluster.
  *
- * - `node`: its address for other nodes
- * - `role`: a `gateway` is the home of no conversation
- * - `state`: `draining` while it hands its conversations over; `silent` when it gives no answer; `gone` when it has left the
- *   cluster, or its lease has ended
- * - `buckets`, `epoch`, `chats`: how many buckets it holds, their highest epoch, and how many chats are live there
- * - `hasChat`: whether it is the home of the chat of the list
- *
  * **Details**: of a `silent` or `gone` node the figures are the last known ones. Without any, the fields are missing.
  */
 export interface NodeStatus {
+  /** Its address for other nodes. */
   readonly node: string
+  /**
+   * `draining` while it hands its conversations over; `silent` when it gives no answer; `gone` when it has left the cluster, or
+   * its lease has ended.
+   */
   readonly state: "alive" | "draining" | "silent" | "gone"
+  /** A `gateway` is the home of no conversation. */
   readonly role?: "home" | "gateway" | undefined
+  /** How many buckets it holds. */
   readonly buckets?: number | undefined
+  /** The highest epoch of its buckets. */
   readonly epoch?: number | undefined
+  /** How many chats are live there. */
   readonly chats?: number | undefined
+  /** Whether it is the home of the chat of the list. */
   readonly hasChat?: boolean | undefined
 }
 
@@ -102,9 +114,12 @@ export interface ObserverLink extends Observation.Observation {
 export interface TroupeLink {
   /** Returns the same link for the same id. */
   readonly chat: (id: string) => ChatLink
+  /** Returns a page of the stored conversations, last written first. */
   readonly list: (options?: Store.ListOptions) => Promise<Store.ChatList>
   /** What the chats wait for; behind a server `owner` is a prefix among the owner's ids. */
   readonly waiting: (options?: Store.Lists.WaitOptions) => Promise<Store.Lists.WaitList>
+  /** Deletes a conversation. */
   readonly remove: (id: string) => Promise<void>
+  /** The process tree, the processes and the timelines. */
   readonly observer: ObserverLink
 }

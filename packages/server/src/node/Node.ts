@@ -35,7 +35,9 @@ export { answered, toNode, type NodeHandler, type ToNodeOptions } from "./toNode
 
 /** A server that listens. */
 export interface Listening {
+  /** The number that the host chose, if the options have none. */
   readonly port: number
+  /** The URL of the server, without a path. */
   readonly url: string
   /** Closes it gracefully, with the server behind it. Every call resolves when it is closed. */
   readonly close: () => Promise<void>

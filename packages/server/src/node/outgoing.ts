@@ -13,7 +13,9 @@ import { pieceBytes, type Pieces, type Question, streamOf } from "../http/index.
 
 /** How long a client may take nothing. */
 export interface Patience {
+  /** The milliseconds after which the client is disconnected. */
   readonly stallMs: number
+  /** The clock of `stallMs`. */
   readonly clock: Clock.Clock
 }
 

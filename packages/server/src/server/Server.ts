@@ -57,9 +57,11 @@ export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./se
 export type { May } from "../access/index.ts"
 export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "../http/index.ts"
 
-/** A request handler. `close` ends its open streams and runs. */
+/** A request handler. */
 export interface Server {
+  /** Answers a request. */
   readonly fetch: (request: Request) => Promise<Response>
+  /** Ends its open streams and runs, and resolves when they have ended. */
   readonly close: () => Promise<void>
   /** The `hosts` of the options. */
   readonly hosts: ReadonlyArray<string> | undefined

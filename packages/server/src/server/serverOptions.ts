@@ -142,19 +142,17 @@ export const checkServerOptions = (options: ServerOptions): void => {
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-/**
- * The authenticated owner, and what the owner may do with its conversations.
- *
- * **Units and defaults**: `owner` is text of 1 to 256 characters without control characters; any other is refused with
- * `invalid_owner`. For `may` see {@link May}.
- */
+/** The authenticated owner, and what the owner may do with its conversations. */
 export interface Authorized {
+  /** Text of 1 to 256 characters without control characters; any other is refused with `invalid_owner`. */
   readonly owner: string
+  /** What the owner may do beside chatting. Default: the defaults of {@link May}. */
   readonly may?: May | undefined
 }
 
-/** The caller is refused: `401`, or `403` for a caller without permission. */
+/** The caller is refused. */
 export interface Denied {
+  /** The status of the answer: 401 without a valid identity, 403 without permission. */
   readonly deny: 401 | 403
 }
 
@@ -192,10 +190,13 @@ export interface Limits {
   readonly waitingBytes?: number | undefined
 }
 
-/** An unexpected error: the id that its client got, and its request. */
+/** The request of an unexpected error. */
 export interface Unexpected {
+  /** The id that the client got. */
   readonly id: string
+  /** The method of the request. */
   readonly method: string
+  /** The path of the request. */
   readonly path: string
 }
 

@@ -21,17 +21,15 @@ import type { Call, TurnOptions } from "../http/index.ts"
 import { isRunning, standingOf } from "./chatReply.ts"
 import type { Changes } from "./interleavedChanges.ts"
 
-/**
- * A part with data of the program.
- *
- * - `type`: `data-` and a name that does not begin with `troupe-`
- * - `id`: a later part with this type and id replaces this one
- * - `transient`: the part is not kept; only the present clients get it
- */
+/** A part with data of the program. */
 export interface UiWritten {
+  /** `data-` and a name that does not begin with `troupe-`. */
   readonly type: `data-${string}`
+  /** A later part with this type and id replaces this one. Default: none. */
   readonly id?: string | undefined
+  /** The data, which must have a JSON form. */
   readonly data: unknown
+  /** Whether the part is not kept; only the present clients get it. Default: `false`. */
   readonly transient?: boolean | undefined
 }
 

@@ -43,7 +43,9 @@ export type StoreErrorReason = (typeof reasons)[number]
  */
 export class StoreError extends Error {
   readonly _tag = "StoreError"
+  /** What failed. */
   readonly reason: StoreErrorReason
+  /** The name of the database, without a password. */
   readonly database: string
 
   constructor(reason: StoreErrorReason, database: string, message: string, fields: { readonly cause?: unknown } = {}) {

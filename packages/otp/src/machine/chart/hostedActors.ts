@@ -20,6 +20,7 @@ export interface ActorScope<Env = unknown, Sent extends EventObject = EventObjec
 
 /** A running callback actor. */
 export interface RunningCallback<Received extends EventObject = EventObject> {
+  /** Called with each event that the chart sends to the actor. */
   readonly receive?: (event: Received) => void
   /** Called once, when the actor is stopped. */
   readonly close?: () => void

@@ -8,6 +8,7 @@ import { useLogEntries } from "./logEntries.ts"
 
 /** The props of {@link EventLog}. */
 export interface EventLogProps {
+  /** The chat whose entries are shown. */
   readonly chat: ChatLink
   /** Called with the id of a chat that was forked here. */
   readonly onFork?: ((id: string) => void) | undefined

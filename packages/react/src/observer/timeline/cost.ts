@@ -1,12 +1,13 @@
 /** The cost of tokens. */
 import type { Usage } from "@troupe/chat/messages"
 
-/**
- * The price of a million tokens, in dollars. Without `cachedInput`, tokens read from the provider's cache cost as input.
- */
+/** The price of a million tokens, in dollars. */
 export interface Prices {
+  /** Of the tokens of the prompt. */
   readonly input: number
+  /** Of the tokens of the reply. */
   readonly output: number
+  /** Of the tokens that are read from the provider's cache. Default: that of `input`. */
   readonly cachedInput?: number | undefined
 }
 

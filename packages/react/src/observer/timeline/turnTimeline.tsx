@@ -6,9 +6,11 @@ import { duration, mark, ScrollTable, Surface, useWatched } from "../parts/index
 import { useLiveTime } from "./frameTime.ts"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
 
-/** The props of {@link TurnTimeline}: the chat whose turns it draws. */
+/** The props of {@link TurnTimeline}. */
 export interface TurnTimelineProps {
+  /** The observer that has the timeline. */
   readonly link: ObserverLink
+  /** The id of the chat whose turns are drawn. */
   readonly chat: string
 }
 

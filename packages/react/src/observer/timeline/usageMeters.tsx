@@ -7,6 +7,7 @@ import { compact, count, money, Surface } from "../parts/index.ts"
 export interface UsageMetersProps {
   /** `usage` of the chat's view. */
   readonly usage: Usage.Usage
+  /** The prices of the model. Default: no cost is shown. */
   readonly prices?: Prices | undefined
 }
 

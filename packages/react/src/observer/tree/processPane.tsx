@@ -7,6 +7,7 @@ import { nodesOf } from "./treeRows.ts"
 
 /** The props of {@link ProcessPane}. */
 export interface ProcessPaneProps {
+  /** The observer that has the process. */
   readonly link: ObserverLink
   /** Its pid. */
   readonly id: string

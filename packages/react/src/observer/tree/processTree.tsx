@@ -15,9 +15,11 @@ import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
 
 /** The props of {@link ProcessTree}. */
 export interface ProcessTreeProps {
+  /** The observer that has the processes. */
   readonly link: ObserverLink
   /** The selected pid. */
   readonly selected?: string | undefined
+  /** Called with the pid of a process that is clicked. */
   readonly onSelect?: ((id: string) => void) | undefined
   /** A pid to highlight: a restarted process. */
   readonly highlighted?: string | undefined

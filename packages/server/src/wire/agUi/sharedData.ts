@@ -3,28 +3,31 @@ import type { SharedState } from "./sharedState.ts"
 
 /** A value that a client provides, and what it is. */
 export interface ContextEntry {
+  /** What the value is. */
   readonly description: string
+  /** The value, as a text. */
   readonly value: string
 }
 
 /**
  * The data that a client sent with a run, and the state that it shares.
  *
- * - `state`: the present state; `undefined` if there is none
- * - `context`: the entries of the run's `context`
- * - `forwardedProps`: the `forwardedProps` of the run, which the model does not get
- * - `setState`: sets the state. The clients that read the conversation get the change, as `STATE_SNAPSHOT` or `STATE_DELTA`
- *
- * **Errors**: `setState` throws a `ValidationError` (`invalid_options`) for a state without a JSON form, or with more
- * characters than a message may have.
- *
- * **Gotchas**: the values are the client's. Check them before you use them for a decision. A tool of
- * `@troupe/isolate` reads `context.agUi`, which has the values without `setState`.
+ * **Gotchas**: the values are the client's. Check them before you use them for a decision. A tool of `@troupe/isolate` reads
+ * `context.agUi`, which has the values without `setState`.
  */
 export interface Shared {
+  /** The present state; `undefined` if there is none. */
   readonly state: unknown
+  /** The entries of the run's `context`. */
   readonly context: ReadonlyArray<ContextEntry>
+  /** The `forwardedProps` of the run, which the model does not get. */
   readonly forwardedProps: unknown
+  /**
+   * Sets the state. The clients that read the conversation get the change, as `STATE_SNAPSHOT` or `STATE_DELTA`.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for a state without a JSON form, or with more characters than a
+   * message may have.
+   */
   readonly setState: (state: unknown) => void
 }
 
