@@ -6,6 +6,9 @@
  * PTOOL2. A tool whose argument is a free text gets it as `{ input }`. The text is repeated to the provider as the model wrote it.
  * PTOOL3. A result is a list of references to tools only for Anthropic, and only if the request defers each of these tools.
  *
+ * PTOOL4. A text that the form of a result has no place for, as the reason of a failure, is sent as a message of the user after the
+ *         results. A result of OpenAI's computer without an image has an image of one pixel, because the form requires one.
+ *
  * @source The tools and the output schemas of `@ai-sdk/openai`; Anthropic's custom tool search
  */
 import type { JSONValue, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider"
@@ -20,7 +23,9 @@ export type Declared = Pick<Request, "tools" | "providerTools">
 /** The shape of a result, and the same shape for the text of a result; `undefined` if a text has none. */
 interface Form {
   readonly shape: z.ZodType
-  readonly ofText: (text: string, outcome: Outcome, content: ToolMessage["content"]) => JSONValue | undefined
+  readonly ofText: (text: string, outcome: Outcome, content: ToolMessage["content"]) => JSONValue
+  /** What the model reads beside the result; `undefined` if the result has the whole text (PTOOL4). */
+  readonly beside?: (text: string, outcome: Outcome, content: ToolMessage["content"]) => string | undefined
 }
 
 type ToolMessage = Extract<Message.Message, { role: "tool" }>
@@ -64,35 +69,57 @@ const forms: Readonly<Record<string, Form>> = {
   },
   "openai.tool_search": {
     shape: z.object({ tools: z.array(z.record(z.string(), z.unknown())) }),
-    ofText: () => ({ tools: [] })
+    ofText: () => ({ tools: [] }),
+    beside: (text) => `It found no tools. ${text}`
   },
   "openai.computer": {
     shape: z.object({ output: screenshot, acknowledgedSafetyChecks: z.array(checked).optional() }),
-    ofText: (_, __, content) => screenshotOf(content)
+    ofText: (_, __, content) => ({
+      output: { type: "computer_screenshot", imageUrl: screenshotIn(content) ?? onePixel }
+    }),
+    beside: (text, outcome, content) => {
+      if (screenshotIn(content) === undefined) return `There is no screenshot; the image is a placeholder. ${text}`
+      const texts = typeof content === "string" ? [] : content.filter((part) => part.type === "text")
+      return outcome === "completed" && texts.length === 0 ? undefined : text
+    }
   }
 }
 
-const screenshotOf = (content: ToolMessage["content"]): JSONValue | undefined => {
+const onePixel =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+const screenshotIn = (content: ToolMessage["content"]): string | undefined => {
   const image = typeof content === "string" ? undefined : content.find((part) => part.type === "image")?.image
   if (image === undefined || "blob" in image) return undefined
-  const imageUrl = "url" in image ? image.url : `data:${image.mediaType};base64,${image.base64}`
-  return { output: { type: "computer_screenshot", imageUrl } }
+  return "url" in image ? image.url : `data:${image.mediaType};base64,${image.base64}`
 }
 
-/** The result of a call in the form of its tool; `undefined` for a tool without a form of its own (PTOOL1, PTOOL3). */
+/** A result in the form of its tool, and what the model reads beside it. */
+export interface InForm {
+  readonly output: LanguageModelV4ToolResultOutput
+  readonly beside?: string | undefined
+}
+
+/** The result of a call in the form of its tool; `undefined` for a tool without a form of its own (PTOOL1, PTOOL3, PTOOL4). */
 export const outputInForm = (
   message: ToolMessage,
   text: string,
   toolName: string | undefined,
   declared: Declared
-): LanguageModelV4ToolResultOutput | undefined => {
+): InForm | undefined => {
   const { content, outcome = "completed" } = message
   const form = formOf(toolName, declared)
-  if (form === undefined) return outcome === "completed" ? references(text, declared) : undefined
+  if (form === undefined) {
+    const output = outcome === "completed" ? references(text, declared) : undefined
+    return output && { output }
+  }
   const value = outcome === "completed" ? parsed(text) : undefined
-  if (form.shape.safeParse(value).success) return { type: "json", value: value as JSONValue }
-  const shaped = form.ofText(text, outcome, content)
-  return shaped === undefined ? undefined : { type: "json", value: shaped }
+  if (form.shape.safeParse(value).success) return { output: { type: "json", value: value as JSONValue } }
+  const beside = form.beside?.(text, outcome, content)
+  return {
+    output: { type: "json", value: form.ofText(text, outcome, content) },
+    ...(beside !== undefined && { beside })
+  }
 }
 
 const formOf = (toolName: string | undefined, { providerTools }: Declared): Form | undefined => {

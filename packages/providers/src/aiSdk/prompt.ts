@@ -14,7 +14,7 @@ import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import { acceptedBy } from "./foreignHistory.ts"
 import { givenOptions, handedBack } from "./providerOptions.ts"
-import { type Declared, freeTextOf, outputInForm } from "./programTools.ts"
+import { type Declared, freeTextOf, type InForm, outputInForm } from "./programTools.ts"
 import { isBlank, sendable } from "./sendablePrompt.ts"
 import { isRead, type ToolFiles } from "./toolFiles.ts"
 import type { AssistantPart } from "./replyParts.ts"
@@ -28,7 +28,13 @@ export const promptOf = (
   const calls = new Map<string, ToolCall.ToolCall>()
   const answered = new Set<string>()
   const prompt: Array<LanguageModelV4Message> = []
+  /** What the model reads after the results that were written last (PTOOL4). */
+  const beside: Array<LanguageModelV4TextPart> = []
+  const endResults = (): void => {
+    if (beside.length > 0) prompt.push({ role: "user", content: beside.splice(0) })
+  }
   for (const message of messages) {
+    if (message.role !== "tool") endResults()
     switch (message.role) {
       case "system":
         prompt.push({ role: "system", content: message.content, ...handedBack(message.metadata) })
@@ -50,16 +56,21 @@ export const promptOf = (
         const approval = approvalOf(call)
         if (approval !== undefined && approval.provider !== providerName) break
         if (approval !== undefined) answered.add(message.toolCallId)
+        const toolName = call?.name ?? message.name
+        const inForm = toolOutput(message, toolName, declared, providerName, files)
+        if (approval === undefined && inForm.beside !== undefined) {
+          const text = `The result of the call ${message.toolCallId} of ${toolName}: ${inForm.beside}`
+          beside.push({ type: "text", text })
+        }
         const result =
-          approval === undefined
-            ? toolResult(message, call, (one, toolName) => toolOutput(one, toolName, declared, providerName, files))
-            : approvalResponse(message, approval.id)
+          approval === undefined ? toolResult(message, call, inForm.output) : approvalResponse(message, approval.id)
         if (last?.role === "tool") last.content.push(result)
         else prompt.push({ role: "tool", content: [result] })
         break
       }
     }
   }
+  endResults()
   return acceptedBy(sendable(prompt, goesOn(messages.at(-1)), answered), providerName)
 }
 
@@ -219,12 +230,12 @@ type ToolMessage = Extract<Message.Message, { role: "tool" }>
 const toolResult = (
   message: ToolMessage,
   call: ToolCall.ToolCall | undefined,
-  outputOf: (message: ToolMessage, toolName: string | undefined) => LanguageModelV4ToolResultOutput
+  output: LanguageModelV4ToolResultOutput
 ): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
   toolCallId: message.toolCallId,
   toolName: call?.name ?? message.name ?? "unknown",
-  output: outputOf(message, call?.name ?? message.name),
+  output,
   // A result belongs to the caller of its call, which the data of the call names.
   ...handedBack({ providerMetadata: call?.metadata?.["providerMetadata"], ...message.metadata })
 })
@@ -236,22 +247,22 @@ const toolOutput = (
   declared: Declared,
   providerName: string,
   files: ToolFiles
-): LanguageModelV4ToolResultOutput => {
+): InForm => {
   const { content, outcome = "completed" } = message
   const text = Message.text(message)
   const inForm = outputInForm(message, outcome === "completed" ? text : plainError(text), toolName, declared)
   if (inForm !== undefined) return inForm
   const value = typeof content === "string" ? [] : resultItems(content, providerName, files)
   // An error output cannot contain files.
-  if (value.some(({ type }) => type === "file")) return { type: "content", value }
+  if (value.some(({ type }) => type === "file")) return { output: { type: "content", value } }
   const said = typeof content === "string" ? content : textOf(value)
   switch (outcome) {
     case "completed":
-      return { type: "text", value: said }
+      return { output: { type: "text", value: said } }
     case "denied":
-      return { type: "execution-denied", reason: said }
+      return { output: { type: "execution-denied", reason: said } }
     default:
-      return { type: "error-text", value: plainError(said) }
+      return { output: { type: "error-text", value: plainError(said) } }
   }
 }
 

@@ -5,7 +5,7 @@ import { Chat, Engine, error, tool, user } from "@troupe/chat"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { eventServer, sendStream } from "../loopback/eventServer.ts"
-import { inputOf, type Item, responsesServer } from "../loopback/responsesServer.ts"
+import { type Item, responsesServer } from "../loopback/responsesServer.ts"
 
 interface Case {
   readonly provider: { readonly id: string; readonly args: Readonly<Record<string, unknown>> }
@@ -118,6 +118,12 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
+/** What the model reads beside the result of a search that found no tools: its form has no place for a text (PTOOL4). */
+const besideOf = ({ name }: Case, text: string): ReadonlyArray<Item> =>
+  name === "find_tools" ? [saysUser(`The result of the call call_1 of find_tools: It found no tools. ${text}`)] : []
+
+const saysUser = (text: string): Item => ({ role: "user", content: [{ type: "input_text", text }] })
+
 /** Runs a turn whose first reply is the call, and returns the arguments of the handler and the second request's items. */
 const run = async (
   { provider, name, call }: Case,
@@ -135,7 +141,8 @@ const run = async (
   const { haltedReason, finalResponse, metadata } = await Chat.run(engine, [user("Go")], { providerOptions })
   if (haltedReason === "error") throw metadata["error"]
   expect([haltedReason, finalResponse?.outputText]).toEqual(["completed", "Done."])
-  return { inputs, items: inputOf(server.bodies[1]) }
+  const [, ...items] = (server.bodies[1]?.["input"] ?? []) as ReadonlyArray<Item>
+  return { inputs, items }
 }
 
 describe("PTOOL1. a call of a provider's tool that the program runs is answered in the form of the tool", () => {
@@ -146,11 +153,12 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
   })
 
   test.each(cases)("$provider.id, with a text that the handler returned", async (one) => {
-    expect((await run(one, () => "a text")).items.at(-1)).toEqual(one.ofText)
+    expect((await run(one, () => "a text")).items.slice(1)).toEqual([one.ofText, ...besideOf(one, "a text")])
   })
 
   test.each(cases)("$provider.id, with the reason of a failure", async (one) => {
-    expect((await run(one, () => error("no disk"))).items.at(-1)).toEqual(one.ofFailure)
+    const { items } = await run(one, () => error("no disk"))
+    expect(items.slice(1)).toEqual([one.ofFailure, ...besideOf(one, "Error: no disk")])
   })
 
   test.each(cases)("$provider.id, after its call, for a provider that stores nothing", async (one) => {
@@ -163,27 +171,56 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
   const png = "iVBORw0KGgo="
   const shot = { type: "computer_screenshot", image_url: `data:image/png;base64,${png}` }
   const check = { id: "check_1" }
+  const asked = { actions: [{ type: "screenshot" }], pending_safety_checks: [check] }
+  const screen: Case = {
+    ...(cases[0] as Case),
+    provider: openai.tools.computer({}),
+    name: "screen",
+    call: { type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed", ...asked }
+  }
+  const image = { type: "image", image: { base64: png, mediaType: "image/png" } } as const
 
   test.each([
-    ["an image", [{ type: "image", image: { base64: png, mediaType: "image/png" } }], { output: shot }],
+    ["an image", [image], { output: shot }],
     [
       "its own shape",
       { output: { type: shot.type, imageUrl: shot.image_url }, acknowledgedSafetyChecks: [check] },
       { output: shot, acknowledged_safety_checks: [check] }
     ]
   ])("openai.computer, with %s", async (_, output, sent) => {
-    const call = { type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed" }
-    const asked = { actions: [{ type: "screenshot" }], pending_safety_checks: [check] }
-    const one = {
-      ...(cases[0] as Case),
-      provider: openai.tools.computer({}),
-      name: "screen",
-      call: { ...call, ...asked }
-    }
-    const { inputs, items } = await run(one, () => output)
+    const { inputs, items } = await run(screen, () => output)
     expect(inputs).toMatchObject([{ actions: asked.actions, pendingSafetyChecks: [check] }])
     expect(items.at(-1)).toEqual({ type: "computer_call_output", call_id: "call_1", ...sent })
   })
+
+  const pixel = { type: "computer_screenshot", image_url: expect.stringMatching(/^data:image\/png;base64,.{20,200}$/) }
+  const none = "There is no screenshot; the image is a placeholder."
+
+  test.each([
+    ["a failure without an image", () => error("no disk"), pixel, `${none} Error: no disk`],
+    [
+      "an exception",
+      () => Promise.reject(new Error("no disk")),
+      pixel,
+      `${none} Error: handler_raised: the handler of screen raised: no disk`
+    ],
+    ["a text", () => "clicked", pixel, `${none} clicked`],
+    [
+      "an image and a text",
+      () => [{ type: "text", text: "It is slow." }, image],
+      shot,
+      "It is slow.\n[image image/png, 8 B]"
+    ]
+  ])(
+    "PTOOL4. openai.computer, with %s: an image, and the text in a message after it",
+    async (_, answer, sent, text) => {
+      const { items } = await run(screen, answer)
+      expect(items.slice(1)).toEqual([
+        { type: "computer_call_output", call_id: "call_1", output: sent },
+        saysUser(`The result of the call call_1 of screen: ${text}`)
+      ])
+    }
+  )
 
   test("a tool whose package knows it only by another name is refused with that name", async () => {
     const [, , patch] = cases
