@@ -90,18 +90,26 @@ export const withArguments = (ended: ToolOutcome): ToolOutcome => ({
 
 const metadataOf = Symbol.for("@troupe/chat/resultMetadata")
 
-/** The outcome with the metadata that values of a turn's `context` have for the stored result. */
-export const withMetadata = (ended: ToolOutcome, context: Readonly<Record<string, unknown>>): ToolOutcome => {
-  let written = ended
+/** The metadata that values of a turn's `context` have for the next stored message; `undefined` if they have none. */
+export const metadataIn = (
+  context: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> | undefined => {
+  let found: Readonly<Record<string, unknown>> | undefined
   for (const name in context) {
     const value = context[name]
     if (typeof value !== "object" || value === null || !(metadataOf in value)) continue
     const metadata = (value[metadataOf] as () => Readonly<Record<string, unknown>> | undefined)()
-    if (metadata === undefined) continue
-    const { message } = written
-    written = { ...written, message: { ...message, metadata: { ...message.metadata, ...metadata } } }
+    if (metadata !== undefined) found = { ...found, ...metadata }
   }
-  return written
+  return found
+}
+
+/** The outcome with the metadata that values of a turn's `context` have for the stored result. */
+export const withMetadata = (ended: ToolOutcome, context: Readonly<Record<string, unknown>>): ToolOutcome => {
+  const metadata = metadataIn(context)
+  if (metadata === undefined) return ended
+  const { message } = ended
+  return { ...ended, message: { ...message, metadata: { ...message.metadata, ...metadata } } }
 }
 
 /** The value that a handler returned, or the reason of its failure. */

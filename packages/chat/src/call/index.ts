@@ -4,6 +4,7 @@ export {
   haltedAfter,
   haltedOutcome,
   haltedText,
+  metadataIn,
   refusalIn,
   refusedOutcome,
   resultOf,

@@ -5,7 +5,7 @@
  */
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
 import { notFound, type ToolBatchInput } from "../batch/index.ts"
-import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
+import { endedEarly, metadataIn, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
 import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
 import { Channel } from "@troupe/otp"
@@ -23,7 +23,7 @@ import { type EndedStep, replyOf, type RunningStep, type StepLive } from "./step
 type Of<Type extends StepEvent["type"]> = Extract<StepEvent, { readonly type: Type }>
 
 export class StepRun {
-  readonly #step: RunningStep
+  #step: RunningStep
 
   /** A new step, or with an id one that goes on from its data. */
   constructor(live: StepLive, data: Pick<StepData, "thread" | "aside" | "open"> & Partial<StepData>) {
@@ -73,6 +73,7 @@ export class StepRun {
 
   /** Reads the reply once the request has ended. */
   read(): Of<"reply.read"> {
+    this.#describe()
     const { automatic } = callsOf(this.#step)
     return {
       type: "reply.read",
@@ -82,6 +83,18 @@ export class StepRun {
     }
   }
 
+  /** Adds to the reply the metadata that values of the turn's `context` have for it. */
+  #describe(): void {
+    const { options, open } = this.#step
+    const { context } = options
+    const metadata = context === undefined || open !== undefined ? undefined : metadataIn(context)
+    if (metadata === undefined) return
+    const reply = replyOf(this.#step)
+    const message = reply.message ?? { role: "assistant", content: reply.outputText }
+    const described = { ...message, metadata: { ...message.metadata, ...metadata } }
+    this.#step = { ...this.#step, reply: { ...reply, message: described } }
+  }
+
   /** The tool calls of phase B. */
   get batch(): ToolBatchInput {
     return batchInput(this.#step)
@@ -89,7 +102,9 @@ export class StepRun {
 
   /** Computes the result, and the events of phase C. */
   finish(ending: StepEnding): { readonly finished: Of<"step.finished">; readonly events: ReadonlyArray<Event> } {
-    const step: EndedStep = { ...this.#step, ...this.#ended(ending) }
+    const ended = this.#ended(ending)
+    if (ending.type === "request_died" || ending.type === "cancelled") this.#describe()
+    const step: EndedStep = { ...this.#step, ...ended }
     const { result, open } = stepEnd(step)
     step.options.trace?.stepEnded(result)
     step.watcher?.stepEnded?.(result, open)

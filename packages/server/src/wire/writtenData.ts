@@ -10,6 +10,8 @@
  *           the oldest replies are forgotten first. A reader that does not read has at most 100 transient parts waiting, the newest.
  * UIWRITE4. The parts that a turn wrote before the end of a call are stored with the result of that call, at most
  *           `messageCharacters` characters in a turn. A reader has them after a restart, too.
+ * UIWRITE6. Other parts that a turn wrote before the end of a reply of the model are stored with the message of that reply, also if it is
+ *           cut off, and within the same limit.
  * UIWRITE5. A part of another form, and a part that comes after its turn, is refused with an error that says what to write.
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -67,12 +69,12 @@ interface Sized {
 
 const mostTransient = 100
 
-/** The key of the stored parts in the metadata of a result. */
+/** The key of the stored parts in the metadata of a result or a reply. */
 const storedKey = "written_data"
 
 const Stored = z.array(Kept)
 
-/** The parts that are stored with the result of a call. */
+/** The parts that are stored with a message. */
 export const storedData = ({ metadata }: Message.Message): ReadonlyArray<Kept> =>
   metadata?.[storedKey] === undefined ? [] : (Stored.safeParse(metadata[storedKey]).data ?? [])
 
@@ -225,7 +227,7 @@ const writers = new WeakSet<object>()
 export const isWriter = (value: unknown): value is Writer =>
   typeof value === "object" && value !== null && writers.has(value)
 
-/** The method that stores data with the result of a call. */
+/** The method that stores data with the result of a call, or with a reply. */
 const resultMetadata = Symbol.for("@troupe/chat/resultMetadata")
 
 /** The options of a turn, with the writer of its data. Its functions are no data. */
@@ -248,7 +250,7 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
     saved += characters - earlier
     unsaved.set(nameOf(kept.part), kept)
   }
-  /** What the turn wrote since the last call ended (UIWRITE4). */
+  /** What the turn wrote since the last call or reply ended (UIWRITE4, UIWRITE6). */
   const metadata = () => {
     if (unsaved.size === 0) return undefined
     const parts = Array.from(unsaved.values(), ({ part }) => part)

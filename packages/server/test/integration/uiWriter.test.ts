@@ -21,6 +21,8 @@ const asking = () =>
         : [{ toolCall: { id: "c0", name: "weather" } }, { finish: "tool_calls" }]
   })
 
+type WithContext = { readonly context: Readonly<Record<string, unknown>> }
+
 const said = (id: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text: "How warm?" }] })
 
 /** Sends the last of these messages of the user. */
@@ -124,7 +126,7 @@ describe("a handler", () => {
     expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 1, 0, 1])
   })
 
-  it("UIWRITE3. forgets the data of the oldest replies first, unless a result has it", async () => {
+  it("UIWRITE3. keeps the data of older replies in memory no longer, and has it from their messages", async () => {
     const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] })
     const { url } = await serving(
       {
@@ -140,7 +142,7 @@ describe("a handler", () => {
     await read(await send(url, "u1"))
     expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 1])
     await read(await send(url, "u1", "u2"))
-    expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 0, 0, 1])
+    expect((await kept(url)).map((message) => dataIn(message).length)).toEqual([0, 1, 0, 1])
   })
 
   it("UIWRITE4. writes parts that a reader has after a restart of the program, on each wire", async () => {
@@ -177,6 +179,52 @@ describe("a handler", () => {
     await read(await send(url, "u1"))
     const { messages } = (await troupe.chat("anna/c")).thread
     expect(messages.flatMap(({ metadata }) => metadata?.["written_data"] ?? [])).toEqual([ready])
+  })
+
+  it.each([
+    ["before a reply that only speaks", Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] }), 0],
+    ["after the last call", asking(), 1]
+  ])("UIWRITE6. stores the part that a hook writes %s with the reply, on each wire", async (_, adapter, iteration) => {
+    const store = Store.memory()
+    const options = {
+      adapter,
+      tools: [writing(() => {})],
+      store,
+      hooks: {
+        PreIteration: [
+          ({ iteration: now }: { readonly iteration: number }, { context }: WithContext) =>
+            void (now === iteration && UiWriter.of(context)?.write(ready))
+        ]
+      }
+    }
+    const first = await serving(options)
+    expect((await read(await send(first.url, "u1"))).parts).toEqual([ready])
+    await first.troupe.stop()
+    const { url, troupe } = await serving(options)
+    expect(dataIn((await kept(url))[1])).toEqual([ready])
+    expect((await read(await send(url, "u1"))).parts).toEqual([ready])
+    expect(await (await fetch(`${url}/ag-ui/c/messages`)).text()).toContain('"activityType":"data-weather"')
+    const { messages } = (await troupe.chat("anna/c")).thread
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", metadata: { written_data: [ready] } })
+  })
+
+  it("UIWRITE6. stores the part of a turn that is cancelled within its reply", async () => {
+    const store = Store.memory()
+    const reading = Promise.withResolvers<void>()
+    const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { hang: true }] })
+    const hooks = {
+      PreIteration: [(_: unknown, { context }: WithContext) => UiWriter.of(context)?.write(ready)]
+    }
+    const first = await serving({ adapter, store, hooks })
+    void send(first.url, "u1").then(async (stream) => {
+      for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>)
+        if (chunk.type === "text-delta") reading.resolve()
+    })
+    await reading.promise
+    await (await first.troupe.chat("anna/c")).cancel()
+    await first.troupe.stop()
+    const { url } = await serving({ adapter, store, hooks })
+    expect(dataIn((await kept(url))[1])).toEqual([ready])
   })
 
   it.each<[why: string, part: unknown, says: string]>([

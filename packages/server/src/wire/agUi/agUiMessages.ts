@@ -119,6 +119,15 @@ export const agUiMessages = (
   const counts = new Map<string, number>()
   let reply = replyName("m")
   let step = 0
+  /** The newest data of a name stands at the place of the first. */
+  const addData = (message: Message.Message): void => {
+    for (const { type: activityType, id: part, data } of storedData(message)) {
+      const activity = { id: `${reply}.${activityType}.${part}`, role: "activity", activityType, content: { data } }
+      const at = all.findIndex((one) => "id" in one && one.id === activity.id)
+      if (at === -1) all.push(activity)
+      else all[at] = activity
+    }
+  }
   for (const [index, message] of messages.entries()) {
     if (isSaid(message)) {
       const id = messageName(message, index)
@@ -132,17 +141,13 @@ export const agUiMessages = (
       counts.set(toolCallId, count + 1)
       const id = resultIds.get(toolCallId)?.[count] ?? resultId(stepId(reply, step - 1), toolCallId)
       all.push({ id, role: "tool", toolCallId, content })
-      for (const { type: activityType, id: part, data } of storedData(message)) {
-        const activity = { id: `${reply}.${activityType}.${part}`, role: "activity", activityType, content: { data } }
-        const at = all.findIndex((one) => "id" in one && one.id === activity.id)
-        if (at === -1) all.push(activity)
-        else all[at] = activity
-      }
+      addData(message)
     } else if (isQuestion(message)) {
       const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
       all.push({ id, role: "assistant", content: Messages.text(message) })
     } else if (isStep(message)) {
       all.push(...stepMessages(message, stepId(reply, step)))
+      addData(message)
       step += 1
     }
   }
