@@ -343,11 +343,14 @@ export class RunningTroupe {
   }
 
   /**
-   * Ends the chats of these buckets (`Store.bucketOf`), as `chat.leave()` does, and resolves when they have left. For
-   * `@troupe/cluster`.
+   * Ends the chats of these buckets (`Store.bucketOf`), as `chat.leave()` does. Resolves, when they have left, with the ids of those
+   * whose turn was running. For `@troupe/cluster`.
    */
-  async leave(buckets: Iterable<number>): Promise<void> {
-    await Promise.all(this.#living.held.ofBuckets(buckets).map(({ ref }) => ref.leave()))
+  async leave(buckets: Iterable<number>): Promise<ReadonlyArray<string>> {
+    const leaving = this.#living.held.ofBuckets(buckets).map(({ ref }) => ref)
+    const running = leaving.filter((ref) => ref.getSnapshot()?.context.turn !== undefined)
+    await Promise.all(leaving.map((ref) => ref.leave()))
+    return running.map(({ id }) => id)
   }
 
   /** The tools of its chats and of all its agents, each name once. */

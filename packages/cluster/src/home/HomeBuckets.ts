@@ -30,8 +30,8 @@ export interface HomeParts {
   readonly claim: (keys: ReadonlyArray<string>, epoch: number) => Promise<void>
   /** Starts what ran in these buckets; called when they are open. */
   readonly revive: (buckets: ReadonlySet<number>) => void
-  /** Ends the chats of these buckets, and resolves when they have left. */
-  readonly leave: (buckets: ReadonlyArray<number>) => Promise<void>
+  /** Ends the chats of these buckets, and resolves when they have left. A chat of a bucket that was lost has another home already. */
+  readonly leave: (buckets: ReadonlyArray<number>, why: "released" | "lost") => Promise<void>
 }
 
 /** The part of a lease that is left unused, against the difference of clocks and a slow event loop. */
@@ -104,10 +104,10 @@ export class HomeBuckets implements PlacementListener, NonNullable<TroupeOptions
       this.#open.delete(bucket)
       if (why === "lost") this.#epochs.delete(bucket)
     }
-    await this.#parts.leave(buckets)
+    await this.#parts.leave(buckets, why)
     if (why === "lost") return
     for (const bucket of buckets) this.#epochs.delete(bucket)
-    await this.#parts.leave(buckets)
+    await this.#parts.leave(buckets, why)
   }
 }
 

@@ -5,8 +5,9 @@
  *
  * CLUSTER8. A conversation that ran, or had waiting inputs, when its home ended is started by its next home, though nobody
  *           asks for it.
- * CLUSTER9. With `resume` its turn is retried at most twice over moves, and never while a call of unknown outcome waits for a
- *           person: `onUnknown` of its tool says whether it does. The store counts the retries.
+ * CLUSTER9. With `resume` its turn is retried after each home that leaves. After homes that are gone, which the chat may have caused,
+ *           it is retried at most twice. It is never retried while a call of unknown outcome waits for a person: `onUnknown` of its
+ *           tool says whether it does. The store counts the retries, and knows which home has left (`handOver`).
  * CLUSTER12. A node that has `maxLiveChats` busy chats refuses another one before it loads it: that chat is started when a
  *            request for it finds a place.
  * CLREVIVE1. While `isDue` of a chat is true, its node answers no request for it: the turn that ran is resumed before any other
@@ -41,6 +42,9 @@ const atOnce = 8
 
 const mostRetries = 2
 
+/** How many marks follow one entry of a chat: twice the moves of a turn between two of its entries. */
+const mostMarks = 1_024
+
 /** The pause before a search or a start is made again, at first and at most. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
@@ -69,6 +73,43 @@ export class Revival {
   isDue(id: string): boolean {
     if (this.#waiting.has(id)) this.#begin(id)
     return this.#starting.has(id) || this.#searched.has(Store.bucketOf(id))
+  }
+
+  /** Marks these chats, which have left this home in mid-turn, so that their next homes do not count their retry (CLUSTER9). */
+  async handOver(ids: ReadonlyArray<string>): Promise<void> {
+    await Promise.all(ids.map((id) => this.#leave(id).catch(this.#parts.report)))
+  }
+
+  async #leave(id: string): Promise<void> {
+    const record = await this.#parts.store.load(id)
+    if (record?.running === true) await this.#mark(id, record.version ?? 0, 1)
+  }
+
+  /**
+   * Claims the first mark that is not passed, of every `step`th one behind the entry of this number, and returns its place. The odd ones
+   * are set by a home that leaves; the next home sets the even one behind, so that each is used once.
+   */
+  async #mark(id: string, newest: number, from: 0 | 1): Promise<number> {
+    const step = 1 + from
+    for (let place = from; place < mostMarks; place += step)
+      if (await this.#claims(`left:${id}`, newest * mostMarks + place)) return place
+    return 0
+  }
+
+  async #claims(key: string, value: number): Promise<boolean> {
+    try {
+      await this.#parts.store.claim(key, value)
+      return true
+    } catch (error) {
+      if (error instanceof SessionError && error.reason === "store_fenced") return false
+      throw error
+    }
+  }
+
+  /** Whether the former home has left the chat in this state. */
+  async #isHandedOver(id: string, newest: number): Promise<boolean> {
+    const place = await this.#mark(id, newest, 0)
+    return place % 2 === 1 && (await this.#claims(`left:${id}`, newest * mostMarks + place + 1))
   }
 
   /** Starts nothing more. */
@@ -150,15 +191,11 @@ export class Revival {
   /** CLUSTER9: claims the next retry of the turn, which is named by the entry that has its input. */
   async #mayRetry(id: string, newest: number): Promise<boolean> {
     const { store } = this.#parts
+    if (await this.#isHandedOver(id, newest)) return true
     const entries = await store.history(id, { after: Math.max(0, newest - recent), limit: recent })
     const asked = entries.findLast(({ messages }) => messages.some(({ role }) => role === "user"))?.seq ?? 0
     for (let retries = 0; retries < mostRetries; retries++) {
-      try {
-        await store.claim(`resume:${id}`, asked * (mostRetries + 1) + retries)
-      } catch (error) {
-        if (error instanceof SessionError && error.reason === "store_fenced") continue
-        throw error
-      }
+      if (!(await this.#claims(`resume:${id}`, asked * (mostRetries + 1) + retries))) continue
       await store.claim(`resume:${id}`, asked * (mostRetries + 1) + retries + 1)
       return true
     }

@@ -30,7 +30,7 @@ export interface ClusterOptions {
   /** How long the conversations of a node may take to leave when it stops, in milliseconds. Default: 25,000. */
   readonly drainMs?: number | undefined
   /**
-   * What happens to a turn that a move interrupted: its next home retries it, at most twice (`"resume"`), or it waits for `retry`
+   * What happens to a turn that a move interrupted: its next home retries it, at most twice after homes that are gone (`"resume"`), or it waits for `retry`
    * (`"interrupt"`). Default: `"resume"`.
    */
   readonly onMoved?: "resume" | "interrupt" | undefined

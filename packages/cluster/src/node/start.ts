@@ -76,7 +76,10 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
       leaseMs,
       claim: async (keys, epoch) => store.claim(keys, epoch),
       revive: revival.revive,
-      leave: (leaving) => startedOf(troupe.started).leave(leaving)
+      leave: async (leaving, why) => {
+        const running = await startedOf(troupe.started).leave(leaving)
+        if (why === "released") await revival.handOver(running)
+      }
     })
     const local = await Troupe.start({ ...options, home: buckets })
     troupe.started = local

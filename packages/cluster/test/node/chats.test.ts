@@ -205,19 +205,41 @@ describe("a chat of the cluster", () => {
     expect((await turn.result()).finalResponse?.outputText).toBe("Again")
   })
 
-  it("CLUSTER9: a turn is resumed at most twice over moves", async () => {
-    const { node, placements } = nodes(Fake.make({ script: [...once] }))
-    const [a, b] = [await node(), await node()]
-    const chat = await a.troupe.chat("c")
-    await chat.send("Hello", { id: "m1" }).receipt
-    for (const to of [b, a]) {
-      await placements.move("c", to.troupe.address)
-      await until(async () => (await chat.view()).status === "running")
+  /** Homes of a chat whose turn hangs at the first of them. `resumed` waits until the turn was resumed so often. */
+  const hanging = async (count: number) => {
+    const adapter = Fake.make({ script: [...once] })
+    const { node, placements } = nodes(adapter)
+    const homes: Array<TestNode> = []
+    while (homes.length < count) homes.push(await node())
+    await (await homes[0]?.troupe.chat("c"))?.send("Hello", { id: "m1" }).receipt
+    const resumed = (times: number) => until(() => adapter.requests.length === 1 + times)
+    await resumed(0)
+    const addressOf = (at: number) => homes[at]?.troupe.address ?? ""
+    return { homes, placements, resumed, addressOf }
+  }
+
+  it("CLUSTER9: a turn is resumed after each home that leaves, however often", async () => {
+    const { homes, placements, resumed, addressOf } = await hanging(2)
+    for (let move = 1; move <= 6; move++) {
+      await placements.move("c", addressOf(move % 2))
+      await resumed(move)
     }
-    await placements.move("c", b.troupe.address)
-    await until(() => b.troupe.isAlive("c"))
-    // A turn that was resumed would make the next input wait.
-    expect(await chat.send("More", { id: "m2" }).receipt).toEqual({ status: "delivered" })
+    expect((await homes[0]?.troupe.local.chat("c"))?.getSnapshot()?.context.interrupted).toBe(undefined)
+  })
+
+  it("CLUSTER9: a turn is resumed at most twice after homes that are gone, whatever homes leave between", async () => {
+    const { homes, placements, resumed, addressOf } = await hanging(5)
+    await placements.inherit(addressOf(0), addressOf(1))
+    await resumed(1)
+    await placements.inherit(addressOf(1), addressOf(2))
+    await resumed(2)
+    await placements.move("c", addressOf(3))
+    await resumed(3)
+    await placements.inherit(addressOf(3), addressOf(4))
+    const [last] = homes.slice(4)
+    await until(() => last?.troupe.isAlive("c") === true && last.troupe.isHome("c"))
+    const { turn, interrupted } = (await last?.troupe.local.chat("c"))?.getSnapshot()?.context ?? {}
+    expect([turn, interrupted]).toEqual([undefined, { text: "" }])
   })
 
   it("with `interrupt` a turn waits for its sender, who learns of the move", async () => {
