@@ -8,6 +8,7 @@
  * MEMBER2. When the lease ends, or the table has removed the member, the membership is over for good: `lost` is called
  *          exactly once. When it has resolved, the node joins again as a new member.
  * MEMBER3. A renewal that fails is tried again until the lease ends.
+ * MEMBER5. A node that loses its lease reports that once (CLUSTER17).
  * MEMBER4. When `stop` resolves, no timer waits, and the member is removed unless the table does not answer.
  *
  * A node that was frozen, and wakes:
@@ -141,6 +142,8 @@ export class Memberships {
   }
 
   #lose(membership: Membership): void {
+    const { report, clock, leaseMs } = this.#options
+    report(lostAfter(clock.now() - membership.confirmedAt, leaseMs))
     this.#current = undefined
     this.#clearTimers()
     this.#change = this.#leaveAndJoin(membership)
@@ -183,3 +186,9 @@ export class Memberships {
     this.#options.clock.clearTimeout(this.#expiry)
   }
 }
+
+/** MEMBER5 */
+const lostAfter = (ms: number, leaseMs: number): Error =>
+  new Error(
+    `This node has lost its lease of ${leaseMs} ms: its last renewal was ${Math.round(ms)} ms ago. Other nodes take over its conversations, and it joins again. Give it more processor time, a faster database, or a longer leaseMs`
+  )
