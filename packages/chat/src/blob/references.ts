@@ -29,8 +29,11 @@ export type Content = string | ReadonlyArray<ContentPart>
 /** The shortest base64 text whose bytes are stored as a blob. */
 const shortest = 16_384
 
-/** The bytes of references that are new. */
-const newBytes = new WeakMap<ImagePart | FilePart, Uint8Array>()
+/** The bytes of references that are new, and the parts that they are in place of. */
+const newBytes = new WeakMap<
+  ImagePart | FilePart,
+  { readonly bytes: Uint8Array; readonly part: ImagePart | FilePart }
+>()
 
 /** The parts with references; the same list if no part has so much data (BLOBREF1). */
 export const referring = <P extends Part>(parts: ReadonlyArray<P>): ReadonlyArray<P> =>
@@ -52,7 +55,7 @@ const referenceOf = (part: ImagePart | FilePart): ImagePart | FilePart => {
     part.type === "image"
       ? { ...part, image: { ...stored, mediaType: mediaTypeOf(part) ?? "image/*" } }
       : { ...part, file: stored }
-  newBytes.set(reference, bytes)
+  newBytes.set(reference, { bytes, part })
   references.set(part, reference)
   return reference
 }
@@ -62,9 +65,15 @@ export const isNew = (part: ImagePart | FilePart): boolean => newBytes.has(part)
 
 /** Takes the bytes of a reference, if they are new: the blob may not be stored. */
 export const takeBytes = (part: ImagePart | FilePart): Uint8Array | undefined => {
-  const bytes = newBytes.get(part)
+  const bytes = newBytes.get(part)?.bytes
   newBytes.delete(part)
   return bytes
+}
+
+/** The message with the parts that its new references are in place of; the message itself if it has no such reference. */
+export const asSent = <M extends Message>(message: M): M => {
+  const sent = (part: ImagePart | FilePart) => newBytes.get(part)?.part
+  return referencesOf(message).some(isNew) ? (withParts(message, (part) => sent(part) ?? part) as M) : message
 }
 
 /** The references in some parts. */

@@ -25,6 +25,7 @@ import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
+import { asSent } from "../blob/index.ts"
 import { controlCalls, sendChainEnd } from "./chatCommands.ts"
 import type { BackgroundTasks } from "../background/index.ts"
 import type { CallCommand } from "../call/index.ts"
@@ -362,10 +363,11 @@ const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
 
 /** Returns the turn of a known id; throws if the known input has other content (ARR5). */
-const sameInput = (known: LiveTurn, id: string, message: Message, thread: Thread | undefined): LiveTurn => {
+const sameInput = (known: LiveTurn, id: string, message: UserMessage, thread: Thread | undefined): LiveTurn => {
   const [said] = known.turn.messages
-  const isOther =
-    said === undefined ? thread !== undefined && hasOther(thread, id, message) : !Equal.equals(said, message)
-  if (isOther) throw refusedArgument(["id"], "names_another_input")
+  const isOther = (sent: UserMessage): boolean =>
+    said === undefined ? thread !== undefined && hasOther(thread, id, sent) : !Equal.equals(said, sent)
+  // A record of an earlier version has the images and files of its input as they were sent.
+  if (isOther(message) && isOther(asSent(message))) throw refusedArgument(["id"], "names_another_input")
   return known
 }

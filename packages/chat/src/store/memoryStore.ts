@@ -61,7 +61,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
 
   const known = (id: string): Log => {
     const log = find(id)
-    if (log === undefined) throw refused("unknown_chat", id)
+    if (log === undefined || !isConversation(log)) throw refused("unknown_chat", id)
     return log
   }
 
@@ -144,6 +144,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
         () => commits,
         () => Array.from(inbox.values())
       )
+      if (!isConversation(log)) return undefined
       const record = log.inbox.size === 0 ? log.record : withInbox(log.record, Array.from(log.inbox.values()))
       return log.draft === undefined ? record : { ...record, draft: log.draft }
     },
@@ -194,7 +195,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const log = known(id)
       checkFence(fence)
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
-      if (logs.has(to)) throw refused("chat_exists", to)
+      const existing = logs.get(to)
+      if (existing !== undefined && isConversation(existing)) throw refused("chat_exists", to)
       const fork = add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
       known(to).blobs = log.blobs.namedBy(fork, Math.floor(clock.now()))
       return fork
@@ -264,7 +266,7 @@ const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatLis
   const { prefix, search, running, buckets, children, limit, after } = listOptions(options, cursorOf)
   const among = buckets === undefined ? undefined : new Set(buckets)
   const found = Array.from(logs.of(prefix))
-    .filter(([, log]) => (after === undefined || log.written < after) && (!running || runs(log)))
+    .filter(([, log]) => isConversation(log) && (after === undefined || log.written < after) && (!running || runs(log)))
     .filter(([id]) => children || !isChildId(id))
     .filter(([id, log]) => among?.has(bucketOf(id)) !== false && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
@@ -297,6 +299,9 @@ function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Comm
     if (commit !== undefined) yield commit
   }
 }
+
+/** Whether there is more than blobs (BLOB2). */
+const isConversation = ({ commits, inbox }: Log): boolean => commits.length > 0 || inbox.size > 0
 
 const runs = ({ record, inbox }: Log): boolean => record.running || record.tasks !== undefined || inbox.size > 0
 

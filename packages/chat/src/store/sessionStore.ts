@@ -3,8 +3,8 @@
  *
  * BLOB1. The bytes of a blob's id are returned unchanged. They never change: a second `put` of the id keeps the first bytes. A
  *        change of the caller's array changes nothing.
- * BLOB2. When an unknown conversation gets a blob, it begins, as with an input. So every blob ends with its conversation: by a
- *        deletion, or when its time is over.
+ * BLOB2. A blob alone is no conversation: it is neither listed nor loaded until it has an input or an entry. Every blob ends with
+ *        its conversation: by a deletion, or when its time is over.
  * BLOB3. A fork has the blobs that its record names, independently of its origin. A rewind keeps all blobs: its log names them.
  * BLOB4. A `put` that names an epoch older than the claimed one is refused, and changes nothing.
  * BLOB5. A blob that no entry and no waiting input names an hour after its last `put` is removed by the next load of the

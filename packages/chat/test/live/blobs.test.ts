@@ -6,6 +6,8 @@ import type { AssistantMessage } from "../../src/model/index.ts"
 import type { SessionStore } from "../../src/store/index.ts"
 import { memory } from "../../src/store/Store.ts"
 import { portableSha256, sha256 } from "../../src/json/sha256.ts"
+import { collected } from "../double/collected.ts"
+import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 
 const check = leakCheck()
@@ -30,6 +32,13 @@ async function* completed(message: AssistantMessage): AsyncGenerator<AdapterEven
   yield { type: "text_delta", id: null, delta: message.content as string }
   yield { type: "message_completed", message, finishReason: "stop" }
 }
+
+/** A reply with a text and an image. */
+const drawing = (part: (typeof photo)["part"]): AssistantMessage => ({
+  role: "assistant",
+  content: "Here.",
+  parts: [{ type: "text", text: "Here." }, part]
+})
 
 /** The JSON of everything that the log of a conversation has. */
 const written = async (store: SessionStore, id: string): Promise<string> =>
@@ -90,11 +99,7 @@ test("CHATBLOB2 a chat that is loaded again sends the bytes; bytes that are gone
 test("CHATBLOB1 images of a tool, of a reply, of submitted results and of a begun thread are references too", async () => {
   const store = memory()
   const [shot, drawn, given, old] = [imageOf(50_000, 3), imageOf(60_000, 5), imageOf(70_000, 7), imageOf(80_000, 11)]
-  const reply = {
-    role: "assistant" as const,
-    content: "Here.",
-    parts: [{ type: "text" as const, text: "Here." }, drawn.part]
-  }
+  const reply = drawing(drawn.part)
   const scripts = [
     [
       { toolCall: { id: "c1", name: "look", arguments: {} } },
@@ -217,4 +222,67 @@ test("CHATBLOB5 a message is refused that gives the conversation more bytes than
   await chat.send([see, photo.part]).result()
   await chat.send("Look").result()
   expect(await store.blobs?.size("c")).toBe(190_000)
+})
+
+test("BLOB2 when a program ends between the bytes of a photo and its message, no conversation is listed, and the message can be sent again", async () => {
+  const store = memory()
+  const ended = Promise.withResolvers<never>()
+  const dying: SessionStore = { ...store, accept: () => ended.promise, save: () => ended.promise }
+  const first = await check.troupe({ adapter: Fake.make({ script: says("A cat.") }), store: dying })
+  const sent = (await first.troupe.chat("c")).send([see, photo.part], { id: "m1" }).result()
+  sent.catch(() => {})
+  while ((await store.blobs?.size("c")) === 0) await hop()
+  const adapter = Fake.make({ script: says("A cat.") })
+  const second = await check.troupe({ adapter, store })
+  expect(await second.troupe.list()).toEqual({ chats: [] })
+  expect(await second.troupe.has("c")).toBe(false)
+  await (await second.troupe.chat("c")).send([see, photo.part], { id: "m1" }).result()
+  expect(adapter.requests[0]?.messages[0]?.content).toEqual([see, photo.part])
+  expect((await second.troupe.list()).chats.map(({ id, title, messages }) => [id, title, messages])).toEqual([
+    ["c", "What is this?", 2]
+  ])
+  ended.reject(new Error("the program ended"))
+})
+
+test("CHATBLOB4 once the store has the bytes of a photo, of a tool's image and of a drawn one, the chat holds none of them", async () => {
+  const store = memory()
+  const bytes: Array<WeakRef<object>> = []
+  const noting: SessionStore = {
+    ...store,
+    blobs: store.blobs && {
+      ...store.blobs,
+      put: (...given) => {
+        bytes.push(new WeakRef(given[2]))
+        return store.blobs?.put(...given)
+      }
+    }
+  }
+  const scripts = [
+    [{ toolCall: { id: "c1", name: "look", arguments: {} } }, { finish: "tool_calls" as const }],
+    says("Drawn."),
+    says("The same.")
+  ]
+  const sent: Array<WeakRef<object>> = []
+  let requests = 0
+  const adapter: Adapter = {
+    name: "forgetful",
+    stream: (request, options) => {
+      for (const { content } of request.messages) {
+        if (typeof content === "string") continue
+        for (const part of content) if (part.type === "image") sent.push(new WeakRef(part))
+      }
+      const script = scripts[requests++] ?? []
+      return requests === 2
+        ? completed(drawing(imageOf(60_000, 5).part))
+        : Fake.make({ script }).stream(request, options)
+    }
+  }
+  const look = tool({ name: "look", execute: () => [imageOf(50_000, 3).part] })
+  const { troupe } = await check.troupe({ adapter, store: noting, tools: [look] })
+  const chat = await troupe.chat("c")
+  await chat.send([see, imageOf(100_000).part]).result()
+  await chat.send("And?").result()
+  expect([bytes.length, sent.length]).toEqual([3, 5])
+  expect(await collected([...bytes, ...sent])).toEqual([...bytes, ...sent].map(() => true))
+  expect(chat.thread.messages.length).toBe(6)
 })

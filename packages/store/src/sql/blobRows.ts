@@ -125,7 +125,8 @@ const statements = ({ prefix }: Dialect) => {
     size: `SELECT coalesce(sum(size), 0) AS size FROM ${blobs} WHERE chat = (SELECT key FROM ${chats} WHERE id = ?)`,
     copy: `INSERT INTO ${blobs} (chat, id, size, bytes) SELECT ?, id, size, bytes FROM ${blobs} AS origin WHERE chat = ?
       AND (EXISTS (SELECT 1 FROM ${items} WHERE chat = ? AND ${has("body", "origin.id")})
-        OR EXISTS (SELECT 1 FROM ${commits} WHERE chat = ? AND ${has("body", "origin.id")}))`,
+        OR EXISTS (SELECT 1 FROM ${commits} WHERE chat = ? AND ${has("body", "origin.id")}))
+      ON CONFLICT (chat, id) DO NOTHING`,
     wait: `INSERT INTO ${waiting} (chat, id, stored_at) VALUES (?, ?, ?)
       ON CONFLICT (chat, id) DO UPDATE SET stored_at = excluded.stored_at`,
     due: `SELECT id FROM ${waiting} WHERE chat = ? AND stored_at < ?`,

@@ -35,7 +35,7 @@ export class Listing {
     if (!isDistinct(search)) return []
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
     const among = this.#among(buckets)
-    const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ?${running ? isRunning : ""}
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ?${running ? isRunning : isConversation}
       AND ${having.sql}${among.sql}${children ? "" : isNoChild} ORDER BY written DESC LIMIT ?`
     return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, ...among.params, limit + 1)
   }
@@ -59,7 +59,7 @@ export class Listing {
     // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
     const among = this.#among(buckets)
-    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : ""}${among.sql}
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ?${running ? isRunning : isConversation}${among.sql}
       ${children ? "" : isNoChild} AND +written < ? ORDER BY +written DESC LIMIT ?`
     const { from, to } = prefixRange(prefix)
     return yield* rowsOf(list, from, to, ...among.params, after ?? Number.MAX_SAFE_INTEGER, limit)
@@ -76,6 +76,9 @@ const columns = "key, id, title, seq, messages, running, waiting, created_at, up
 
 /** The condition of the indexes `chats_running` and `chats_running_ids`, letter by letter, so that they are used. LIST2 */
 const isRunning = " AND (running = 1 OR waiting > 0)"
+
+/** A row of blobs alone is no conversation (BLOB2). */
+const isConversation = " AND (seq > 0 OR waiting > 0)"
 
 /** The conversation of a sub-agent has these characters in its id. */
 const isNoChild = " AND id NOT LIKE '%/~/%'"

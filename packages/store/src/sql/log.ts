@@ -23,7 +23,7 @@ import { type Dialect, type EntrySave, lists } from "./dialect.ts"
 import { type Input, stateOf, written } from "./entryForm.ts"
 import { Fences } from "./fences.ts"
 import { type Accepted, InboxRows, withInbox } from "./inboxRows.ts"
-import { type Head, headIn, LogReads } from "./logReads.ts"
+import { type Head, headIn, isConversation, LogReads } from "./logReads.ts"
 import { type Asking, numberIn, rowsOf, textIn, checkedId, readable, storedKey } from "./query.ts"
 import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { noteWaits, writtenWaits } from "./waitRows.ts"
@@ -93,7 +93,11 @@ export class Log {
     yield* this.#fences.check(fence)
     const now = Math.floor(this.#clock.now())
     for (;;) {
-      const key = (yield* this.#held(id))?.key ?? (yield* this.#begin(id, [input.message], now))
+      const head = yield* this.#held(id)
+      if (head !== undefined && !isConversation(head)) {
+        yield* rowsOf(this.#sql.entitle, titleOf(id, [input.message], now), now, head.key)
+      }
+      const key = head?.key ?? (yield* this.#begin(id, [input.message], now))
       if (key !== undefined) return yield* this.#inbox.accept(key, this.reads.origin(id), input, now)
     }
   }
@@ -114,11 +118,9 @@ export class Log {
     if (head !== undefined) yield* this.blobs.collect(head.key, Math.floor(this.#clock.now()))
   }
 
-  /** A conversation without an entry; `undefined` when another program created it meanwhile. */
+  /** A row without an entry; `undefined` when another program created it meanwhile. */
   *#begin(id: string, messages: Conversation["thread"]["messages"], now: number): Asking<number | undefined> {
-    const begun = { ...Store.blank(id), thread: { messages } }
-    const { title } = Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now })
-    const summary = [0, null, readable(title), 0, 0, now, 0] as const
+    const summary = [0, null, titleOf(id, messages, now), 0, 0, now, 0] as const
     const [row] = yield* rowsOf(this.#sql.begin, ...summary, 0, 0, now, checkedId(id), Store.bucketOf(id))
     return row === undefined ? undefined : numberIn(row, "key")
   }
@@ -180,7 +182,8 @@ export class Log {
     const now = newest === undefined ? record : stateOf(this.reads.origin(id), newest)
     const existing = yield* this.#held(to)
     const begun = Store.forked(record, to, now)
-    const forked = existing === undefined ? yield* this.#add(undefined, begun, entry) : undefined
+    const isFree = existing === undefined || !isConversation(existing)
+    const forked = isFree ? yield* this.#add(existing, begun, entry) : undefined
     if (forked === undefined) throw Store.refused("chat_exists", to)
     yield* this.blobs.copy(head.key, forked.key)
     return forked
@@ -189,7 +192,7 @@ export class Log {
   *rewind(id: string, seq: number, precondition: Partial<Store.Precondition> | undefined): Asking<Standing> {
     yield* this.#fences.check(precondition?.fence)
     const head = yield* this.#held(id)
-    if (head === undefined) throw Store.refused("unknown_chat", id)
+    if (head === undefined || !isConversation(head)) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
     const newest = head.seq === 0 ? Store.blank(id) : yield* this.reads.record(id, head, head.seq)
     const earlier =
@@ -286,6 +289,12 @@ export class Log {
   }
 }
 
+/** The title of a conversation that begins with these messages. */
+const titleOf = (id: string, messages: Conversation["thread"]["messages"], now: number): string => {
+  const begun = { ...Store.blank(id), thread: { messages } }
+  return readable(Store.Lists.summaryOf(begun, { createdAt: now, updatedAt: now }).title)
+}
+
 /** The entry of a save with one statement. */
 const entrySaveOf = (
   record: Conversation,
@@ -349,6 +358,7 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     held: `SELECT key, seq, writer, moved, waiting, messages, waits FROM ${chats} WHERE id = ? ${hold}`,
     begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, moved, noted, waits, created_at, id,
       bucket, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
+    entitle: `UPDATE ${chats} SET title = ?, created_at = ? WHERE key = ?`,
     goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
       moved = seq + 1, noted = seq + 1, waits = ?, waiting = waiting - ?, written = ${nextWrite} WHERE key = ? RETURNING key`,
     supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,

@@ -60,6 +60,9 @@ export const headIn = (row: Row | undefined): Head | undefined =>
         waits: numberIn(row, "waits")
       }
 
+/** Whether a row has more than blobs (BLOB2). */
+export const isConversation = ({ seq, waiting }: Pick<Head, "seq" | "waiting">): boolean => seq > 0 || waiting > 0
+
 /** The reads. The errors name the database by `database`. */
 export class LogReads {
   readonly #database: string
@@ -79,7 +82,7 @@ export class LogReads {
   *load(id: string, forgottenBefore: number): Asking<Loaded | "unmoved" | undefined> {
     const origin = this.origin(id)
     for (;;) {
-      const head = yield* this.head(id)
+      const head = yield* this.#row(id)
       if (head === undefined) return undefined
       const { key, seq, moved } = head
       const entry = seq === 0 ? undefined : yield* this.#entry(id, head, seq)
@@ -116,7 +119,13 @@ export class LogReads {
     return head !== undefined && isEntry(head, seq) ? yield* this.record(id, head, seq) : undefined
   }
 
+  /** The row of a conversation. BLOB2 */
   *head(id: string): Asking<Head | undefined> {
+    const head = yield* this.#row(id)
+    return head !== undefined && isConversation(head) ? head : undefined
+  }
+
+  *#row(id: string): Asking<Head | undefined> {
     const [row] = yield* rowsOf(this.#sql.head, checkedId(id))
     return headIn(row)
   }

@@ -84,6 +84,7 @@ export class SqlStore implements Store.SessionStore {
     const kept = entry === undefined ? Store.blank(id) : await recordInPortions(origin, entry)
     const record = withInbox(kept, waiting)
     if (hasForgotten) await this.#write(id, () => this.#log.collectBlobs(id))
+    if (entry === undefined && waiting.length === 0) return undefined
     this.#standings.note({ key, record })
     return draft === undefined ? record : { ...record, draft }
   }

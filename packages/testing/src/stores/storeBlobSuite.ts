@@ -60,17 +60,25 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
       same("the sizes", [await blobs.size("a"), await blobs.size("b"), await blobs.size("unknown")], [1_000_003, 1, 0])
     }),
     blobLaw(
-      "a conversation begins with its first blob, and goes on with an input or an entry",
+      "a blob alone is no conversation: none is listed or loaded until there is an input or an entry",
       async (blobs, store) => {
-        await blobs.put("a", "one", bytesOf(1))
-        const { version, thread } = (await store.load("a")) ?? {}
-        same("the conversation", [version, thread], [undefined, { messages: [] }])
-        await store.accept("a", inputOf("i1", "1"))
+        const listed = async (options?: { readonly prefix: string }) =>
+          (await store.list(options)).chats.map(({ id, title, seq, waiting }) => [id, title, seq, waiting])
+        for (const id of ["a", "b"]) await blobs.put(id, "one", bytesOf(1))
+        same("the conversation", await store.load("a"), undefined)
+        same("the history", await store.history("a"), [])
+        same("the list", [await listed(), await listed({ prefix: "a" })], [[], []])
+        await refuses("a rewind", "unknown_chat", () => store.rewind("a", 0))
+        await refuses("a fork of it", "unknown_chat", () => store.fork("a", "c"))
+        await store.accept("a", inputOf("i1", "Hello"))
+        same("the list", await listed(), [["a", "Hello", 0, 1]])
         await store.save(said("a", "one"), { writer: "w1", after: 0 })
         await blobs.put("a", "two", bytesOf(2))
         same("the entries", (await store.history("a")).length, 1)
         await sameBytes(blobs, "a", "one", bytesOf(1))
         await sameBytes(blobs, "a", "two", bytesOf(2))
+        same("the fork", (await store.fork("a", "b")).version, 1)
+        same("the list", (await listed()).length, 2)
       }
     ),
     blobLaw("a deletion removes them, and a new conversation of the id has none", async (blobs, store) => {
