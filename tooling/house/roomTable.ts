@@ -24,7 +24,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     | passivation session view | arguments background children | codec live | effect observe`),
   "packages/testing": floors("law | faults ports replay stores"),
   "packages/providers": floors("aiSdk mcp"),
-  "packages/store": floors("options sql | postgres sqlite"),
+  "packages/store": floors("options sql | folder postgres sqlite"),
   "packages/server": floors(`
     errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client post | routes/openAi | routes | server | node`),
   "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats | node"),

@@ -38,7 +38,7 @@ export class MemoryBlobs {
   namedBy(values: unknown, now: number): MemoryBlobs {
     const found = new MemoryBlobs()
     if (this.#kept.size === 0) return found
-    const text = JSON.stringify(values)
+    const text = textOf(values)
     for (const [id, { bytes }] of this.#kept) if (text.includes(id)) found.put(id, bytes, now)
     return found
   }
@@ -47,10 +47,14 @@ export class MemoryBlobs {
   collect(now: number, entries: () => unknown, inputs: () => unknown): void {
     const due = Array.from(this.#kept).filter(([, kept]) => !kept.isNamed && kept.storedAt < now - blobWaitMs)
     if (due.length === 0) return
-    const [inEntries, inInputs] = [JSON.stringify(entries()), JSON.stringify(inputs())]
+    const [inEntries, inInputs] = [textOf(entries()), textOf(inputs())]
     for (const [id, kept] of due) {
       kept.isNamed = inEntries.includes(id)
       if (!kept.isNamed && !inInputs.includes(id)) this.#kept.delete(id)
     }
   }
 }
+
+/** The JSON of a record, which may have integers of any size. */
+const textOf = (values: unknown): string =>
+  JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))

@@ -12,6 +12,7 @@ const clock = z
 
 /** The options of each store. */
 const types = {
+  blobFolder: z.strictObject({ clock }),
   sqlite: z.strictObject({
     durability: z.enum(["power", "process"], "must_be_one_of power, process").optional(),
     ttlMs: milliseconds,

@@ -1,8 +1,8 @@
 /** The laws of the blobs of a store that has them. */
 import type { Store } from "@troupe/chat/store"
 import { holds, type Law } from "../law/index.ts"
-import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
-import { inputOf, said } from "./storeSamples.ts"
+import { type MakeStore, refuses, same, saveAll, storeLaw } from "./storeLaw.ts"
+import { conversation, inputOf, said } from "./storeSamples.ts"
 
 type Blobs = NonNullable<Store.SessionStore["blobs"]>
 
@@ -108,6 +108,14 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
       await sameBytes(blobs, "fork", second, undefined)
       await sameBytes(blobs, "fork", "own", bytesOf(3))
     }),
+    blobLaw("a load and a fork look for them in any record", async (blobs, store, clock) => {
+      await saveAll(store, conversation("a"))
+      await blobs.put("a", forgotten, bytesOf(1))
+      await store.fork("a", "b")
+      await clock.advance(hourMs + 1)
+      await store.load("a")
+      same("the sizes", [await blobs.size("a"), await blobs.size("b")], [0, 0])
+    }),
     blobLaw("a load removes those that nothing named for an hour, and no others", async (blobs, store, clock) => {
       await store.save(said("a", "one", first))
       await store.accept("a", inputOf("i1", second))
@@ -146,8 +154,8 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
         await store.save(said("old", "one"))
         await blobs.put("old", "one", bytesOf(1))
         await blobs.put("bare", "one", bytesOf(1))
-        await clock.advance(ttlMs + 1)
-        same("how many expired", await store.expire(), 2)
+        await clock.advance(hourMs + ttlMs + 1)
+        await store.expire()
         same("the sizes", [await blobs.size("old"), await blobs.size("bare")], [0, 0])
       },
       ttlMs
