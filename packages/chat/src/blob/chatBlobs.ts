@@ -4,8 +4,8 @@
  * Owns: the bytes that the store does not have yet, and the ids of the blobs that the chat refers to. Does not own the messages.
  * Calls the store.
  *
- * CHATBLOB1. The store has the bytes of a reference before it has a message with the reference. A failed `put` fails that write,
- *            and the next write of the chat tries again.
+ * CHATBLOB1. The store has the bytes of a reference before it has a message with the reference. Until then the chat has them for
+ *            readers. A failed `put` fails that write, and the next write of the chat tries again.
  * CHATBLOB2. A request has the bytes in place of each reference. A part whose bytes are gone is a short text there: the conversation
  *            goes on.
  * CHATBLOB3. A sender may repeat a reference of the conversation. Any other reference is refused.
@@ -111,8 +111,8 @@ export abstract class ChatBlobs {
     if (sizes.size === before) return
     const bytes = Array.from(sizes.values()).reduce((sum, size) => sum + size, 0)
     if (bytes <= this.#mostBytes) return
-    const most = `must_have_at_most ${this.#mostBytes} bytes in the images and files of the conversation`
-    const reason = `${most}, and with this message it has ${bytes}; give https: URLs, begin another one, or raise maxChatFileBytes`
+    const most = `must_fit_into_the_conversation of at most ${this.#mostBytes} bytes in its images and files`
+    const reason = `${most}: with this message it has ${bytes}; give https: URLs, begin another one, or raise maxChatFileBytes`
     throw new ValidationError("invalid_message", [{ field: ["content"], reason }])
   }
 

@@ -5,6 +5,8 @@
  *
  * BLOBREF1. An image or a file of at least 16,384 characters of base64 gets a reference to its bytes: their SHA-256, their number and
  *           their media type. A smaller one stays in the message. The same bytes have the same reference.
+ * BLOBREF2. The events of a turn, its result, and the events of a sub-agent have references, too: the bytes of tools' results and of
+ *           replies are nowhere but in the blobs.
  */
 import { base64OfBytes, bytesOfBase64, sha256 } from "../json/index.ts"
 import {

@@ -54,7 +54,16 @@ import { describe } from "../toolResult/index.ts"
 /** The options of a run. */
 export type ExecutionOptions = Pick<
   RunOptions,
-  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "mayAct" | "onLateResult"
+  | "toolExecutor"
+  | "context"
+  | "sessionId"
+  | "requestId"
+  | "engine"
+  | "trace"
+  | "chat"
+  | "blobs"
+  | "mayAct"
+  | "onLateResult"
 >
 
 /** A call to run. */
@@ -292,6 +301,10 @@ export class ToolExecution implements ContextOwner {
     return {
       id,
       send: async (input, options) => living().send(input, options),
+      blob: async (blob) => {
+        living()
+        return this.#options?.blobs?.read(blob)
+      },
       ...(this.#options?.chat?.subagent === undefined
         ? {}
         : {

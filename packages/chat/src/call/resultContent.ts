@@ -6,7 +6,7 @@
  *         stored.
  * RCONT3. A failure whose error has parts has the images and files of the error, after the text of the failure.
  */
-import { type Finding, ToolError } from "../errors/index.ts"
+import { type Finding, isRecord, ToolError } from "../errors/index.ts"
 import { wellFormed } from "../json/index.ts"
 import { ignoreRejection } from "../async/index.ts"
 import {
@@ -141,3 +141,21 @@ export const withText = (content: Content, added: string): Content => {
   const text = added.toWellFormed()
   return typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text: `\n${text}` }]
 }
+
+/** A result, its event or its halt, with the references of its content in place of the images and files (BLOBREF2). */
+export const referringIn = <A extends object>(given: A, content: Exclude<Content, string>): A => {
+  const references = content.filter(isMedia)
+  const placed = (value: unknown): unknown => {
+    if (!Array.isArray(value) || value.filter(isImageOrFile).length !== references.length) return value
+    let at = 0
+    return value.map((part: unknown) => (isImageOrFile(part) ? references[at++] : part))
+  }
+  const fields = Object.entries(given).filter(([field]) => fieldsWithParts.has(field))
+  return { ...given, ...Object.fromEntries(fields.map(([field, value]) => [field, placed(value)])) }
+}
+
+/** The fields of results that may have the parts of the content. */
+const fieldsWithParts: ReadonlySet<string> = new Set(["value", "reason", "result", "parts"])
+
+const isImageOrFile = (part: unknown): boolean =>
+  isRecord(part) && (part["type"] === "image" || part["type"] === "file")

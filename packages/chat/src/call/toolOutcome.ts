@@ -26,6 +26,7 @@ import {
   excessOf,
   failureContent,
   inEvent,
+  referringIn,
   wrongText
 } from "./resultContent.ts"
 import type { ModeWish } from "../gate/index.ts"
@@ -316,7 +317,7 @@ const halted = (
     rules.blobs
   )
 
-/** Makes an outcome from its parts. With `blobs` its message has references in place of images and files. */
+/** Makes an outcome from its parts. With `blobs` it has references in place of images and files (BLOBREF2). */
 export const outcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
@@ -326,8 +327,14 @@ export const outcome = (
   ended: Outcome,
   blobs?: OutcomeRules["blobs"]
 ): ToolOutcome => {
-  const said = blobs === undefined || typeof content === "string" ? content : blobs.kept(content)
-  const message = { role: "tool", toolCallId: toolCall.id, content: said, outcome: ended } as const
+  if (blobs !== undefined && typeof content !== "string") {
+    const said = blobs.kept(content)
+    if (said !== content) {
+      const end = halt && referringIn(halt, said)
+      return outcome(toolCall, referringIn(result, said), referringIn(last, said), said, end, ended)
+    }
+  }
+  const message = { role: "tool", toolCallId: toolCall.id, content, outcome: ended } as const
   return { ...eventsOf(toolCall, result, last, ended), message, halt }
 }
 

@@ -167,6 +167,7 @@ export class RunningTroupe {
       rewound: (record) => this.#living.tasks.recorded(record.id, record),
       hasChildren: !agents.isEmpty && Store.isSessionStore(kept),
       fence: (id) => fenceOf(home, id),
+      livingBlobs: (id) => this.#living.get(id)?.blobs,
       blobs: (id, fence) => blobsIn({ mostBlobBytes, tree: this.#tree }, id, fence),
       agentOf: (agent = agents.usual) => (agent === undefined ? undefined : agents.ref(agent))
     })
@@ -217,7 +218,8 @@ export class RunningTroupe {
    * The bytes of an image or a file that a message of this conversation refers to (`{ blob, bytes }`); `undefined` for an
    * unknown id.
    *
-   * **Details**: `blob` is the SHA-256 of the bytes, so that they never change. No process is started.
+   * **Details**: `blob` is the SHA-256 of the bytes, so that they never change. An event with a reference has bytes at once. No process
+   * is started. The handler of a tool reads those of its own chat with `context.chat.blob(blob)`.
    *
    * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`); with a `ValidationError` (`invalid_options`) for an
    * invalid id.

@@ -69,6 +69,8 @@ export interface ConversationsHome {
   readonly agentOf: (name: string | undefined) => AgentRef | undefined
   /** The blobs of a conversation, if the store keeps blobs. */
   readonly blobs: (id: string, fence: Fence | undefined) => ChatBlobs | undefined
+  /** The blobs of a chat in memory. */
+  readonly livingBlobs: (id: string) => ChatBlobs | undefined
   /** The fence of a write that is requested now. Throws when this program is not the home of the conversation. */
   readonly fence: (id: string) => Fence | undefined
 }
@@ -168,13 +170,14 @@ export class Conversations {
     return { ...record, thread: { messages } }
   }
 
-  /** The bytes of a blob that the store has. */
+  /** The bytes of a blob that the store has, or a live chat that has not stored them yet (CHATBLOB1). */
   async blob(id: string, blob: string): Promise<Uint8Array | undefined> {
     checkId(id)
     if (typeof blob !== "string" || !/^[0-9a-f]{64}$/.test(blob)) {
       throw invalid("blob", "must_be_the id of a blob, 64 hexadecimal digits, as a message refers to it")
     }
-    return this.#asked({ type: "readBlob", id, blob })
+    const living = this.#home.livingBlobs(id)
+    return living?.hasUnstored === true ? living.read(blob) : this.#asked({ type: "readBlob", id, blob })
   }
 
   async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {

@@ -28,6 +28,7 @@ import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/i
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RequestCost } from "./requestCost.ts"
 import type { RunOptions } from "../options/index.ts"
+import type { AssistantMessage } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The callbacks for the first event, and for an end of the stream without an event. */
@@ -50,6 +51,7 @@ export type SourceOptions = Pick<
   | "emitToolDeltas"
   | "includeRawChunks"
   | "onEvent"
+  | "blobs"
 >
 
 /** One open model request. */
@@ -176,7 +178,7 @@ export class AdapterSource implements Source {
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
       if (this.#collector.failed && isContent(reading)) return this.#onLost(outlet)
-      event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
+      event = this.#referring(storableEvent(reading, this.#options.maxToolArgumentCharacters))
       if (this.#cost !== undefined) event = this.#cost.priced(event)
       this.#collector.apply(event)
       passes = this.#passes(event)
@@ -186,6 +188,16 @@ export class AdapterSource implements Source {
     if (!this.#observed(event, outlet)) return
     if (passes) outlet.emit(this, event)
     else outlet.skip(this)
+  }
+
+  /** BLOBREF2 */
+  #referring(event: AdapterEvent): AdapterEvent {
+    const { blobs } = this.#options
+    if (event.type !== "message_completed" || blobs === undefined) return event
+    const message = event.message as AssistantMessage | undefined
+    if (message?.parts === undefined) return event
+    const parts = blobs.kept(message.parts)
+    return parts === message.parts ? event : { ...event, message: { ...message, parts } }
   }
 
   /** The event that the adapter yielded, or the first of several. An empty array is no event. */

@@ -61,6 +61,11 @@ export interface ChatHandle {
   readonly id: string
   /** Sends an input as the user would; resolves with its first receipt, as soon as the input is stored or rejected. */
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
+  /**
+   * The bytes of an image or a file that a message of the chat refers to (`{ blob, bytes }`), as `troupe.blob` returns them; `undefined` for
+   * an unknown id. Only a chat of a Troupe has it.
+   */
+  readonly blob?: ((blob: string) => Promise<Uint8Array | undefined>) | undefined
   /** Runs a child chat, for the tools of sub-agents; only a chat of a Troupe can. */
   readonly subagent?: ((call: SubagentCall) => Promise<Returned>) | undefined
   /** Runs the work of a call as a background task, for tools with `background`; only a chat of a Troupe can. */

@@ -1,44 +1,19 @@
 import { expect, test } from "vitest"
 import { Fake, tool } from "../../src/index.ts"
 import type { Adapter } from "../../src/adapter/index.ts"
-import type { AdapterEvent } from "../../src/events/index.ts"
-import type { AssistantMessage } from "../../src/model/index.ts"
 import type { SessionStore } from "../../src/store/index.ts"
 import { memory } from "../../src/store/Store.ts"
 import { portableSha256, sha256 } from "../../src/json/sha256.ts"
 import { collected } from "../double/collected.ts"
 import { hop } from "../double/hop.ts"
+import { completed, drawing, imageOf } from "../double/images.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 
 const check = leakCheck()
 
-/** An image of so many bytes, none of which repeat in a simple way. */
-const imageOf = (size: number, seed = 1) => {
-  const bytes = Uint8Array.from({ length: size }, (_, at) => (at * seed + (at >> 8)) % 251)
-  const base64 = Buffer.from(bytes).toString("base64")
-  return {
-    bytes,
-    part: { type: "image", image: { base64, mediaType: "image/png" } } as const,
-    reference: { type: "image", image: { blob: sha256(bytes), bytes: size, mediaType: "image/png" } } as const
-  }
-}
-
 const photo = imageOf(100_000)
 const says = (text: string) => [{ text }, { finish: "stop" as const }]
 const see = { type: "text", text: "What is this?" } as const
-
-async function* completed(message: AssistantMessage): AsyncGenerator<AdapterEvent, void> {
-  yield { type: "message_started", message: { role: "assistant", content: "" } }
-  yield { type: "text_delta", id: null, delta: message.content as string }
-  yield { type: "message_completed", message, finishReason: "stop" }
-}
-
-/** A reply with a text and an image. */
-const drawing = (part: (typeof photo)["part"]): AssistantMessage => ({
-  role: "assistant",
-  content: "Here.",
-  parts: [{ type: "text", text: "Here." }, part]
-})
 
 /** The JSON of everything that the log of a conversation has. */
 const written = async (store: SessionStore, id: string): Promise<string> =>
@@ -216,7 +191,7 @@ test("CHATBLOB5 a message is refused that gives the conversation more bytes than
   await chat.send([see, photo.part]).result()
   const refusal = {
     reason: "invalid_message",
-    message: expect.stringContaining("150000 bytes in the images and files")
+    message: expect.stringContaining("at most 150000 bytes in its images and files")
   }
   expect(() => chat.send([imageOf(60_000, 19).part])).toThrow(expect.objectContaining(refusal))
   await chat.send([see, photo.part]).result()

@@ -13,6 +13,8 @@ export interface NodeClient {
   readonly closed: AbortSignal
   /** Sends a request, and returns the answer's JSON. Rejects with the errors of a chat. */
   readonly ask: (method: "GET" | "POST" | "DELETE", path: string, body?: unknown) => Promise<unknown>
+  /** Requests bytes. Rejects as `ask` does. */
+  readonly bytes: (path: string) => Promise<Uint8Array>
   /** Requests a stream. Rejects as `ask` does. */
   readonly open: (path: string, signal: AbortSignal, body?: unknown) => Promise<Opened>
 }
@@ -56,6 +58,13 @@ export const nodeClient = (
     newId,
     closed,
     ask: async (method, path, body) => whileOpen(closed, jsonOf(await request(method, path, "application/json", body))),
+    bytes: async (path) => {
+      const answer = await request("GET", path, "*/*", undefined)
+      const read = answer.arrayBuffer().catch((cause: unknown) => {
+        throw cut(cause)
+      })
+      return new Uint8Array(await whileOpen(closed, read))
+    },
     open: async (path, left, body) => {
       const signal = AbortSignal.any([left, closed])
       const method = body === undefined ? "GET" : "POST"

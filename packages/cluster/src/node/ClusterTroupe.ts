@@ -13,6 +13,7 @@ import { SessionError } from "@troupe/chat/errors"
 import { Thread } from "@troupe/chat/messages"
 import { Codec } from "@troupe/chat/store"
 import type { Server } from "@troupe/server"
+import { HttpError } from "@troupe/server/HttpError"
 import { ClusterChatRef, type ClusterChatParts, pathPart } from "../chats/index.ts"
 
 /** The parts of a node that its Troupe shows. */
@@ -115,6 +116,19 @@ export class ClusterTroupe implements Server.Clustered {
 
   at(...args: Parameters<RunningTroupe["at"]>): ReturnType<RunningTroupe["at"]> {
     return this.local.at(...args)
+  }
+
+  /** As `RunningTroupe.blob`: answered by the store, or by the home of the chat while the store does not have the bytes yet. */
+  async blob(id: string, blob: string): ReturnType<RunningTroupe["blob"]> {
+    const stored = await this.local.blob(id, blob)
+    if (stored !== undefined) return stored
+    try {
+      return await this.#parts.chats.client.bytes(`${pathOf(id)}/blobs/${blob}`)
+    } catch (error) {
+      const isUnknown = error instanceof SessionError && error.reason === "unknown_chat"
+      if (isUnknown || (error instanceof HttpError && error.code === "not_found")) return undefined
+      throw error
+    }
   }
 
   list(...args: Parameters<RunningTroupe["list"]>): ReturnType<RunningTroupe["list"]> {

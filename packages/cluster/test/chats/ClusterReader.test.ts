@@ -16,6 +16,7 @@ const readerOf = (frames: () => AsyncGenerator<SentFrame, void>, isStopped = fal
     clock: Clock.test(),
     newId: () => "new",
     closed: node.signal,
+    bytes: async () => new Uint8Array(),
     ask: () => Promise.reject(new Error("nothing is asked")),
     open: async () => ({ headers: new Headers(), frames: frames() })
   }

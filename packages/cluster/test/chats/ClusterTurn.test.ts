@@ -13,6 +13,7 @@ const turnAfter = (first: Error, id: string | undefined) => {
     clock,
     newId: () => "new",
     closed: new AbortController().signal,
+    bytes: async () => new Uint8Array(),
     ask: () => Promise.reject(new Error("nothing is asked")),
     open: async () => {
       seen.requests += 1

@@ -41,6 +41,41 @@ describe("a request to a node that is not the home", () => {
     expect(await view.json()).toMatchObject({ id: "c", messages: [{ content: "Hello" }, { content: "Hi there" }] })
   })
 
+  it("BLOBURL1: any node and a gateway answer with the bytes of an image, also before the store has them", async () => {
+    const bytes = Uint8Array.from({ length: 30_000 }, (_, at) => at % 251)
+    const image = { type: "image", image: { base64: Buffer.from(bytes).toString("base64"), mediaType: "image/png" } }
+    const { node, store } = nodes()
+    const stored = Promise.withResolvers<void>()
+    const puts = Promise.withResolvers<string>()
+    const put: NonNullable<typeof store.blobs>["put"] = async (chat, id, ...given) => {
+      puts.resolve(id)
+      await stored.promise
+      return store.blobs?.put(chat, id, ...given)
+    }
+    const blobs = store.blobs && { ...store.blobs, put }
+    const slow = new Proxy(store, { get: (_, name) => (name === "blobs" ? blobs : Reflect.get(store, name)) })
+    const home = await node({ troupe: { store: slow } })
+    const [other, gateway] = [await node(), await node({ cluster: { role: "gateway" } })]
+    const sent = post(`${other.url}/chats/c/messages?wait`, { input: [image] })
+    const blob = await puts.promise
+    const path = `/chats/c/blobs/${blob}?type=image%2Fpng&bytes=30000`
+    expect(new Uint8Array(await (await fetch(gateway.url + path)).arrayBuffer())).toEqual(bytes)
+    expect(await other.troupe.blob("anna/c", blob)).toEqual(bytes)
+    stored.resolve()
+    const answer = await sent
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("delivered")])
+    const read = async () => {
+      for (const { url } of [home, other, gateway]) {
+        const found = await fetch(url + path)
+        expect([found.status, new Uint8Array(await found.arrayBuffer())]).toEqual([200, bytes])
+      }
+      for (const { troupe } of [home, other]) expect(await troupe.blob("anna/c", blob)).toEqual(bytes)
+      expect(await other.troupe.blob("anna/c", "0".repeat(64))).toBeUndefined()
+      expect(await other.troupe.blob("anna/none", blob)).toBeUndefined()
+    }
+    await read()
+  })
+
   it("CLUSTER7: two sends with one id on two nodes are one turn", async () => {
     const { node } = nodes(Fake.make({ script: [{ text: "Once " }, { hang: true }] }))
     const [a, b, c] = [await node(), await node(), await node({ cluster: { role: "gateway" } })]

@@ -51,6 +51,33 @@ describe.each([
     expect(shown.now).toMatchObject({ partial: { text: "" }, haltedReason: "completed", error: undefined })
   })
 
+  test("BLOBREF2 a page never holds the bytes of an image that it sent, or of a tool's", async () => {
+    const base64 = (seed: number) => Buffer.alloc(60_000, seed).toString("base64")
+    const image = (seed: number) =>
+      ({ type: "image", image: { base64: base64(seed), mediaType: "image/png" } }) as const
+    const look = tool({ name: "look", execute: () => [image(2)] })
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "c1", name: "look", arguments: {} } }, { finish: "tool_calls" }],
+        [{ text: "Seen." }, { finish: "stop" }]
+      ]
+    })
+    const { link } = await system({ adapter, tools: [look] })
+    let most = 0
+    const shown: { now: Conversation | undefined } = { now: undefined }
+    const Page = () => {
+      shown.now = useChat("c1")
+      most = Math.max(most, JSON.stringify(shown.now).length)
+      return null
+    }
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send([image(1)])
+    await until(() => shown.now?.status === "completed", frames)
+    expect(JSON.stringify(shown.now?.messages)).toMatch(/"blob":.*"blob":/)
+    expect(most).toBeLessThan(20_000)
+  })
+
   test("the agent of a conversation is shown, and the conversation is handed over", async () => {
     const answering = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
     const agents = { support: { adapter: answering("support") }, billing: { adapter: answering("billing") } }

@@ -1,10 +1,11 @@
 /**
  * The URLs of the images and files that a store has, in the messages that clients read.
  *
- * BLOBURL1. In a view and in the messages of each protocol a reference has the URL of the route that answers with its bytes. The URL
+ * BLOBURL1. In a view, in events and in the messages of each protocol a reference has the URL of the route that answers with its bytes. The URL
  *           is a path of this server, so that a page behind any proxy can load it.
  */
 import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import type { ContentPart, Message } from "@troupe/chat/messages"
 import type { Shown } from "./toolErrors.ts"
 
@@ -35,7 +36,8 @@ export const withBlobUrls = (shown: Shown, pathOf: PathOf): Shown => {
       return (given) => {
         const found = event(given)
         if (found.type === "step_completed") return threadIn(found)
-        return found.type === "chat_completed" ? { ...found, result: threadIn(found.result) } : found
+        if (found.type === "chat_completed") return { ...found, result: threadIn(found.result) }
+        return locatedEvent(found, given, pathOf)
       }
     }
   }
@@ -57,6 +59,58 @@ const locatedIn = (messages: Messages, urlOf: (blob: string) => string): Message
   located.set(messages, { path: urlOf(""), messages: found })
   return found
 }
+
+/** An event of a reply, of a result or of a sub-agent, whose chat has the blobs; `given` is the event with the id of the Troupe. */
+const locatedEvent = (event: Event, given: Event, pathOf: PathOf, chat?: string): Event => {
+  const urlOf = (blob: string): string => pathOf(blob, chat)
+  switch (event.type) {
+    case "message_completed":
+      return hasBlob(event.message)
+        ? { ...event, message: locatedMessage(event.message, urlOf) as typeof event.message }
+        : event
+    case "tool_execution_completed": {
+      const result = locatedFields(event.result, urlOf)
+      return result === event.result ? event : { ...event, result }
+    }
+    case "tool_result_encoded":
+    case "tool_halt":
+      return locatedFields(event, urlOf)
+    case "child_event": {
+      if (given.type !== "child_event") return event
+      const child = locatedEvent(event.event, given.event, pathOf, given.chat)
+      return child === event.event ? event : { ...event, event: child }
+    }
+    default:
+      return event
+  }
+}
+
+/** A result or its event, with URLs in its lists of parts. */
+const locatedFields = <A extends object>(given: A, urlOf: (blob: string) => string): A => {
+  const lists = Object.entries(given).filter(
+    (field): field is [string, ReadonlyArray<Part>] => Array.isArray(field[1]) && field[1].some(isPart)
+  )
+  if (lists.length === 0) return given
+  const withUrls = lists.map(([field, list]) => [
+    field,
+    list.map((part) => (isPart(part) ? locatedPart(part, urlOf) : part))
+  ])
+  return { ...given, ...Object.fromEntries(withUrls) }
+}
+
+interface Part {
+  readonly type: string
+}
+
+/** Whether an element of any list is an image or a file that the store has. */
+const isPart = (value: unknown): value is Part =>
+  isRecord(value) &&
+  (value["type"] === "image" || value["type"] === "file") &&
+  isRecord(value[value["type"]]) &&
+  isStored(value as { readonly type: string })
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
 
 const hasBlob = (message: Message.Message): boolean =>
   (typeof message.content !== "string" && message.content.some(isStored)) ||

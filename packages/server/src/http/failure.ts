@@ -63,6 +63,8 @@ export const refused = (code: ErrorCode, fields: ConstructorParameters<typeof Ht
 export const refusalOf = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (error instanceof ValidationError) {
+    const tooLarge = error.reason === "invalid_message" ? fileBound(error) : undefined
+    if (tooLarge !== undefined) return tooLarge
     return new HttpError("invalid_input", "What was given is not valid; `issues` says what", {
       issues: error.errors,
       cause: error
@@ -84,6 +86,23 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
       : refused(reason, fields)
   }
   return undefined
+}
+
+/** The refusal of a message with too many bytes in its images and files, or in those of its conversation (MEDIA3, CHATBLOB5). */
+const fileBound = (error: ValidationError): HttpError | undefined => {
+  const { errors: issues } = error
+  const fields = { issues, cause: error }
+  const [reason = ""] = issues.map((issue) => issue.reason)
+  if (/^must_have_at_most \d+ bytes in images and files/u.test(reason)) {
+    return new HttpError(
+      "message_too_long",
+      "The images and files of this message are too large; `issues` has the bound",
+      fields
+    )
+  }
+  return reason.startsWith("must_fit_into_the_conversation ")
+    ? new HttpError("too_many_bytes", "The conversation has too many images and files; `issues` has the bound", fields)
+    : undefined
 }
 
 /** What the error says was decided, without arguments and values. */

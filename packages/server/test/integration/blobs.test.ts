@@ -1,6 +1,6 @@
 /** Images and files that the store has, as clients of each protocol read them. */
 import { createHash } from "node:crypto"
-import { Fake } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
 import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { describe, expect, it } from "vitest"
@@ -114,5 +114,35 @@ describe("BLOBURL1. an image that the store has", () => {
     expect(made.output).toMatchObject([{ type: "message" }, drawn])
     const read = (await (await fetch(`${url}/v1/responses/${made.id}`)).json()) as { output: unknown }
     expect(read.output).toMatchObject([{ type: "message" }, drawn])
+  })
+
+  it("is a path in the events, and each client gets the bytes of a tool's image once", async () => {
+    const look = tool({ name: "look", execute: () => [image] })
+    const calls = () => [{ toolCall: { id: "c1", name: "look", arguments: {} } }, { finish: "tool_calls" as const }]
+    const adapter = Fake.make({
+      respond: ({ messages }) => (messages.at(-1)?.role === "tool" ? [{ text: "Seen." }, { finish: "stop" }] : calls())
+    })
+    const { post, url } = await serving({ adapter, tools: [look] })
+    const own = await (
+      await post(
+        "/chats/own/messages",
+        { input: "Look" },
+        { headers: { accept: "text/event-stream", "content-type": "application/json" } }
+      )
+    ).text()
+    const ui = await (
+      await post("/api/chat", {
+        id: "ui",
+        messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "Look" }] }]
+      })
+    ).text()
+    for (const [chat, text] of [
+      ["own", own],
+      ["ui", ui]
+    ] as const) {
+      expect(text).not.toContain(base64.slice(0, 100))
+      expect(text).toContain(path(chat))
+      expect(new Uint8Array(await (await fetch(url + path(chat))).arrayBuffer())).toEqual(bytes)
+    }
   })
 })

@@ -224,8 +224,15 @@ describe("MEDIA3 the data of an image has a bound of its own", () => {
   test.each(routes.slice(0, -1))("%s refuses an image beyond the bound, and says the bound", async (path, body) => {
     const { ask } = await served({ adapter: hello(), maxFileBytes: 300 }, { ...owner, limits })
     const refused = await ask("POST", path, body(photo(303)))
-    expect([400, 422]).toContain(refused.status)
+    expect(refused.status).toBe(413)
     expect(await refused.text()).toContain("300 bytes in images and files, not 303")
+  })
+
+  test.each(routes.slice(0, 3))("%s refuses an image that its conversation has no room for", async (path, body) => {
+    const { ask } = await served({ adapter: hello(), maxChatFileBytes: 20_000 }, { ...owner, limits })
+    const refused = await ask("POST", path, body(photo(30_000)))
+    expect(refused.status).toBe(429)
+    expect(await refused.text()).toContain("at most 20000 bytes in its images and files")
   })
 })
 

@@ -13,12 +13,9 @@ import { checkedOptions } from "../options/index.ts"
 import { BlobFiles, checkBlob } from "./blobFiles.ts"
 import { folderFailure } from "./folderFailure.ts"
 
-/**
- * The options of a folder of blobs.
- *
- * **Units and defaults**: `clock` is the host's.
- */
+/** The settings of images and files in a folder. */
 export interface BlobFolderOptions {
+  /** The clock. Default: the host's. */
   readonly clock?: Clock.Clock | undefined
 }
 
@@ -77,16 +74,16 @@ export const blobFolder = (
     at: store.at.bind(store),
     rewind: store.rewind.bind(store),
     list: store.list.bind(store),
-    waiting: store.waiting?.bind(store),
-    escalate: store.escalate?.bind(store),
-    keepDraft: store.keepDraft.bind(store)
+    keepDraft: store.keepDraft.bind(store),
+    ...(store.waiting !== undefined && { waiting: store.waiting.bind(store) }),
+    ...(store.escalate !== undefined && { escalate: store.escalate.bind(store) })
   }
 }
 
 /** How long a blob may wait for the entry or the input that names it, in milliseconds: an hour. */
 const waitMs = 3_600_000
 
-class FolderBlobs implements Store.Blobs {
+class FolderBlobs implements NonNullable<Store.SessionStore["blobs"]> {
   readonly #path: string
   readonly #store: Store.SessionStore
   readonly #clock: Clock.Clock

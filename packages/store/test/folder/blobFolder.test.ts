@@ -8,6 +8,8 @@ import { blobFolder, sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
 import { said } from "../double/records.ts"
 
+type MakeStore = Parameters<typeof Testing.sessionStoreLaws>[0]
+
 const folder = new Folder()
 afterAll(() => folder[Symbol.dispose]())
 
@@ -17,13 +19,13 @@ const bytes = Uint8Array.of(1, 2, 3)
 const filesIn = (path: string): ReadonlyArray<string> =>
   readdirSync(path, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(path, name)).isFile())
 
-const stores: Readonly<Record<string, Testing.MakeStore>> = {
+const stores: Readonly<Record<string, MakeStore>> = {
   memory: (options) => Store.memory(options),
   SQLite: (options) => sqlite(":memory:", options)
 }
 
 describe.each(Object.keys(stores))("a folder of blobs beside a store in %s", (name) => {
-  const make: Testing.MakeStore = async (options) => {
+  const make: MakeStore = async (options) => {
     const inner = await stores[name]?.(options)
     if (inner === undefined) throw new Error("There is no such store")
     return blobFolder(folder.file(), inner, { clock: options.clock })

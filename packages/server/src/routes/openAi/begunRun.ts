@@ -19,6 +19,7 @@ import {
   stepsOf
 } from "../../wire/index.ts"
 import type { Run } from "./openAiRun.ts"
+import { eventsWithImages } from "./replyImages.ts"
 
 /**
  * Reads the turn from its beginning: that of an input which was sent again under its id, or the running turn, or the last one. `given`
@@ -43,16 +44,13 @@ export const begunRun = async (
       : ofSaidAgain(chat, turn, follower, left.signal)
   const items = flat(read)
   return {
-    events: {
+    events: eventsWithImages(call, chat, {
       next: () => items.next(),
       return: () => {
         left.abort()
         return items.return(undefined)
-      },
-      [Symbol.asyncIterator]() {
-        return this
       }
-    },
+    }),
     reads: { chat, turn }
   }
 }

@@ -11,6 +11,7 @@ import { HttpError } from "../../errors/index.ts"
 import { type Call, clientHasLeft, type TurnRead } from "../../http/index.ts"
 import { eventsOf } from "../../link/index.ts"
 import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
+import { eventsWithImages } from "./replyImages.ts"
 
 /** The events of a run, and the turn of a conversation that it is. */
 export interface Run {
@@ -24,7 +25,7 @@ export interface Run {
  */
 export const begun = async (call: Call, chat: LocalChatRef, turn: LiveTurn, name = turn.id): Promise<Run> => {
   await call.accepted(chat, turn, name)
-  return { events: eventsOf(chat, turn), reads: { chat, turn } }
+  return { events: eventsWithImages(call, chat, eventsOf(chat, turn)), reads: { chat, turn } }
 }
 
 /** The run of a stream, once its first event came. Rejects with the reason of a refused request, before the answer begins. */

@@ -1,5 +1,6 @@
 /** The images of replies with their bytes: a stored response has them as base64 text. */
 import type { LocalChatRef } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Call } from "../../http/index.ts"
 
@@ -21,6 +22,35 @@ export const withReplyImages = async (
     }
   }
   return found
+}
+
+/** The events, with the bytes of the images that the model generated. */
+export const eventsWithImages = (
+  call: Call,
+  chat: LocalChatRef,
+  events: AsyncIterator<Event, undefined>
+): AsyncIterableIterator<Event, undefined> => ({
+  next: async () => {
+    const { done, value } = await events.next()
+    if (done === true) return { done, value }
+    return { done: false, value: hasStoredImage(value) ? await withReplyImage(call, chat, value) : value }
+  },
+  return: async () => (await events.return?.()) ?? { done: true, value: undefined },
+  [Symbol.asyncIterator]() {
+    return this
+  }
+})
+
+type Completed = Extract<Event, { readonly type: "message_completed" }>
+
+/** Whether the event is a reply with an image that the store has. */
+export const hasStoredImage = (event: Event): event is Completed =>
+  event.type === "message_completed" && event.message.parts?.some(isStoredImage) === true
+
+/** The event with the bytes of its images. */
+export const withReplyImage = async (call: Call, chat: LocalChatRef, event: Completed): Promise<Event> => {
+  const [message] = await withReplyImages(call, chat, [event.message])
+  return message?.role === "assistant" ? { ...event, message } : event
 }
 
 const isStoredImage = (part: Part): boolean =>

@@ -24,6 +24,7 @@ import {
   unexpected
 } from "../../wire/openAi/index.ts"
 import type { Run } from "./openAiRun.ts"
+import { hasStoredImage, withReplyImage } from "./replyImages.ts"
 
 type Context = ChatSnapshot["context"]
 
@@ -143,10 +144,13 @@ export async function* ofRunning(
   stored: StoredResponse,
   signal: AbortSignal
 ): AsyncGenerator<string, void> {
-  const follower: Follower<string> = {
+  const follower: Follower<string | Extract<Event, { readonly type: "message_completed" }>> = {
     call,
     before: () => [],
-    event: (event) => [stream.push(event), ...(event.type === "chat_completed" ? [stream.ended()] : [])],
+    event: (event) =>
+      hasStoredImage(event)
+        ? [event]
+        : [stream.push(event), ...(event.type === "chat_completed" ? [stream.ended()] : [])],
     standing: (now) => [stream.again(stored.steps(now), now.partial)],
     over: (now) => [stream.again(stored.steps(now)), stream.over(stored.state(now))],
     failed: (error) => {
@@ -157,8 +161,10 @@ export async function* ofRunning(
   const first = stream.first
   if (first !== "") yield first
   for await (const frames of ofChat(chat, context, follower, signal)) {
-    const text = frames.join("")
-    if (text !== "") yield text
+    for (const frame of frames) {
+      const text = typeof frame === "string" ? frame : stream.push(await withReplyImage(call, chat, frame))
+      if (text !== "") yield text
+    }
   }
 }
 
