@@ -1,7 +1,8 @@
 /**
  * The random volume of a test run.
  *
- * **Details**: a run takes a fifth of the random programs, which its seed chooses. `TROUPE_VOLUME=full` runs all.
+ * **Details**: a run takes a fifth of the random programs, which its seed chooses. `TROUPE_VOLUME=full` runs all. A number runs so many
+ * programs of each family of {@link seedsOf}.
  * `TROUPE_SEED` is the seed; the test runner sets it when it is absent, and prints it.
  *
  * @module
@@ -10,7 +11,10 @@
 /** The number of parts, of which a run takes one. */
 const parts = 5
 
-const isFull = process.env["TROUPE_VOLUME"] === "full"
+const volume = process.env["TROUPE_VOLUME"]
+/** How many programs of each family the run takes; `undefined` for its own number. */
+const programs = Number(volume) || undefined
+const isFull = volume === "full" || programs !== undefined
 
 /** The seed of the run: 0 to 4, as there are five different runs. */
 export const runSeed = Number(process.env["TROUPE_SEED"] ?? 0) % parts
@@ -19,7 +23,7 @@ const isTaken = (seed: number): boolean => isFull || seed % parts === runSeed
 
 /** The seeds of a family of `count` random programs that the run takes, of 1 to `count`. */
 export const seedsOf = (count: number): ReadonlyArray<number> =>
-  Array.from({ length: count }, (_, index) => index + 1).filter(isTaken)
+  Array.from({ length: programs ?? count }, (_, index) => index + 1).filter(isTaken)
 
 /** The options of a property test: how many of its `count` runs are made, and the seed of their values. */
 export const runsOf = (count: number): { readonly arbitrary: { readonly runs: number; readonly seed: number } } => ({

@@ -35,7 +35,7 @@ import { chatStopped } from "../view/index.ts"
 import { clampedTo, isLooser, permissionsWithin } from "./childMode.ts"
 import { ChildNotes } from "./childNotes.ts"
 import type { FamilyChat, WorkProcess } from "./familyChat.ts"
-import { Spending } from "./spending.ts"
+import { type Account, Spending } from "./spending.ts"
 import { type TreeBounds, TreeLimits } from "./treeLimits.ts"
 import { answerOf, failed, lastSaid } from "./childAnswer.ts"
 import { type Answering, answering, asksOf, decisionsFor, mostAsks, type Turn } from "./childWaits.ts"
@@ -74,6 +74,7 @@ interface Run {
   readonly under: WorkProcess | undefined
   /** What the child waited for, with the decisions. */
   readonly wait: ChildWait | undefined
+  readonly account: Account
   /** The mode of the parent that the child is within, if it has one. */
   bound: Mode | undefined
 }
@@ -102,7 +103,7 @@ export class ChildChats {
       tree: this.#tree,
       living: home.living,
       childrenOf: (id) => this.#childrenOf(id),
-      counted: (child) => this.#runs.get(child)?.wait?.counted ?? Usage.empty
+      accountOf: (child) => this.#runs.get(child)?.account
     })
   }
 
@@ -223,6 +224,7 @@ export class ChildChats {
       key: call.key,
       under,
       wait,
+      account: { counted: wait?.counted ?? Usage.empty, former: Usage.empty },
       bound
     }
     this.#runs.set(id, run)

@@ -1,13 +1,15 @@
 /**
  * What the sub-agents of chats spend, and whose budget that uses up.
  *
- * Owns: the usage of children whose calls ended in a running step. Does not own the usage of chats, which their charts have.
+ * Owns: the usage of children whose calls ended in a running step, and what children spent for former chains. Does not own the usage of
+ * chats, which their charts have.
  *
  * SUB7. The usage of a child counts for its parent once: for the budget of the parent's turn at once, and for the parent's usage when
- *       the step of the call ends. The usage before a wait is counted with the wait.
- * SUB8. Before each request of a child the budget of every chat above must have something left. All children of a chat share that
- *       rest, so each of those that run at the same time overspends it by at most one request. A child in the background counts alike,
- *       also while no turn of its parent runs: then for the chain of the parent.
+ *       the step of the call ends. The usage before a wait is counted with the wait. What a child in the background has spent when its
+ *       parent begins a new chain is in the parent's usage, and does not count for the new chain.
+ * SUB8. Before each request of a chat its own budget and that of every chat above must have something left. All children of a chat share
+ *       that rest, so each of those that run at the same time overspends it by at most one request. A child in the background counts
+ *       alike, also while no turn of its parent runs: then for the chain of the parent.
  */
 import * as Usage from "../model/Usage.ts"
 import type { FamilySpending } from "../options/index.ts"
@@ -22,14 +24,23 @@ export interface SpendingHome {
   readonly living: (id: string) => FamilyChat | undefined
   /** The ids of the children that run for a chat. */
   readonly childrenOf: (id: string) => ReadonlyArray<string>
-  /** The usage of a running child that its parent counted when it waited. */
-  readonly counted: (child: string) => Usage.Usage
+  readonly accountOf: (child: string) => Account | undefined
+}
+
+/** What the parent of a running child does not count for its chain. */
+export interface Account {
+  /** The usage that it counted when the child waited. */
+  readonly counted: Usage.Usage
+  /** What the child has spent for former chains. */
+  former: Usage.Usage
 }
 
 /** The usage of a child whose call has ended, and the key of the call. */
 interface Ended {
   readonly key: string
+  /** For the chain of the parent, and for former ones. */
   readonly usage: Usage.Usage
+  readonly former: Usage.Usage
   /** Whether the work of the call went on as a background task: a process of the chat that starts does not run it again. */
   readonly isTask: boolean
 }
@@ -38,6 +49,8 @@ export class Spending {
   readonly #home: SpendingHome
   /** By the id of the parent, and of the child. */
   readonly #ended = new Map<string, Map<string, Ended>>()
+  /** By the id of the parent. */
+  readonly #former = new Map<string, Usage.Usage>()
 
   constructor(home: SpendingHome) {
     this.#home = home
@@ -49,10 +62,20 @@ export class Spending {
       spent: (key) => this.#endedWith(id, key),
       take: (requests) => {
         this.#home.tree.sent(id, requests)
-        const taken = this.#ended.has(id) ? this.#endedOf(id) : undefined
+        const ended = this.#ended.get(id)
+        if (ended === undefined) return undefined
         this.#ended.delete(id)
-        return taken
+        const former = sumOf(ended, "former")
+        if (former !== Usage.empty) this.#former.set(id, Usage.add(this.#former.get(id) ?? Usage.empty, former))
+        return sumOf(ended, "usage")
       },
+      takeFormer: () => {
+        const former = this.#former.get(id)
+        this.#former.delete(id)
+        return former
+      },
+      below: () => (this.#ended.has(id) || this.#home.childrenOf(id).length > 0 ? this.#spentBelow(id) : undefined),
+      chainBegan: () => this.#chainBegan(id),
       overspent: () => this.overspent(id)
     }
   }
@@ -64,7 +87,22 @@ export class Spending {
     usage: Usage.Usage
   ): void {
     const all = this.#ended.get(parent) ?? new Map<string, Ended>()
-    this.#ended.set(parent, all.set(child, { key, isTask, usage: minus(usage, this.#home.counted(child)) }))
+    const { counted = Usage.empty, former = Usage.empty } = this.#home.accountOf(child) ?? {}
+    const total = minus(usage, counted)
+    const known = least(former, total)
+    this.#ended.set(parent, all.set(child, { key, isTask, usage: minus(total, known), former: known }))
+  }
+
+  /** What the children of the chat have spent so far is of its former chain. */
+  #chainBegan(id: string): undefined {
+    for (const [child, ended] of this.#ended.get(id) ?? []) {
+      const former = Usage.add(ended.former, ended.usage)
+      this.#ended.get(id)?.set(child, { ...ended, former, usage: Usage.empty })
+    }
+    for (const child of this.#home.childrenOf(id)) {
+      const account = this.#home.accountOf(child)
+      if (account !== undefined) account.former = Usage.add(account.former, this.#spentBy(child))
+    }
   }
 
   #endedWith(id: string, keyOf: () => string): Usage.Usage | undefined {
@@ -78,6 +116,7 @@ export class Spending {
   began(id: string): void {
     const left = Array.from(this.#ended.get(id) ?? []).filter(([, { isTask }]) => isTask)
     this.#ended.delete(id)
+    this.#former.delete(id)
     if (left.length > 0) this.#ended.set(id, new Map(left))
   }
 
@@ -103,17 +142,29 @@ export class Spending {
 
   /** What the children of the running step have spent so far. */
   #spentBelow(id: string): Usage.Usage {
-    const running = this.#home.childrenOf(id).map((child): Usage.Usage => {
-      const chat = this.#home.living(child)
-      const own = Usage.add(chat?.context?.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
-      return Usage.add(minus(own, this.#home.counted(child)), this.#spentBelow(child))
-    })
-    return running.reduce(Usage.add, this.#endedOf(id))
+    const ended = this.#ended.get(id)
+    const running = this.#home.childrenOf(id).map((child) => this.#spentBy(child))
+    return running.reduce(Usage.add, ended === undefined ? Usage.empty : sumOf(ended, "usage"))
   }
 
-  #endedOf(id: string): Usage.Usage {
-    return Array.from(this.#ended.get(id)?.values() ?? [], ({ usage }) => usage).reduce(Usage.add, Usage.empty)
+  /** What a running child has spent so far for the chain of its parent, with the children below it. */
+  #spentBy(child: string): Usage.Usage {
+    const chat = this.#home.living(child)
+    const own = Usage.add(chat?.context?.usage ?? Usage.empty, chat?.stepUsage ?? Usage.empty)
+    const { counted = Usage.empty, former = Usage.empty } = this.#home.accountOf(child) ?? {}
+    return minus(Usage.add(minus(own, counted), this.#spentBelow(child)), former)
   }
+}
+
+const sumOf = (ended: ReadonlyMap<string, Ended>, part: "usage" | "former"): Usage.Usage =>
+  Array.from(ended.values(), (one) => one[part]).reduce(Usage.add, Usage.empty)
+
+/** The smaller of each count of two usages: a request that was cut off may count less than it did while it ran. */
+const least = (one: Usage.Usage, other: Usage.Usage): Usage.Usage => {
+  const counts = Object.entries(other).flatMap(([name, count]) =>
+    typeof count === "number" && name in one ? [[name, Math.min(count, Number(one[name as keyof Usage.Usage]))]] : []
+  )
+  return counts.length === 0 ? Usage.empty : Object.fromEntries(counts)
 }
 
 /** The usage without a part that was counted before. */

@@ -214,7 +214,7 @@ export class LocalChatRef implements ChatRef {
     const again = this.#retried
     if (tasks) await this.#chat.asked((process) => sendChainEnd(this.id, process))
     const turn = id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id
-    await this.#chat.ends.cancel(turn, argumentChecks.isOver(options?.turn))
+    await this.#chat.ends.cancel(turn, argumentChecks.isOver(options?.turn), tasks)
     if (tasks) await this.#tasks.cancelAll(this.id)
   }
 

@@ -162,7 +162,7 @@ export class TurnTable {
   }
 
   /** Cancels the turn that has or joined this input, else the running turn or the next one, and waits for its end (REF9). */
-  async cancel(id?: string): Promise<void> {
+  async cancel(id?: string, chain = false): Promise<void> {
     const { state } = this.#home
     const turn = id === undefined ? this.next(state.context) : this.#of(id, state.context)
     if (turn === undefined) return
@@ -174,7 +174,7 @@ export class TurnTable {
       if (waitsIn(state.context, data)) return resolve()
       if (state.context?.turn?.id !== turn.id || pid === undefined || pid === asked) return
       asked = pid
-      Process.send(pid, { type: "turn.cancel", turn: turn.id })
+      Process.send(pid, { type: "turn.cancel", turn: turn.id, ...(chain && { chain }) })
     }
     const forget = state.watch(look)
     this.#cancelled = turn

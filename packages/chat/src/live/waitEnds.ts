@@ -58,12 +58,12 @@ export class WaitEnds {
 
   /**
    * Cancels the turn of this input, else the turn that runs or is next; without one, ends the wait of the chat. `isOver`: the caller knows
-   * that the turn is over.
+   * that the turn is over. `chain`: the chain of the turn ends with it (CHAIN5).
    */
-  async cancel(turn: string | undefined, isOver: boolean): Promise<void> {
+  async cancel(turn: string | undefined, isOver: boolean, chain?: boolean): Promise<void> {
     const { context } = this.#chat
     const next = this.#turns.next(context)
-    if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel()
+    if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel(undefined, chain)
     if (context !== undefined && Inbox.isWaiting(context.inbox, turn) && next?.id !== turn) {
       const late = await this.withdraw(turn).catch((error: unknown) => error)
       if (late === undefined) return
@@ -71,7 +71,7 @@ export class WaitEnds {
     }
     if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
     if (!isOver && !this.#has(turn)) throw unknownTurn(this.#chat.id, turn)
-    return this.#turns.cancel(turn)
+    return this.#turns.cancel(turn, chain)
   }
 
   /** Whether a turn of this id runs, waits or was the last, or the thread has an input of this id from its sender (REF9). */

@@ -101,6 +101,8 @@ export interface Judgement {
   readonly spent?: Held<Terminal> | undefined
   readonly mayContinue: boolean
   readonly handoff?: { readonly agent: AgentRef; readonly timeMs: number | undefined } | undefined
+  /** What sub-agents that ended spent for former chains. */
+  readonly former?: Usage.Usage | undefined
 }
 
 /** The state of a chat whose open calls were closed without running. */
@@ -113,7 +115,8 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * The events of a chat.
  *
  * - `turn.start`: run a turn, at once or as its `whenBusy` requires. `now` is the time, for a wait that is limited
- * - `turn.cancel`: cancel the running turn, or only the one with this id; waiting turns stay
+ * - `turn.cancel`: cancel the running turn, or only the one with this id; waiting turns stay. `chain`: as
+ *   `chain.end` too
  * - `turn.deadline`, from the chat itself: the time of the running turn is over
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
@@ -129,7 +132,7 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: TurnStart; readonly now?: number }
-  | { readonly type: "turn.cancel"; readonly turn?: string | undefined }
+  | { readonly type: "turn.cancel"; readonly turn?: string | undefined; readonly chain?: boolean | undefined }
   | { readonly type: "turn.deadline" }
   | { readonly type: "wait.cancel"; readonly of?: string | undefined }
   | { readonly type: "input.withdraw"; readonly input: string; readonly ask?: number | undefined }

@@ -21,13 +21,12 @@ import { emit, type Event } from "../events/index.ts"
 import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
 import { held, type Held, original } from "../values/index.ts"
 import {
-  budgetSpent,
-  carried,
   chainSpent,
   finalizeOf,
   passOptions,
   type Standing,
-  terminalCondition
+  terminalCondition,
+  turnSpent
 } from "../stopConditions/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type WaitEnd, waitEnded } from "./suspensionExpiry.ts"
@@ -211,7 +210,7 @@ export class ChatEnv implements StepEnv {
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
-    const spent = chain === undefined ? undefined : chainSpent(options, chain)
+    const spent = chain === undefined ? options.family?.chainBegan() : chainSpent(options, chain)
     return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
   }
 
@@ -306,20 +305,17 @@ export class ChatEnv implements StepEnv {
     if (result === undefined) return { mayContinue: false }
     const target = this.#handedTo((tools) => handedToBy(result, tools))
     const options = this.#optionsOf({ turn, agent: target?.name ?? agent })
-    const handoff = target === undefined ? {} : { handoff: { agent: target, timeMs: options.budget?.timeMs } }
+    const handoff = target === undefined ? undefined : { agent: target, timeMs: options.budget?.timeMs }
     const isAborted = options.signal?.aborted === true
     const standing = { stopped: isAborted ? ("cancelled" as const) : stopped, steps: results, chain }
     const index = results.length - 1 - (firstSteps ?? 0)
     const pass = passOptions(options, firstSteps !== undefined)
     const terminal = terminalCondition(result, index, pass, standing) ?? options.family?.overspent()
-    if (terminal === undefined) return { mayContinue: true, ...handoff }
-    const spent = options.budget && budgetSpent(options.budget, [...carried(chain), ...results])
-    return {
-      terminal: held(terminal),
-      spent: spent === undefined ? undefined : held(spent),
-      mayContinue: results.length + (chain?.requests ?? 0) < options.maxTurns && spent === undefined,
-      ...handoff
-    }
+    const former = options.family?.takeFormer()
+    if (terminal === undefined) return { mayContinue: true, handoff, former }
+    const spent = turnSpent(options, chain, results)
+    const mayContinue = results.length + (chain?.requests ?? 0) < options.maxTurns && spent === undefined
+    return { terminal: held(terminal), spent: spent && held(spent), mayContinue, handoff, former }
   }
 
   /** The state after the open calls of a turn that is to stop got their results; they do not run. */

@@ -210,7 +210,10 @@ export const chatSetup = setup({
     noteTime: assign(({ context, event }) => atMoment(context, as(event, "turn.start"))),
     steer: assign(({ context }) => steer(context)),
     cancelRunning: StateMachine.raise({ type: "turn.cancel" }),
-    markCancelled: assign({ stopped: "cancelled" }),
+    markCancelled: assign(({ context, event }) => ({
+      stopped: "cancelled",
+      ...(event.type === "turn.cancel" && event.chain === true && { chain: over(context.chain) })
+    })),
     markOutOfTime: assign(({ context }) => ({ stopped: context.stopped ?? "budget_time" })),
     markLeaving: assign({ leaving: true }),
     markTimed: assign({ timed: true }),

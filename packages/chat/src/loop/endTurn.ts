@@ -124,12 +124,13 @@ export const stepJudged = (
 ): Partial<ChatContext> => {
   const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, inbox, before, result } = context
   const { now, stopped } = atMoment(context, event)
-  const { standing, handoff } = event
+  const { standing, handoff, former } = event
   const bounded = boundedBy({ now, suspendedTtlMs }, context.open)
   const isLate = handoff?.timeMs !== undefined && timeOf({ ...context, now }) >= handoff.timeMs
   const stops = stopped ?? (isLate ? ("budget_time" as const) : undefined)
   const handed = handoff === undefined ? {} : handedOver(context, handoff)
-  const said = { now, stopped: stops, standing, open: bounded, ...handed }
+  const usage = former === undefined ? context.usage : Usage.add(context.usage, former)
+  const said = { now, stopped: stops, standing, open: bounded, usage, ...handed }
   const { open } = said
   const { keeps } = context
   const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }

@@ -9,9 +9,11 @@
  * CHAIN2. A decision, an answer and results continue the turn that waited: `maxTurns` counts its requests too. The time that the chat
  *         waits for a person does not count. A decision with `renew` begins a new chain.
  * CHAIN3. The turns that the runtime begins with an input send at most `maxChainRequests` requests in a chain. When a limit of a chain
- *         has ended a turn, no further input of the runtime begins a turn: it waits in the inbox, and joins the next chain.
+ *         has ended a turn, no further input of the runtime begins a turn: it waits in the inbox, and joins the next chain. An
+ *         end that comes during a final answer joins the turn only within the limit.
  * CHAIN4. The counts are in the record, so that a restart does not reset them.
- * CHAIN5. `cancel({ tasks: true })` ends a chain with its background tasks: their ends wait as in CHAIN3.
+ * CHAIN5. `cancel({ tasks: true })` ends a chain with its background tasks: their ends wait as in CHAIN3. It also ends the chain of a
+ *         cancelled turn that has not begun.
  */
 import * as z from "zod"
 import { isEndMessage } from "./BackgroundTask.ts"

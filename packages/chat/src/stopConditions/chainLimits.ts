@@ -56,9 +56,11 @@ export const usageOf = (steps: ReadonlyArray<StepResult>): Usage.Usage =>
     Usage.empty
   )
 
-/** What the turns of a chain used before the running one, in the form of steps. */
-export const carried = (chain: Chain | undefined): Parameters<typeof budgetSpent>[1] =>
-  chain === undefined ? [] : [{ response: { usage: chain.usage, model: undefined } }]
+/** What the turns of a chain used before the running one, and what sub-agents use that no step counts yet, in the form of steps. */
+export const carried = (chain: Chain | undefined, below?: Usage.Usage): Parameters<typeof budgetSpent>[1] => {
+  if (below !== undefined) return [...carried(chain), { response: { usage: below, model: undefined } }]
+  return chain === undefined ? [] : [{ response: { usage: chain.usage, model: undefined } }]
+}
 
 /** Why no turn of the runtime sends a further request in the chain (CHAIN3); `undefined` if one may. */
 export const chainRequests = (
@@ -70,13 +72,27 @@ export const chainRequests = (
     ? { reason: "max_chain_requests", metadata: { maxChainRequests } }
     : undefined
 
+/** Why a turn after these steps sends no further request, whatever the model answered; `undefined` if it may. */
+export const turnSpent = (
+  options: Pick<RunOptions, "maxChainRequests" | "budget" | "family">,
+  chain: Chain | undefined,
+  steps: ReadonlyArray<StepResult>
+): Terminal | undefined => {
+  const { budget = {}, family } = options
+  return (
+    chainRequests(options, chain, requestsOf(steps)) ??
+    budgetSpent(budget, [...carried(chain, family?.below()), ...steps]) ??
+    family?.overspent()
+  )
+}
+
 /** Why a turn of this chain sends no request; `undefined` if it may. */
 export const chainSpent = (
-  options: Pick<RunOptions, "maxTurns" | "budget" | "maxChainRequests">,
+  options: Pick<RunOptions, "maxTurns" | "budget" | "maxChainRequests" | "family">,
   chain: Chain
 ): Terminal | undefined => {
   const { maxTurns, budget = {} } = options
   if (chain.requests >= maxTurns) return { reason: "max_turns", metadata: { maxTurns } }
   if (chain.timeMs >= (budget.timeMs ?? Infinity)) return { reason: "budget_time", metadata: { budget: budget.timeMs } }
-  return chainRequests(options, chain, 0) ?? budgetSpent(budget, carried(chain))
+  return turnSpent(options, chain, [])
 }

@@ -1,6 +1,6 @@
 /** When a run stops: budgets, guards against loops, stop conditions and the final pass without tools. */
 export { budgetSpent } from "./budget.ts"
-export { carried, chainNow, chainSpent, timeOf } from "./chainLimits.ts"
+export { carried, chainNow, chainSpent, timeOf, turnSpent } from "./chainLimits.ts"
 export { finalized, finalizeOf, hasTwoPasses, isFollowed, nudged, passOptions, unfinalized } from "./finalAnswerPass.ts"
 export type { Finalize } from "./finalAnswerPass.ts"
 export { lastFingerprint, unproductiveRounds } from "./loopGuards.ts"

@@ -44,7 +44,7 @@ export const terminalCondition = (
   stepIndex: number,
   options: Pick<
     RunOptions,
-    "haltWhen" | "maxTurns" | "maxChainRequests" | "budget" | "maxMistakes" | "maxUnproductive"
+    "haltWhen" | "maxTurns" | "maxChainRequests" | "budget" | "family" | "maxMistakes" | "maxUnproductive"
   >,
   { stopped, steps, chain }: Standing
 ): Terminal | undefined => {
@@ -78,7 +78,9 @@ export const terminalCondition = (
   return (
     chainRequests(options, chain, requestsOf(steps)) ??
     mistaken(options, messages) ??
-    (options.budget === undefined ? undefined : budgetSpent(options.budget, [...carried(chain), ...steps])) ??
+    (options.budget === undefined
+      ? undefined
+      : budgetSpent(options.budget, [...carried(chain, options.family?.below()), ...steps])) ??
     stuck(options, messages)
   )
 }

@@ -160,6 +160,23 @@ test("SUB14 a tree of sub-agents sends at most maxTreeRequests requests, and one
   expect(sent() - before).toBeGreaterThan(20)
 })
 
+test("SUB14 a turn that the end of a task begins sends no request when its tree has sent maxTreeRequests", async () => {
+  const crawl = tool({ name: "crawl", background: true, effect: "read", execute: () => Promise.resolve("crawled") })
+  const isNew = ({ messages }: Request): boolean => messages.at(-1)?.role === "user" && messages.length === 1
+  const adapter = check.fake({ respond: (request) => (isNew(request) ? calls("crawl", "crawl", "crawl") : says("ok")) })
+  const { troupe } = await check.troupe({
+    adapter,
+    tools: [crawl],
+    agents: { research: {} },
+    maxTreeRequests: 1,
+    maxTurns: 1
+  })
+  const chat = await troupe.chat("c")
+  expect((await chat.send("go").result()).haltedReason).toBe("max_turns")
+  await until(() => chat.getSnapshot()?.context.lastHaltedReason === "max_tree_requests")
+  expect(adapter.requests).toHaveLength(1)
+})
+
 test("SUB13 one input of a root begins at most maxTreeChildren sub-agents, at all depths together", async () => {
   const { research, root, options } = breeding({ maxTreeChildren: 10, maxTreeRequests: 400 })
   const { troupe, store } = await delegates(check, () => says("x"), {
@@ -185,8 +202,106 @@ test("SUB8 children in the background use up the budget of their root", async ()
   })
   const chat = await troupe.chat("c")
   await chat.send("please !dig and !dive and !delve").result()
-  await until(() => chat.getSnapshot()?.context.phase === "idle" && chat.thread.messages.length >= 8)
+  await Promise.all((await chat.tasks()).map(({ id }) => chat.awaitTask(id)))
+  await until(() => chat.getSnapshot()?.context.phase === "idle")
   expect(adapter.requests.length * 60).toBeLessThanOrEqual(200 + 3 * 60)
+})
+
+/**
+ * A root whose requests cost 10 tokens, and that gives `dig` a task in the background when a message says so. Each request of `dig` costs 100
+ * tokens and calls `look`, until `digs` has it answer.
+ */
+const digging = async (options: Partial<TroupeOptions> = {}) => {
+  const looks: Array<() => void> = []
+  let isOver = false
+  const look = tool({
+    name: "look",
+    effect: "read",
+    execute: (_, { signal }) =>
+      new Promise<void>((resolve) => {
+        looks.push(resolve)
+        signal.addEventListener("abort", () => resolve())
+      })
+  })
+  const isTask = ({ messages }: Request): boolean => said(messages.at(-1)) === "dig"
+  const adapter = check.fake({
+    respond: (request) => spending(isTask(request) ? calls(["dig", { input: "x" }]) : says("ok"), 10)
+  })
+  const below = check.fake({ respond: () => spending(isOver ? says("found") : calls("look"), 100) })
+  const { troupe } = await check.troupe({
+    adapter,
+    tools: [subagent("research", { name: "dig", background: true })],
+    agents: { research: { adapter: below, tools: [look], maxTurns: 50 } },
+    maxUnproductive: 0,
+    ...options
+  })
+  const chat = await troupe.chat("c")
+  /** Waits until this many requests of `dig` called `look`. */
+  const digs = async (requests: number): Promise<void> => {
+    while (looks.length < requests) {
+      const { length } = looks
+      looks[length - 1]?.()
+      await until(() => looks.length > length)
+    }
+  }
+  /** Has `dig` answer with its next request. */
+  const found = async (): Promise<void> => {
+    isOver = true
+    looks.at(-1)?.()
+    await until(() => chat.thread.messages.some((message) => said(message).includes("has ended")) && isAtRest())
+  }
+  const isAtRest = () => chat.getSnapshot()?.context.phase === "idle"
+  const spent = () => {
+    const { usage, chain } = chat.getSnapshot()?.context ?? {}
+    return { all: usage?.totalTokens, chain: chain?.usage.totalTokens }
+  }
+  return { chat, adapter, below, digs, found, spent, looks, isAtRest }
+}
+
+test("SUB7 the next input does not pay for a sub-agent in the background that ended before it", async () => {
+  const { chat, digs, spent } = await digging()
+  await chat.send("dig").result()
+  await digs(3)
+  await chat.cancel({ tasks: true })
+  expect((await chat.send("hi").result()).usage?.totalTokens).toBe(10)
+  expect(spent()).toEqual({ all: 20 + 300 + 10, chain: undefined })
+})
+
+test("SUB7 a sub-agent in the background that outlives an input counts for the next one from then on, and once in all", async () => {
+  const { chat, digs, found, spent } = await digging()
+  await chat.send("dig").result()
+  await digs(3)
+  expect((await chat.send("hi").result()).usage?.totalTokens).toBe(10)
+  await found()
+  expect(spent()).toEqual({ all: 20 + 10 + 400 + 10, chain: 10 + 100 + 10 })
+})
+
+test("SUB8 a chat counts what its sub-agents in the background have spent before each request of its own", async () => {
+  const wait = Promise.withResolvers<void>()
+  const hold = tool({ name: "hold", effect: "read", execute: () => wait.promise })
+  const adapter = check.fake({
+    respond: ({ messages }) => spending(messages.length === 1 ? calls(["dig", { input: "x" }]) : calls("hold"), 10)
+  })
+  const { chat, digs } = await digging({
+    adapter,
+    tools: [subagent("research", { name: "dig", background: true }), hold],
+    budget: { tokens: 450 },
+    maxTurns: 50
+  })
+  const turn = chat.send("go")
+  await digs(4)
+  wait.resolve()
+  expect(await turn.result()).toMatchObject({ haltedReason: "budget_tokens", metadata: { spent: 450 } })
+  expect(adapter.requests).toHaveLength(5)
+})
+
+test("SUB8 the end of a sub-agent that used up the budget of its chain sends no request", async () => {
+  const { chat, adapter, below, digs, looks, isAtRest } = await digging({ budget: { tokens: 450 } })
+  await chat.send("dig").result()
+  await digs(5)
+  looks.at(-1)?.()
+  await until(() => chat.getSnapshot()?.context.lastHaltedReason === "budget_tokens" && isAtRest())
+  expect([adapter.requests.length, below.requests.length]).toEqual([2, 5])
 })
 
 test("SLOT5 children and their calls run when all slots are taken by the calls that wait for them", async () => {

@@ -257,6 +257,46 @@ test("CHAIN5 a cancel with tasks ends a chain whose tasks begin each other, also
   expect(adapter.requests).toHaveLength(length)
 })
 
+test("CHAIN3 an end that joins a turn of the runtime with its final answer does not pass maxChainRequests", async () => {
+  const ends: Array<() => void> = []
+  const late = tool({
+    name: "late",
+    background: true,
+    execute: () => new Promise<void>((resolve) => ends.push(resolve))
+  })
+  const { adapter, troupe } = await starts(
+    (request) => {
+      if (said(lastOf(request)) === "go") return calls("late", "late")
+      // The second task ends while the model answers the end of the first one.
+      if (said(lastOf(request)).includes("has ended")) ends.pop()?.()
+      return says("ok")
+    },
+    { maxTurns: 5, maxChainRequests: 1, tools: [late] }
+  )
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => ends.length === 2)
+  ends.shift()?.()
+  await until(() => adapter.requests.length > 2)
+  await still(() => adapter.requests.length)
+  expect(adapter.requests).toHaveLength(3)
+  expect(chat.getSnapshot()?.context.inbox).toHaveLength(1)
+})
+
+test("CHAIN5 a cancel with tasks of a turn that has not begun lets no end that waits begin a turn", async () => {
+  const { adapter, troupe } = await starts(() => calls("crawl", "crawl", "crawl"), { maxTurns: 1, maxChainRequests: 1 })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  await until(() => (chat.getSnapshot()?.context.inbox.length ?? 0) > 0)
+  await still(() => adapter.requests.length)
+  const before = adapter.requests.length
+  const turn = chat.send("again")
+  await chat.cancel({ tasks: true })
+  expect((await turn.result()).haltedReason).toBe("cancelled")
+  await still(() => adapter.requests.length)
+  expect(adapter.requests).toHaveLength(before)
+})
+
 test("CHAIN5 a cancel refuses unknown options", async () => {
   const { troupe } = await starts(() => says("x"))
   const chat = await troupe.chat("c")

@@ -93,7 +93,7 @@ const parts = Array.from({ length: 8 }, (_, part) => seeds.filter((_seed, at) =>
 
 test.each(parts.map((own, part) => [part + 1, own] as const))(
   "MAIL4, MAIL5, CHAIN1, CHAIN3, CALL1, REF4 nothing waits for ever, and each answer is for its question (part %i)",
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (_, own) => {
     for (const seed of own) {
       const one = await lived(check, seed)
