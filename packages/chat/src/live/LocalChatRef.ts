@@ -24,6 +24,7 @@ import { Delivery, hasOther, type Turn, undecidedCall, unknownToolCall, withoutR
 import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
+import { ignoreRejection } from "../async/index.ts"
 import { argumentChecks, refusedArgument } from "../arguments/index.ts"
 import { asSent } from "../blob/index.ts"
 import { controlCalls, sendChainEnd } from "./chatCommands.ts"
@@ -31,6 +32,7 @@ import type { BackgroundTasks } from "../background/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import type { LiveChat, TurnStart } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
+import type { WaitEnds } from "./waitEnds.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { asking } from "../options/index.ts"
 import { submittedMessage } from "../tool/index.ts"
@@ -116,9 +118,10 @@ export class LocalChatRef implements ChatRef {
     }
     const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, inputId, named)
     if (whenBusy !== "interrupt") this.#chat.release()
-    const full = this.#chat.refusal(message)
-    if (full !== undefined) return this.#chat.refused(full, delivery)
-    const turn = this.#chat.start([message], { delivery, options, model, answers })
+    const refusal = this.#chat.refusal(message)
+    if (refusal?.reason === "inbox_full") return this.#chat.refused(refusal, delivery)
+    const isRefused = refusal !== undefined
+    const turn = this.#chat.start([message], { delivery, options, model, answers, isRefused })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn
   }
@@ -148,7 +151,10 @@ export class LocalChatRef implements ChatRef {
   }
 
   resume(): ReadonlyArray<LiveTurn> {
-    return this.#chat.release()
+    const turns = this.#chat.release()
+    // Without the record there is no input to run: the next verb reads it.
+    if (turns.length === 0) ignoreRejection(this.#chat.ends.reread().then(() => this.#chat.release()))
+    return turns
   }
 
   submitToolResults(
@@ -162,7 +168,11 @@ export class LocalChatRef implements ChatRef {
     const { options, input } = argumentChecks.turn(given, ["options", "input"]) ?? {}
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
-    if (unknown !== undefined) throw unknownToolCall(unknown, pending)
+    if (unknown !== undefined) {
+      // The record may have the call: then the next submission is for it (REF13).
+      ignoreRejection(this.#chat.ends.reread())
+      throw unknownToolCall(unknown, pending)
+    }
     const limits = this.#chat.options()
     const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
       Object.hasOwn(results, toolCallId) ? [submittedMessage(toolCallId, results[toolCallId], limits)] : []
@@ -171,7 +181,7 @@ export class LocalChatRef implements ChatRef {
       return this.#refused(withoutResults(this.#chat.context))
     }
     const said = input === undefined ? messages : [...messages, this.#message(input)]
-    return this.#full({ messages: said }) ?? this.#chat.start(said, { options })
+    return this.#full({ messages: said }) ?? this.#start({ messages: said }, { options })
   }
 
   attach(options: AttachOptions = {}): Attachment {
@@ -196,7 +206,15 @@ export class LocalChatRef implements ChatRef {
     const decisions = [boundDecision(decision, toolCallId, state)]
     const late = context && unlistedCall(context, toolCallId)
     if (late !== undefined) return this.#refused(late)
-    return this.#full({ messages: [], decisions }) ?? this.#chat.start([], { options, renews: renew, decisions })
+    return (
+      this.#full({ messages: [], decisions }) ??
+      this.#start({ messages: [], decisions }, { options, renews: renew, decisions })
+    )
+  }
+
+  /** Starts a turn without an input (REF13). */
+  #start(turn: Parameters<WaitEnds["cannotBegin"]>[0], start: TurnStart): LiveTurn {
+    return this.#chat.start(turn.messages, { ...start, isRefused: this.#chat.ends.cannotBegin(turn) !== undefined })
   }
 
   /** The refused turn of a content that the inbox has no place for (INBOX2). */

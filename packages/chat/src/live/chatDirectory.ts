@@ -321,7 +321,7 @@ export class ChatDirectory {
     })
     life.pid = pid
     tree.register(id, pid, parent)
-    chat.attached({ pid, env })
+    chat.attached({ pid, env, saves: life })
     this.tasks.attached(id, record, recalled)
     return pid
   }

@@ -13,6 +13,7 @@ import type { TurnTable } from "./turnTable.ts"
 interface Starter {
   readonly id: string
   readonly context: ChatContext | undefined
+  readonly ends: { readonly cannotBegin: (turn: Pick<TurnData, "messages">) => SessionError | undefined }
   start(
     messages: ReadonlyArray<Message>,
     options: {
@@ -21,6 +22,7 @@ interface Starter {
       readonly options?: TurnOptions | undefined
       readonly model?: string | undefined
       readonly answers?: string | undefined
+      readonly isRefused?: boolean
     }
   ): LiveTurn
   refused(error: SessionError, delivery: Delivery): LiveTurn
@@ -84,5 +86,5 @@ const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOption
   if ((chat.context?.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
   }
-  return chat.start([], { retry: true, options })
+  return chat.start([], { retry: true, options, isRefused: chat.ends.cannotBegin({ messages: [] }) !== undefined })
 }

@@ -96,6 +96,8 @@ export interface TurnStart {
   readonly model?: string | undefined
   /** The question that the input may answer (MAIL5). */
   readonly answers?: string | undefined
+  /** Whether the view refuses the turn (REF13). */
+  readonly isRefused?: boolean | undefined
 }
 
 /** How often a process is started for turns that wait, if each one dies at its start. */
@@ -150,6 +152,8 @@ export class LiveChat implements TurnsHome {
   #pid: ChatPid | undefined
   /** The environment of the present process, or of the last one. */
   #env: ChatEnv | undefined
+  /** The saves of the present process, or of the last one. */
+  saves: { readonly version: number } | undefined
   readonly #turns: TurnTable
   #stopping: Promise<void> | undefined
   /** The error of a chat that has left, or leaves. */
@@ -184,7 +188,7 @@ export class LiveChat implements TurnsHome {
 
   /** The ends of waits that a person chooses. */
   get ends(): WaitEnds {
-    return (this.#ends ??= new WaitEnds(this, this.#turns))
+    return (this.#ends ??= new WaitEnds(this, this.#turns, this.#home))
   }
 
   get limits(): InboxLimits {
@@ -268,7 +272,7 @@ export class LiveChat implements TurnsHome {
     const { context } = this
     const { clock } = this.#env ?? this.options().system
     const isKnown = context !== undefined && this.#leaving === undefined
-    const refusal = isKnown ? this.#turns.cannotBegin(context, message, clock) : undefined
+    const refusal = isKnown ? this.#turns.cannotBegin(context, { messages: [message] }, clock) : undefined
     return refusal ?? this.#turns.full(this.id, this.#running, message)
   }
 
@@ -283,7 +287,7 @@ export class LiveChat implements TurnsHome {
     if (this.gone !== undefined) return turn.fail(this.gone)
     this.#notices.turnStarted()
     void turn.ended.then(() => this.#forget(turn))
-    this.#turns.start(turn)
+    this.#turns.start(turn, options.isRefused)
     if (this.#pid === undefined) this.#revive()
     return turn
   }
@@ -411,8 +415,9 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Called when the supervisor has started a process for this chat. */
-  attached({ pid, env }: ChatProcess): void {
+  attached({ pid, env, saves }: ChatProcess & Pick<LiveChat, "saves">): void {
     this.#pid = pid
+    this.saves = saves
     this.#env = env
     this.#isPassive = false
     this.#leaving = undefined

@@ -39,6 +39,9 @@ import type { ChatPid, ChatProcess } from "./chatCommands.ts"
 import type { LiveState } from "../view/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
+/** What decides whether a turn may begin. */
+type TurnContent = Pick<Turn, "messages" | "decisions">
+
 /** The functions that the turns of a chat need. */
 export interface TurnsHome {
   readonly limits: InboxLimits
@@ -49,6 +52,10 @@ export interface TurnsHome {
   /** The present process. */
   readonly process: ChatProcess | undefined
   readonly state: LiveState
+  readonly ends: {
+    /** Goes on from the record, if another program has written (REF13). */
+    readonly reread: () => Promise<void>
+  }
 }
 
 export class TurnTable {
@@ -61,6 +68,8 @@ export class TurnTable {
   /** The turn that is to be cancelled. */
   #cancelled: LiveTurn | undefined
   #unstored: LiveTurn | undefined
+  /** The turns that the view refuses, while the record is read (REF13). */
+  #reading: Set<LiveTurn> | undefined
 
   constructor(home: TurnsHome) {
     this.#home = home
@@ -107,21 +116,43 @@ export class TurnTable {
     return running === undefined ? undefined : this.#counted.refusal(chat, running.id, message)
   }
 
-  /** Why this message cannot begin a turn of a chat with this context, if nothing that could change that is under way. */
-  cannotBegin(context: ChatContext, message: Message, clock: Clock.Clock): SessionError | undefined {
+  /** Why these messages or decisions cannot begin a turn of a chat with this context, if nothing that could change that is under way. */
+  cannotBegin(context: ChatContext, turn: TurnContent, clock: Clock.Clock): SessionError | undefined {
     if (context.turn !== undefined) return undefined
-    const refusal = refusalOf(context, { messages: [message] })
+    const refusal = refusalOf(context, turn)
     if (refusal === undefined || !this.#allWait(context.inbox)) return undefined
     return isExpired(context, clock.now()) ? undefined : refusal
   }
 
-  /** Stores the input of a turn, if the store does not have it, and sends the turn to the process. */
-  start(turn: LiveTurn): void {
+  /**
+   * Stores the input of a turn, if the store does not have it, and sends the turn to the process. When the view refuses the turn, the record
+   * is read first (REF13).
+   */
+  start(turn: LiveTurn, isRefused = false): void {
     const isFirst = this.running(undefined) === undefined
     this.#unstored = undefined
     this.#turns.set(turn.id, turn)
     this.#unsent.set(turn, true)
     this.#count(turn)
+    if (!isRefused) return this.#enter(turn, isFirst)
+    const reading = (this.#reading ??= new Set())
+    reading.add(turn)
+    const isRead = (failure?: unknown): void => {
+      const { context } = this.#home.state
+      const refusal = failure ?? (context && isInput(turn) ? this.#refusalIn(context, turn) : undefined)
+      reading.delete(turn)
+      if (refusal !== undefined) turn.fail(refusal)
+      if (turn.over) return this.#send()
+      this.#enter(turn, isFirst)
+    }
+    this.#home.ends.reread().then(() => isRead(), isRead)
+  }
+
+  #refusalIn(context: ChatContext, { turn }: LiveTurn): SessionError | undefined {
+    return this.cannotBegin(context, turn, turn.options.system.clock)
+  }
+
+  #enter(turn: LiveTurn, isFirst: boolean): void {
     if (isReady(turn)) return this.#send()
     for (const input of Inbox.entryOf(dataOf(turn.turn, turn.id))) {
       this.#home.accept(input).then(
@@ -206,7 +237,7 @@ export class TurnTable {
   #boundAccept(turn: LiveTurn): () => void {
     const { drainMs, system } = turn.turn.options
     const due = () => {
-      if (!turn.over && !isReady(turn)) this.#doubt(turn, undefined)
+      if (!turn.over && !isReady(turn) && this.#reading?.has(turn) !== true) this.#doubt(turn, undefined)
     }
     const timer = isReady(turn) ? undefined : system.clock.setTimeout(due, drainMs)
     return () => {
@@ -225,7 +256,7 @@ export class TurnTable {
   /** Removes and returns the next turn for the process: the first one whose input the store has (REF2). */
   #next(): LiveTurn | undefined {
     for (const turn of this.#unsent.all.keys()) {
-      if (!turn.over && !isReady(turn)) return undefined
+      if (!turn.over && (!isReady(turn) || this.#reading?.has(turn) === true)) return undefined
       this.#unsent.delete(turn)
       if (!turn.over) return turn
     }
@@ -278,10 +309,11 @@ export class TurnTable {
     this.#send()
   }
 
-  /** Whether every turn that is not over waits in this inbox. */
+  /** Whether every turn that is not over waits in this inbox, or for the record. */
   #allWait(inbox: Inbox.Inbox): boolean {
     const waiting = new Set(inbox.map(({ id }) => id))
-    return this.left.every((turn) => waiting.has(turn.id) && !this.#unsent.has(turn))
+    const isAside = (turn: LiveTurn): boolean => waiting.has(turn.id) && !this.#unsent.has(turn)
+    return this.left.every((turn) => isAside(turn) || this.#reading?.has(turn) === true)
   }
 
   /** No process can run the turns: they fail. The store may have, or may get, their inputs. */
@@ -319,7 +351,7 @@ export class TurnTable {
 }
 
 /** The message that a turn counts as (INBOX2). */
-export const countedOf = ({ messages, decisions }: Pick<Turn, "messages" | "decisions">): Message => {
+export const countedOf = ({ messages, decisions }: TurnContent): Message => {
   const [message, ...more] = messages
   if (message?.role === "user" && more.length === 0) return message
   return { role: "user", content: JSON.stringify(decisions ?? messages) }

@@ -8,6 +8,8 @@
  * REF11. A withdrawn input is rejected with `withdrawn`, and so is its turn, once the store has no row of it (CHAT18). An input that is
  *        in the thread, or about to be, is not withdrawn, and neither is the end of a background task. When the store fails, the input
  *        is held until its release.
+ * REF13. A verb that has no effect, or is refused, in a chat at rest has read the record first. When another program has written, the chat
+ *        goes on from that record, and the verb applies to it.
  * REF12. A cancel resolves when what it names neither runs nor waits, also after a stop. It rejects for an id of which the chat has no
  *        turn, and, after a stop, for a wait that it cannot end.
  *
@@ -18,7 +20,8 @@
 import { Process } from "@troupe/otp"
 import { refusedArgument } from "../arguments/index.ts"
 import { type ChatContext, isAtWait } from "../loop/index.ts"
-import { isEndInput } from "../record/index.ts"
+import { type Conversation, isEndInput } from "../record/index.ts"
+import type { RunOptions } from "../options/index.ts"
 import { SessionError, storeFailure } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import { unknownOutcome } from "../inbox/index.ts"
@@ -32,11 +35,24 @@ import { countedOf, type TurnTable } from "./turnTable.ts"
 interface WaitingChat {
   readonly id: string
   readonly context: ChatContext | undefined
+  /** The saves of the present process, or of the last one. */
+  readonly saves: { readonly version: number } | undefined
+  /** The error of a chat that was stopped, or has left. */
+  readonly gone: SessionError | undefined
+  readonly options: () => Pick<RunOptions, "drainMs" | "system">
+  /** Ends the process, which another one replaces (REF5). */
+  readonly conflicted: (pid: AskedProcess["pid"]) => void
   readonly state: LiveState
   /** The present process. */
   readonly process: Pick<AskedProcess, "pid"> | undefined
   /** Calls the function with the process of the chat, which is started if there is none. */
   readonly asked: <A>(send: (process: AskedProcess) => Promise<A>) => Promise<A>
+}
+
+/** Reads the record of a chat. */
+interface Stored {
+  /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
+  readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
 }
 
 /** The end of a request: without an error it has its effect. */
@@ -49,11 +65,49 @@ type Look = (context: ChatContext, process: AskedProcess, over: (answer: Answer)
 export class WaitEnds {
   readonly #chat: WaitingChat
   readonly #turns: TurnTable
+  readonly #store: Stored
   #withdrawing: Map<string, Promise<void>> | undefined
+  #reading: Promise<void> | undefined
 
-  constructor(chat: WaitingChat, turns: TurnTable) {
+  constructor(chat: WaitingChat, turns: TurnTable, store: Stored) {
     this.#chat = chat
     this.#turns = turns
+    this.#store = store
+  }
+
+  /** Goes on from the record, if the chat is at rest and another program has written (REF13). */
+  reread(): Promise<void> {
+    return (this.#reading ??= this.#reread().finally(() => (this.#reading = undefined)))
+  }
+
+  async #reread(): Promise<void> {
+    // A save of this process may have been stored, and not be counted yet: a second read comes after that.
+    if (!(await this.#isBehind()) || !(await this.#isBehind())) return
+    const { pid } = this.#chat.process ?? {}
+    if (pid !== undefined) {
+      const ended = new Promise<void>((resolve) => Process.onExit(pid, () => resolve()))
+      this.#chat.conflicted(pid)
+      await ended
+    }
+    // The next process has the record.
+    await this.#chat.asked(async () => {})
+  }
+
+  /** Whether the store has an entry or an input that the process does not have. Not while a turn runs, whose commit finds it. */
+  async #isBehind(): Promise<boolean> {
+    const { id } = this.#chat
+    if (this.#chat.context?.turn !== undefined) return false
+    const kept = await this.#store.kept(id, this.#chat.options().drainMs)
+    const { context } = this.#chat
+    if (kept === undefined || context === undefined || context.turn !== undefined) return false
+    const { version = 0, inbox = [] } = kept.record ?? {}
+    return version !== this.#chat.saves?.version || inbox.some((input) => !this.#has(input.id))
+  }
+
+  /** Why the view refuses a turn that nothing under way could let begin (REF13). */
+  cannotBegin(turn: Parameters<typeof countedOf>[0]): SessionError | undefined {
+    const { context } = this.#chat
+    return context && this.#turns.cannotBegin(context, turn, this.#chat.options().system.clock)
   }
 
   /**
@@ -61,6 +115,7 @@ export class WaitEnds {
    * that the turn is over. `chain`: the chain of the turn ends with it (CHAIN5).
    */
   async cancel(turn: string | undefined, isOver: boolean, chain?: boolean): Promise<void> {
+    if (!isOver && this.#chat.gone === undefined && !this.#mayCancel(turn)) await this.reread()
     const { context } = this.#chat
     const next = this.#turns.next(context)
     if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel(undefined, chain)
@@ -72,6 +127,15 @@ export class WaitEnds {
     if (context?.turn === undefined && context?.inputs.at(-1) === turn) return this.#endWait()
     if (!isOver && !this.#has(turn)) throw unknownTurn(this.#chat.id, turn)
     return this.#turns.cancel(turn, chain)
+  }
+
+  /** Whether, as far as this program knows, a cancel has an effect. */
+  #mayCancel(turn: string | undefined): boolean {
+    const { context } = this.#chat
+    if (context === undefined || context.turn !== undefined) return true
+    if (turn === undefined) return isAtWait(context) || this.#turns.next(context) !== undefined
+    const isWaiting = Inbox.isWaiting(context.inbox, turn) || this.#turns.get(turn)?.over === false
+    return isWaiting || (isAtWait(context) && context.inputs.at(-1) === turn)
   }
 
   /** Whether a turn of this id runs, waits or was the last, or the thread has an input of this id from its sender (REF9). */
@@ -122,6 +186,7 @@ export class WaitEnds {
 
   async #withdraw(id: string): Promise<void> {
     const { id: chat } = this.#chat
+    if (!this.#has(id)) await this.reread()
     const turn = this.#turns.get(id)
     let asked: AskedProcess["pid"] | undefined
     let waiting: Inbox.WaitingTurn | undefined

@@ -37,6 +37,11 @@ export abstract class CommitChain {
     this.#saved = leastOf(whole, keeps) ?? whole
   }
 
+  /** The version of the newest entry that this process has written, or began with. */
+  get version(): number {
+    return this.#version
+  }
+
   /** Saves a record at this place. */
   protected abstract saveAt(record: Conversation, place: Place): Promise<Saved | undefined>
 
