@@ -133,7 +133,7 @@ export interface Route {
   readonly produces?: ReadonlyArray<string>
   readonly observes?: boolean
   readonly isEndless?: boolean
-  readonly follows?: () => Splice
+  readonly follows?: (request: Request) => Splice
   readonly refused?: (error: HttpError) => Response
   readonly handle: (call: Call) => Promise<Response>
 }

@@ -31,7 +31,9 @@ import {
   type UiChunk,
   type UiInput,
   uiMessages,
+  framesInUiVersion,
   uiSplice,
+  uiVersionOf,
   UiRequest,
   UiStream,
   userMessage,
@@ -154,6 +156,7 @@ const aiSdk: Protocol<UiRequest, UiChunk> = {
       errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
     }),
   encoder,
+  around: (frames, { call }) => framesInUiVersion(frames, uiVersionOf(call.request)),
   data: (part) => ({ ...part }),
   nothing: () => {
     throw new HttpError("unknown_chat", "There is no such conversation; say something in it, and it begins")
@@ -162,6 +165,7 @@ const aiSdk: Protocol<UiRequest, UiChunk> = {
 
 const post = async (call: Call): Promise<Response> => {
   const body = await call.body(UiRequest, "messages")
+  uiVersionOf(call.request)
   const posted = decode(call, body)
   call.claimStream()
   return handle(aiSdk, call, body.id, body, posted)
@@ -169,6 +173,7 @@ const post = async (call: Call): Promise<Response> => {
 
 /** Sends the running reply, from its beginning (AISDK3); nothing if none is running. */
 const resume = async (call: Call): Promise<Response> => {
+  uiVersionOf(call.request)
   const chat = await existing(call, idOf(call))
   if (chat === undefined || !isRunning(contextOf(call, chat))) return new Response(null, { status: 204 })
   return following({ protocol: aiSdk, call, chat, body: { id: idOf(call), trigger: "submit-message" } })

@@ -204,7 +204,7 @@ export class ClusteredServer {
     const { owner, via, streams } = by
     const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
     const { admit, admitChat, isHome } = clustered
-    const splice = seat === undefined ? undefined : route.follows?.()
+    const splice = seat === undefined ? undefined : route.follows?.(request)
     const closing = route.isEndless === true ? this.#leaving.signal : home.closing
     let isHere = true
     const usage =

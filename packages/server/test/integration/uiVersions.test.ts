@@ -5,6 +5,8 @@ import * as ai5 from "ai-5"
 import * as ai6 from "ai-6"
 import { describe, expect, it } from "vitest"
 import { UiStream } from "../../src/wire/aiSdk/uiStream.ts"
+import { inUiVersion, uiVersionOf } from "../../src/wire/aiSdk/uiVersion.ts"
+import { dataFrames } from "../../src/wire/index.ts"
 import { serving } from "../double/serving.ts"
 
 const clock = tool({ name: "clock", execute: () => "noon" })
@@ -64,4 +66,94 @@ describe.each(versions)("the AI SDK %s", (version) => {
       expect(types.at(-1)).toBe("finish")
     }
   )
+})
+
+describe("UIVERSION1. a client that sends its version", () => {
+  const pay = tool({ name: "pay", execute: () => "paid" })
+  const callsPay = () =>
+    Fake.make({
+      respond: ({ messages }) =>
+        messages.at(-1)?.role === "tool"
+          ? [{ text: "So be it" }, { finish: "stop" }]
+          : [{ toolCall: { id: "c0", name: "pay" } }, { finish: "tool_calls" }]
+    })
+  const user = (id: string) => ({ id, role: "user" as const, parts: [{ type: "text" as const, text: "Pay" }] })
+  const sent = (id: string) => ({
+    trigger: "submit-message" as const,
+    chatId: "c",
+    messageId: undefined,
+    messages: [user(id)],
+    abortSignal: undefined
+  })
+  const makers = {
+    "5": (options: { readonly api: string; readonly headers: Record<string, string> }) =>
+      new ai5.DefaultChatTransport(options),
+    "6": (options: { readonly api: string; readonly headers: Record<string, string> }) =>
+      new ai6.DefaultChatTransport(options),
+    "7": (options: { readonly api: string; readonly headers: Record<string, string> }) =>
+      new ai7.DefaultChatTransport(options)
+  }
+  const client = (version: (typeof versions)[number], url: string) =>
+    makers[version]({ api: `${url}/api/chat`, headers: { "x-troupe-ai-sdk": version } })
+  const read = async (stream: unknown): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> => {
+    const chunks: Array<Readonly<Record<string, unknown>>> = []
+    for await (const chunk of stream as AsyncIterable<Readonly<Record<string, unknown>>>) chunks.push(chunk)
+    return chunks
+  }
+  const typesOf = (chunks: ReadonlyArray<Readonly<Record<string, unknown>>>) => chunks.map(({ type }) => type)
+
+  it.each(versions)("%s reads a call that waits, and its end after a decision", async (version) => {
+    const { url, troupe } = await serving({
+      adapter: callsPay(),
+      tools: [pay],
+      permissions: { ask: () => "suspend" }
+    })
+    const chunks = await read(await client(version, url).sendMessages(sent("u1")))
+    const asks = version === "5" ? "data-troupe-approval" : "tool-approval-request"
+    expect(chunks.find(({ type }) => type === asks)).toMatchObject(
+      version === "5"
+        ? { data: { toolCallId: "c0", reason: expect.any(String) as string } }
+        : { toolCallId: "c0", approvalId: "c0" }
+    )
+    expect(typesOf(chunks).at(-1)).toBe("finish")
+    const chat = await troupe.chat("anna/c")
+    await chat.approve("c0", { type: "deny", reason: "Too much" }).result()
+    const next = await read(await client(version, url).sendMessages(sent("u2")))
+    expect(typesOf(next).at(-1)).toBe("finish")
+  })
+
+  it.each(versions)("%s reads a call that is denied at once", async (version) => {
+    const permissions = { deny: ["pay"] }
+    const { url } = await serving({ adapter: callsPay(), tools: [pay], permissions })
+    const chunks = await read(await client(version, url).sendMessages(sent("u1")))
+    const end = chunks.find(({ type }) => type === (version === "5" ? "tool-output-error" : "tool-output-denied"))
+    expect(end).toMatchObject({ toolCallId: "c0" })
+    if (version === "5")
+      expect(end).toMatchObject({ errorText: expect.stringContaining("may not be called") as string })
+    expect(typesOf(chunks)).not.toContain("data-troupe-approval")
+    expect(typesOf(chunks).at(-1)).toBe("finish")
+  })
+
+  it.each(versions)("%s reads chunks that send a step again", async (version) => {
+    const ui = new UiStream(new Set())
+    const messages = [{ role: "assistant" as const, content: "Hi", toolCalls: [] }]
+    const partial = { text: "Once more" }
+    ui.push({ type: "message_started", message: { role: "assistant", content: "" } })
+    ui.push({ type: "text_delta", id: null, delta: "Once" })
+    const again = ui.standing({ messages, approvals: [], partial })
+    expect(typesOf(again as unknown as ReadonlyArray<Record<string, unknown>>)).toContain("reset-step")
+    const written = inUiVersion(uiVersionOf({ headers: new Headers({ "x-troupe-ai-sdk": version }) }))
+    for (const line of written(dataFrames(again)).trim().split("\n\n")) {
+      const chunk = JSON.parse(line.slice("data: ".length)) as Record<string, unknown>
+      const checked = await schemas[version]().validate?.(chunk)
+      expect({ chunk, isKnown: checked?.success }).toEqual({ chunk, isKnown: true })
+    }
+  })
+
+  it("of another version is refused, and the error says which there are", async () => {
+    const { post } = await serving({ adapter: callsPay(), tools: [pay] })
+    const headers = { "content-type": "application/json", "x-troupe-ai-sdk": "4" }
+    const refused = await post("/api/chat", { id: "c", message: user("u1") }, { headers })
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("5, 6 or 7")])
+  })
 })

@@ -216,12 +216,14 @@ describe("a handler", () => {
       PreIteration: [(_: unknown, { context }: WithContext) => UiWriter.of(context)?.write(ready)]
     }
     const first = await serving({ adapter, store, hooks })
-    void send(first.url, "u1").then(async (stream) => {
+    const stream = await send(first.url, "u1")
+    const reads = (async () => {
       for await (const chunk of stream as unknown as AsyncIterable<UIMessageChunk>)
         if (chunk.type === "text-delta") reading.resolve()
-    })
+    })()
     await reading.promise
     await (await first.troupe.chat("anna/c")).cancel()
+    await reads
     await first.troupe.stop()
     const { url } = await serving({ adapter, store, hooks })
     expect(dataIn((await kept(url))[1])).toEqual([ready])

@@ -5,13 +5,15 @@
  */
 import type { Splice } from "../../http/index.ts"
 import { dataFrame } from "../index.ts"
+import { inUiVersion, uiVersionOf } from "./uiVersion.ts"
 
 const isOf = (frame: string, type: string): boolean => frame.startsWith(`data: {"type":"${type}"`)
 
 const resultPrefix = 'data: {"type":"tool-output-'
 
-/** Makes one for the stream of a reply. */
-export const uiSplice = (): Splice => {
+/** Makes one for the stream of a reply to this request. */
+export const uiSplice = (request: Pick<Request, "headers">): Splice => {
+  const written = inUiVersion(uiVersionOf(request))
   /** The steps that the client has, and those of the present answer that are to be left out. */
   let [steps, behind] = [0, 0]
   let isInStep = false
@@ -45,7 +47,7 @@ export const uiSplice = (): Splice => {
     push: (frames) => {
       let out = ""
       for (const frame of frames.split(/(?<=\n\n)/u)) out += isJoining ? joined(frame) : passed(frame)
-      return out
+      return written(out)
     },
     again: (headers) => {
       isJoining = true
