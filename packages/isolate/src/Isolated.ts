@@ -182,11 +182,11 @@ const ofTool = [
 
 type ToolOption = (typeof ofTool)[number]
 
-const known = [...ofTool, ...Object.keys(types.shape)]
+const names = [...ofTool, ...Object.keys(types.shape)]
 
 /** Throws a `ValidationError` (`invalid_tool`) that names all unknown options, or else the first invalid value. */
 const check = (options: unknown): void => {
-  const unknown = typeof options === "object" && options !== null ? checkToolOptions(options, known) : undefined
+  const unknown = typeof options === "object" && options !== null ? checkToolOptions(options, names) : undefined
   if (unknown !== undefined) throw unknown
   const [first] = optionFindings(types, options, () => "unknown")
   if (first !== undefined) throw new ValidationError("invalid_tool", [first])

@@ -54,13 +54,13 @@ export class FrameReader {
       this.#at = 0
     }
     const end = this.#at + length
-    const taken = head.subarray(this.#at, end)
+    const piece = head.subarray(this.#at, end)
     this.#at = end
     this.#size -= length
     if (end === head.length) {
       this.#chunks.shift()
       this.#at = 0
     }
-    return taken
+    return piece
   }
 }

@@ -86,13 +86,13 @@ export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<F
   if (agents !== undefined && !isPlainObject(agents)) {
     return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
   }
-  const known = new Set(Object.keys(agents ?? {}))
+  const agentNames = new Set(Object.keys(agents ?? {}))
   const ofEach = Object.entries(agents ?? {}).flatMap(([name, given]) =>
-    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, known, base)]
-      .concat(isRecord(given) ? subagentFindings(given["tools"], known) : [])
+    [...nameFindings(name), ...partFindings(given), ...handoffFindings(name, given, agentNames, base)]
+      .concat(isRecord(given) ? subagentFindings(given["tools"], agentNames) : [])
       .map(({ field, reason }): Finding => ({ field: ["agents", name, ...field], reason }))
   )
-  return [...subagentFindings(base.tools, known), ...ofEach]
+  return [...subagentFindings(base.tools, agentNames), ...ofEach]
 }
 
 /** Whether its members are agents: those of a `Map` or of another class are none. */
@@ -104,11 +104,13 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
 }
 
 /** A finding for each tool that starts an agent which there is not. */
-const subagentFindings = (tools: unknown, known: ReadonlySet<string>): ReadonlyArray<Finding> =>
+const subagentFindings = (tools: unknown, agentNames: ReadonlySet<string>): ReadonlyArray<Finding> =>
   (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, index): ReadonlyArray<Finding> => {
     const agent = isRecord(tool) ? tool["subagent"] : undefined
-    if (typeof agent !== "string" || known.has(agent)) return []
-    return [{ field: ["tools", index], reason: `starts the agent ${agent}, which is ${unknownAgent(agent, known)}` }]
+    if (typeof agent !== "string" || agentNames.has(agent)) return []
+    return [
+      { field: ["tools", index], reason: `starts the agent ${agent}, which is ${unknownAgent(agent, agentNames)}` }
+    ]
   })
 
 /** The name is a part of the name of a tool. */
@@ -123,7 +125,7 @@ const partFindings = (given: unknown): ReadonlyArray<Finding> =>
 const handoffFindings = (
   name: string,
   given: unknown,
-  known: ReadonlySet<string>,
+  agentNames: ReadonlySet<string>,
   base: AgentBase
 ): ReadonlyArray<Finding> => {
   if (!isRecord(given)) return []
@@ -131,21 +133,21 @@ const handoffFindings = (
   const { adapter = base.adapter, handoffs, tools = base.tools } = given as AgentDefinition
   if (adapter === undefined) found.push({ field: ["adapter"], reason: "required; the Troupe has no adapter either" })
   if (!Array.isArray(handoffs)) return found
-  const taken = new Set(Array.isArray(tools) ? tools.map((tool) => tool?.name) : [])
+  const toolNames = new Set(Array.isArray(tools) ? tools.map((tool) => tool?.name) : [])
   handoffs.forEach((target: unknown, index) => {
     const field = ["handoffs", index]
     if (typeof target !== "string") return
     if (target === name) found.push({ field, reason: "is the agent itself" })
-    else if (!known.has(target)) found.push({ field, reason: unknownAgent(target, known) })
+    else if (!agentNames.has(target)) found.push({ field, reason: unknownAgent(target, agentNames) })
     else if (handoffs.indexOf(target) < index) found.push({ field, reason: "is named twice" })
-    else if (taken.has(handoffTool(target))) found.push({ field, reason: `a tool is named ${handoffTool(target)}` })
+    else if (toolNames.has(handoffTool(target))) found.push({ field, reason: `a tool is named ${handoffTool(target)}` })
   })
   return found
 }
 
 /** The reason of a finding about an agent that there is not. */
-export const unknownAgent = (name: string, known: Iterable<string>): string => {
-  const all = Array.from(known)
+export const unknownAgent = (name: string, agentNames: Iterable<string>): string => {
+  const all = Array.from(agentNames)
   return all.length === 0 ? "unknown; the Troupe has no agents" : unknownName(name, shortList(name, all))
 }
 

@@ -95,8 +95,8 @@ export class AgentTable {
   /** The engine and the options of an agent (AGENT1). **Errors**: as for {@link ref}. */
   of(name: string | undefined): Serving {
     if (name === undefined) return this.none
-    const known = this.#made.get(name)
-    if (known !== undefined) return known
+    const entry = this.#made.get(name)
+    if (entry !== undefined) return entry
     const made = this.#make(name, this.#definition(name))
     this.#made.set(name, made)
     return made
@@ -105,10 +105,10 @@ export class AgentTable {
   #definition(name: string): AgentDefinition {
     const found = Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : undefined
     if (found !== undefined) return found
-    const known = Object.keys(this.#definitions)
+    const names = Object.keys(this.#definitions)
     const agent = quoted(name)
-    const message = `The Troupe has no agent ${agent}: ${unknownAgent(name, known)}. Start it with agents: { ${JSON.stringify(agent)}: … }`
-    throw new SessionError("unknown_agent", message, { metadata: { agent, closest: closestName(name, known) } })
+    const message = `The Troupe has no agent ${agent}: ${unknownAgent(name, names)}. Start it with agents: { ${JSON.stringify(agent)}: … }`
+    throw new SessionError("unknown_agent", message, { metadata: { agent, closest: closestName(name, names) } })
   }
 
   #make(name: string, definition: AgentDefinition): Serving {
@@ -150,6 +150,6 @@ export const agentOptionFindings = (
   if (agent === undefined) return found
   if (typeof agent !== "string")
     return [...found, { field: ["agent"], reason: "must_be_a_string, the name of an agent" }]
-  const known = typeof agents === "object" && agents !== null ? Object.keys(agents) : []
-  return known.includes(agent) ? found : [...found, { field: ["agent"], reason: unknownAgent(agent, known) }]
+  const names = typeof agents === "object" && agents !== null ? Object.keys(agents) : []
+  return names.includes(agent) ? found : [...found, { field: ["agent"], reason: unknownAgent(agent, names) }]
 }

@@ -121,7 +121,7 @@ export const subagent = (agent: string, given: SubagentOptions = {}): Tool => {
   return { ...made, subagent: agent }
 }
 
-const check = (given: unknown): void => {
-  const found = findingsFor(options, given, (part) => unknownOption(part, Object.keys(shape)))
+const check = (input: unknown): void => {
+  const found = findingsFor(options, input, (part) => unknownOption(part, Object.keys(shape)))
   if (found.length > 0) throw new ValidationError("invalid_tool", found)
 }

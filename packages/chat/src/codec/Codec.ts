@@ -189,8 +189,8 @@ const decodeOptions: ReadonlyArray<string> = [
   "fallbacks"
 ] satisfies ReadonlyArray<keyof Attachments>
 
-const checkOptions = (options: object, known: ReadonlyArray<string>): void => {
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
+const checkOptions = (options: object, names: ReadonlyArray<string>): void => {
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) throw refused("invalid_options", [unknown], "unknown_option")
 }
 

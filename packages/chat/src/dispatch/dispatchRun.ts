@@ -150,38 +150,38 @@ export class DispatchRun<State extends DispatchState, Result> {
   #begin(position: number): void {
     this.#scheduler.begun(position)
     const toolCall = this.#callAt(position)
-    const given = this.#ledger.given(position)
+    const initial = this.#ledger.given(position)
     const { system } = this.#options
     const abort = new AbortController()
     const timeoutMs = this.#timeoutOf(position)
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
     this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
-    callUser((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
-      .then((userAnswer) => this.#runnerEnded(position, given, userAnswer))
+    callUser((signal) => this.#runner(copied(toolCall), initial, { signal }), { signal: abort.signal, system })
+      .then((userAnswer) => this.#runnerEnded(position, initial, userAnswer))
       .catch((thrown: unknown) => this.#end(thrown))
   }
 
-  #runnerEnded(position: number, given: State, userAnswer: UserAnswer): void {
+  #runnerEnded(position: number, initial: State, userAnswer: UserAnswer): void {
     if (this.#over) return
     const { clock } = this.#options.system
     const { timer, due = Infinity } = this.#running.get(position) ?? {}
     clock.clearTimeout(timer)
     this.#running.delete(position)
-    const halted = this.#settle(position, given, clock.now() > due ? { type: "aborted" } : userAnswer)
+    const halted = this.#settle(position, initial, clock.now() > due ? { type: "aborted" } : userAnswer)
     if (this.#over) return
     this.#scheduler.ended(position, halted ? { halt: "halt" } : {})
     if (halted && this.#isReference) this.#finish()
   }
 
   /** Records the result of a call that ran. Returns whether the call halts the batch. */
-  #settle(position: number, given: State, userAnswer: UserAnswer): boolean {
-    if (userAnswer.type === "value") return this.#returned(position, given, userAnswer.value)
+  #settle(position: number, initial: State, userAnswer: UserAnswer): boolean {
+    if (userAnswer.type === "value") return this.#returned(position, initial, userAnswer.value)
     if (userAnswer.type === "fault") this.#crashed(position, userAnswer.cause)
     else this.#without(position, "timeout", `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`)
     return false
   }
 
-  #returned(position: number, given: State, value: unknown): boolean {
+  #returned(position: number, initial: State, value: unknown): boolean {
     let halted: boolean
     try {
       if (!isPair(value)) {
@@ -195,7 +195,7 @@ export class DispatchRun<State extends DispatchState, Result> {
       return false
     }
     const [result, state] = value as unknown as readonly [Result, State]
-    this.#ledger.ended(position, given, state, halted)
+    this.#ledger.ended(position, initial, state, halted)
     if (this.#isReference && isMissing(result)) {
       this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
     } else {

@@ -44,8 +44,8 @@ export class EffectsLedger<State extends DispatchState> implements Ledger<State>
     return this.#state
   }
 
-  ended(position: number, given: State, returned: State): void {
-    this.#changes[position] = (state) => fold(state, given, returned)
+  ended(position: number, initial: State, returned: State): void {
+    this.#changes[position] = (state) => fold(state, initial, returned)
     this.#fold()
   }
 

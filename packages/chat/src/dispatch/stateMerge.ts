@@ -12,9 +12,9 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /** The state after one more call, which got the state `given` and returned the state `returned`. */
-export const fold = <State extends object>(current: State, given: State, returned: State): State => {
+export const fold = <State extends object>(current: State, initial: State, returned: State): State => {
   const here = current as Fields
-  const before = given as Fields
+  const before = initial as Fields
   const changed: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(returned)) {
     if (Object.is(value, before[field])) continue
@@ -32,22 +32,22 @@ export const mistaken = <State extends object>(state: State): State => ({
 
 const mistakes = "consecutiveMistakes"
 
-const counted = (current: unknown, given: unknown, returned: unknown): unknown =>
-  typeof current === "number" && typeof returned === "number" && returned < numberOf(given)
+const counted = (current: unknown, initial: unknown, returned: unknown): unknown =>
+  typeof current === "number" && typeof returned === "number" && returned < numberOf(initial)
     ? Math.min(current, returned)
-    : folded(current, given, returned)
+    : folded(current, initial, returned)
 
-const folded = (current: unknown, given: unknown, returned: unknown): unknown => {
-  if (Object.is(current, given)) return returned
-  if (typeof current === "number" && typeof returned === "number") return current + (returned - numberOf(given))
+const folded = (current: unknown, initial: unknown, returned: unknown): unknown => {
+  if (Object.is(current, initial)) return returned
+  if (typeof current === "number" && typeof returned === "number") return current + (returned - numberOf(initial))
   if (Array.isArray(current) && Array.isArray(returned)) {
-    const before: ReadonlyArray<unknown> = Array.isArray(given) ? given : []
+    const before: ReadonlyArray<unknown> = Array.isArray(initial) ? initial : []
     const after: ReadonlyArray<unknown> = returned
     const extended = before.every((element, index) => Object.is(element, after[index]))
     return extended ? [...(current as ReadonlyArray<unknown>), ...after.slice(before.length)] : returned
   }
   if (!isRecord(current) || !isRecord(returned)) return returned
-  const before = isRecord(given) ? given : {}
+  const before = isRecord(initial) ? initial : {}
   const merged: Record<string, unknown> = { ...current }
   for (const [field, value] of Object.entries(returned)) {
     if (!Object.is(value, before[field])) merged[field] = folded(current[field], before[field], value)

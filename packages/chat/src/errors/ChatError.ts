@@ -18,10 +18,10 @@ abstract class TroupeError<Reason extends string> extends Error {
   readonly reason: Reason
   readonly metadata: Readonly<Record<string, unknown>>
 
-  constructor(known: ReadonlyArray<Reason>, reason: Reason, message: string, fields: ErrorFields) {
+  constructor(reasons: ReadonlyArray<Reason>, reason: Reason, message: string, fields: ErrorFields) {
     super(fields.message ?? message, fields.cause === undefined ? undefined : { cause: fields.cause })
-    if (!known.includes(reason)) {
-      throw new TypeError(`"${reason}" is not a reason of this error; use one of ${known.join(", ")}`)
+    if (!reasons.includes(reason)) {
+      throw new TypeError(`"${reason}" is not a reason of this error; use one of ${reasons.join(", ")}`)
     }
     this.reason = reason
     this.metadata = fields.metadata ?? {}

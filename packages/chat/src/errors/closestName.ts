@@ -23,18 +23,18 @@ export const closestName = (name: string, names: Iterable<string>): string | und
 const jaro = (left: string, right: string): number => {
   if (left === right) return 1
   const near = Math.max(0, Math.floor(Math.max(left.length, right.length) / 2) - 1)
-  const taken = new Set<number>()
+  const indexes = new Set<number>()
   const common: Array<string> = []
   for (let at = 0; at < left.length; at++) {
     for (let other = Math.max(0, at - near); other <= Math.min(right.length - 1, at + near); other++) {
-      if (taken.has(other) || left[at] !== right[other]) continue
-      taken.add(other)
+      if (indexes.has(other) || left[at] !== right[other]) continue
+      indexes.add(other)
       common.push(right[other] ?? "")
       break
     }
   }
   if (common.length === 0) return 0
-  const inOrder = [...taken].toSorted((a, b) => a - b).map((at) => right[at])
+  const inOrder = [...indexes].toSorted((a, b) => a - b).map((at) => right[at])
   const swapped = common.filter((letter, at) => letter !== inOrder[at]).length / 2
   const count = common.length
   return (count / left.length + count / right.length + (count - swapped) / count) / 3

@@ -43,8 +43,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 }
 
 /** The known name that is meant by an unknown one, and the advice if there is none. */
-const meaningOf = (name: string, known: Iterable<string>): { readonly meant?: string; readonly advice?: string } => {
-  const names = [...known]
+const meaningOf = (name: string, allowed: Iterable<string>): { readonly meant?: string; readonly advice?: string } => {
+  const names = [...allowed]
   const word = name.toLowerCase().replaceAll("_", "")
   const other = Object.hasOwn(foreign, word) ? foreign[word]?.find((one) => names.includes(one)) : undefined
   if (other !== undefined) return { meant: other }
@@ -55,22 +55,22 @@ const meaningOf = (name: string, known: Iterable<string>): { readonly meant?: st
 }
 
 /** A finding for each member that has no known name. */
-export const unknownNames = (given: object, known: ReadonlyArray<string>): ReadonlyArray<Finding> =>
-  Object.keys(given)
-    .filter((name) => !known.includes(name))
-    .map((name) => ({ field: [name], reason: unknownName(name, known) }))
+export const unknownNames = (fields: object, names: ReadonlyArray<string>): ReadonlyArray<Finding> =>
+  Object.keys(fields)
+    .filter((name) => !names.includes(name))
+    .map((name) => ({ field: [name], reason: unknownName(name, names) }))
 
 /** The reason of a finding about one unknown name. */
-export const unknownName = (name: string, known: ReadonlyArray<string>): string => `unknown; ${adviceOn(name, known)}`
+export const unknownName = (name: string, names: ReadonlyArray<string>): string => `unknown; ${adviceOn(name, names)}`
 
 /** The reason of a finding about an option that does not exist; `otherwise` is the advice when no known name is close. */
-export const unknownOption = (name: string, known: Iterable<string>, otherwise?: string): string => {
-  const { meant, advice = otherwise } = meaningOf(name, known)
+export const unknownOption = (name: string, names: Iterable<string>, otherwise?: string): string => {
+  const { meant, advice = otherwise } = meaningOf(name, names)
   if (meant !== undefined) return `unknown_option; did you mean ${meant}?`
   return advice === undefined ? "unknown_option" : `unknown_option; ${advice}`
 }
 
-const adviceOn = (name: string, known: ReadonlyArray<string>): string => {
-  const { meant, advice = `use ${known.join(", ")}` } = meaningOf(name, known)
+const adviceOn = (name: string, names: ReadonlyArray<string>): string => {
+  const { meant, advice = `use ${names.join(", ")}` } = meaningOf(name, names)
   return meant === undefined ? advice : `did you mean ${meant}?`
 }

@@ -98,8 +98,8 @@ export const summaryOf = (
  *
  * **Details**: the error of a tool call has no such text, so a search cannot find it.
  */
-export const searched = (said: Messages.Message | string): string =>
-  (typeof said === "string" ? said : isError(said) ? "" : Messages.text(said)).toLowerCase()
+export const searched = (content: Messages.Message | string): string =>
+  (typeof content === "string" ? content : isError(content) ? "" : Messages.text(content)).toLowerCase()
 
 const isError = (message: Messages.Message): boolean => message.role === "tool" && message.outcome === "failed"
 

@@ -29,14 +29,14 @@ export class MemoryWaits {
     this.#rows.set(
       id,
       waits.map(({ expiresAt, ...wait }): Row => {
-        const known = before?.find((row) => row.wait.toolCallId === wait.toolCallId)
-        const { escalatedAt, askedAt = Math.floor(wait.askedAt ?? now) } = known?.wait ?? {}
+        const earlier = before?.find((row) => row.wait.toolCallId === wait.toolCallId)
+        const { escalatedAt, askedAt = Math.floor(wait.askedAt ?? now) } = earlier?.wait ?? {}
         const times = {
           askedAt,
           ...(expiresAt !== undefined && { expiresAt: Math.floor(expiresAt) }),
           ...(escalatedAt !== undefined && { escalatedAt })
         }
-        return { item: known?.item ?? ++this.#items, wait: { chat: id, ...wait, ...times } }
+        return { item: earlier?.item ?? ++this.#items, wait: { chat: id, ...wait, ...times } }
       })
     )
   }

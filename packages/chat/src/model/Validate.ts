@@ -35,8 +35,8 @@ export const tool = (value: ToolDeclaration): ValidationError | undefined =>
   problem("invalid_tool", toolFindings(value, []))
 
 /** Checks that the options of a tool have known names; a finding suggests the closest known name. */
-export const toolOptions = (options: object, known: ReadonlyArray<string>): ValidationError | undefined =>
-  problem("invalid_tool", unknownNames(options, known))
+export const toolOptions = (options: object, names: ReadonlyArray<string>): ValidationError | undefined =>
+  problem("invalid_tool", unknownNames(options, names))
 
 /**
  * Checks a thread: each message has a known role and text or content parts, and a tool message names its call.
@@ -75,7 +75,7 @@ export const statuses = [
   "error"
 ] as const
 
-const known: ReadonlySet<unknown> = new Set(statuses)
+const words: ReadonlySet<unknown> = new Set(statuses)
 
 /**
  * Checks a session: a known status, the parts that the status requires, and its messages.
@@ -86,7 +86,7 @@ const known: ReadonlySet<unknown> = new Set(statuses)
 export const session = (value: SessionParts): ValidationError | undefined => {
   if (!isRecord(value)) return problem("invalid_session", [{ field: ["session"], reason: "invalid_type" }])
   const { status, thread: said, pendingQuestion, pendingToolCalls, open, metadata, lastOutcome } = value
-  const found: Array<Finding> = known.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
+  const found: Array<Finding> = words.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
   const need = (missing: boolean, field: string, reason: string): void => {
     if (missing) found.push({ field: [field], reason })
   }
@@ -100,7 +100,7 @@ export const session = (value: SessionParts): ValidationError | undefined => {
   return problem("invalid_session", found)
 }
 
-const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ?? null) !== null
+const hasError = (field: unknown): boolean => isRecord(field) && (field["error"] ?? null) !== null
 
 /**
  * Checks a request: its messages, its tools and its parameters; a request with `structuredFinalize` must ask for JSON of a

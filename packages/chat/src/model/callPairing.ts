@@ -29,9 +29,9 @@ export const unpaired = ({ messages }: Thread.Thread): SessionError | undefined 
  */
 export const answered = (thread: Thread.Thread, result: ToolMessage): Thread.Thread => {
   const { messages } = thread
-  const asked = messages.findLastIndex((message) => callIds(message).includes(result.toolCallId))
-  if (asked === -1) return Thread.append(thread, result)
-  const after = messages.findIndex((message, index) => index > asked && message.role !== "tool")
+  const asking = messages.findLastIndex((message) => callIds(message).includes(result.toolCallId))
+  if (asking === -1) return Thread.append(thread, result)
+  const after = messages.findIndex((message, index) => index > asking && message.role !== "tool")
   return after === -1 ? Thread.append(thread, result) : { ...thread, messages: messages.toSpliced(after, 0, result) }
 }
 

@@ -121,13 +121,13 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
 /** How many states are kept without observers, so that a later observer finds their data. */
 const mostKept = 50
 
-const kept = <A>(known: Map<string, A>, id: string, made: () => A): A => {
-  const found = known.get(id) ?? made()
-  known.delete(id)
-  known.set(id, found)
-  for (const oldest of known.keys()) {
-    if (known.size <= mostKept) break
-    known.delete(oldest)
+const kept = <A>(entries: Map<string, A>, id: string, made: () => A): A => {
+  const found = entries.get(id) ?? made()
+  entries.delete(id)
+  entries.set(id, found)
+  for (const oldest of entries.keys()) {
+    if (entries.size <= mostKept) break
+    entries.delete(oldest)
   }
   return found
 }

@@ -105,9 +105,9 @@ const belowCalls = (
 /** The nodes now; unchanged nodes are the same objects as before. */
 const sharing = (before: ReadonlyArray<ProcessNode>, after: ReadonlyArray<ProcessNode>): ReadonlyArray<ProcessNode> => {
   if (before.length === 0) return after.length === 0 ? before : after
-  const known = new Map(before.map((node) => [node.id, node]))
+  const byId = new Map(before.map((node) => [node.id, node]))
   const shared = after.map((node) => {
-    const old = known.get(node.id)
+    const old = byId.get(node.id)
     if (old === undefined) return node
     const children = sharing(old.children, node.children)
     return isSame(old, node, { children: old.children }) && children === old.children ? old : { ...node, children }

@@ -49,15 +49,15 @@ export class HeldChats<Living> extends Map<string, Living> {
 
   #add(ids: Map<number, Set<string>>, id: string): void {
     const bucket = this.#bucketOf(id)
-    const known = ids.get(bucket)
-    if (known === undefined) ids.set(bucket, new Set([id]))
-    else known.add(id)
+    const chats = ids.get(bucket)
+    if (chats === undefined) ids.set(bucket, new Set([id]))
+    else chats.add(id)
   }
 
   #remove(ids: Map<number, Set<string>>, id: string): void {
     const bucket = this.#bucketOf(id)
-    const known = ids.get(bucket)
-    known?.delete(id)
-    if (known?.size === 0) ids.delete(bucket)
+    const chats = ids.get(bucket)
+    chats?.delete(id)
+    if (chats?.size === 0) ids.delete(bucket)
   }
 }

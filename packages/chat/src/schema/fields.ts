@@ -6,9 +6,9 @@ import { every, isFields, isNames, type Keyword, part } from "./keyword.ts"
 import { patternOf } from "./pattern.ts"
 
 export const properties: Keyword = {
-  make: (given, _, { checkOf }) => {
-    if (!isFields(given)) return undefined
-    const checks = Object.entries(given).map(([name, schema]) => [name, checkOf(schema)] as const)
+  make: (argument, _, { checkOf }) => {
+    if (!isFields(argument)) return undefined
+    const checks = Object.entries(argument).map(([name, schema]) => [name, checkOf(schema)] as const)
     return (value, at, run, evaluated) =>
       !isFields(value) ||
       every(checks, run, ([name, check]) => {
@@ -20,9 +20,9 @@ export const properties: Keyword = {
 }
 
 export const patternProperties: Keyword = {
-  make: (given, _, { checkOf }) => {
-    if (!isFields(given)) return undefined
-    const checks = Object.entries(given).map(([source, schema]) => [patternOf(source), checkOf(schema)] as const)
+  make: (argument, _, { checkOf }) => {
+    if (!isFields(argument)) return undefined
+    const checks = Object.entries(argument).map(([source, schema]) => [patternOf(source), checkOf(schema)] as const)
     return (value, at, run, evaluated) =>
       !isFields(value) ||
       every(checks, run, ([pattern, check]) => {
@@ -38,10 +38,10 @@ export const patternProperties: Keyword = {
 }
 
 export const additionalProperties: Keyword = {
-  make: (given, schema, { checkOf }) => {
-    const check = checkOf(given)
-    const known = isFields(schema["properties"]) ? Object.keys(schema["properties"]) : []
-    const names = new Set(known)
+  make: (argument, schema, { checkOf }) => {
+    const check = checkOf(argument)
+    const allowed = isFields(schema["properties"]) ? Object.keys(schema["properties"]) : []
+    const names = new Set(allowed)
     const patterns = Object.keys(isFields(schema["patternProperties"]) ? schema["patternProperties"] : {}).map(
       patternOf
     )
@@ -57,8 +57,8 @@ export const additionalProperties: Keyword = {
           return pattern?.matches(name)
         })
         if (names.has(name) || matches) return true
-        return given === false
-          ? run.fail({ above: at, key: name }, unknownName(name, known))
+        return argument === false
+          ? run.fail({ above: at, key: name }, unknownName(name, allowed))
           : part(check, value[name], name, at, run)
       })
     }
@@ -73,26 +73,26 @@ const passed = (run: Run, evaluated: Evaluated | undefined): true => {
 /** Among more names no similar one is looked for. */
 const mostCompared = 200
 
-const unknownName = (name: string, known: ReadonlyArray<string>): string => {
-  const meant = known.length > mostCompared ? undefined : closestName(name, known)
+const unknownName = (name: string, names: ReadonlyArray<string>): string => {
+  const meant = names.length > mostCompared ? undefined : closestName(name, names)
   if (meant !== undefined) return `is unknown; did you mean ${meant}?`
-  return known.length === 0 ? "is unknown; no name is allowed" : `is unknown; use ${quoted(known.join(", "))}`
+  return names.length === 0 ? "is unknown; no name is allowed" : `is unknown; use ${quoted(names.join(", "))}`
 }
 
 export const required: Keyword = {
-  make: (given) =>
-    isNames(given)
+  make: (argument) =>
+    isNames(argument)
       ? (value, at, run) =>
           !isFields(value) ||
-          every(given, run, (name) => Object.hasOwn(value, name) || run.fail({ above: at, key: name }, "is missing"))
+          every(argument, run, (name) => Object.hasOwn(value, name) || run.fail({ above: at, key: name }, "is missing"))
       : undefined
 }
 
 export const needs = (since: Draft): Keyword => ({
   since,
-  make: (given, _, { checkOf }) => {
-    if (!isFields(given)) return undefined
-    const checks = Object.entries(given).map(([name, rule]) => {
+  make: (argument, _, { checkOf }) => {
+    if (!isFields(argument)) return undefined
+    const checks = Object.entries(argument).map(([name, rule]) => {
       const missing = `is missing; it belongs to ${quoted(name)}`
       const check: Check = isNames(rule)
         ? (value, at, run) =>
@@ -112,8 +112,8 @@ export const needs = (since: Draft): Keyword => ({
 
 export const propertyNames: Keyword = {
   since: 6,
-  make: (given, _, { checkOf }) => {
-    const check = checkOf(given)
+  make: (argument, _, { checkOf }) => {
+    const check = checkOf(argument)
     return (value, at, run) =>
       !isFields(value) || every(Object.keys(value), run, (name) => part(check, name, name, at, run))
   }
@@ -121,8 +121,8 @@ export const propertyNames: Keyword = {
 
 export const unevaluatedProperties: Keyword = {
   since: 2019,
-  make: (given, _, { checkOf }) => {
-    const check = checkOf(given)
+  make: (argument, _, { checkOf }) => {
+    const check = checkOf(argument)
     return (value, at, run, evaluated) => {
       if (!isFields(value) || evaluated === undefined || evaluated.areAllNames) return true
       const names = Object.keys(value).filter((name) => !evaluated.keys.has(name))

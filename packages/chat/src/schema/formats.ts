@@ -17,12 +17,13 @@ const formats: Readonly<Record<string, z.ZodType>> = {
 }
 
 export const formatKeyword = {
-  make: (given: unknown, _: unknown, { hasFormats }: Compiler): Check | undefined => {
-    const format = hasFormats && typeof given === "string" && Object.hasOwn(formats, given) ? formats[given] : undefined
+  make: (argument: unknown, _: unknown, { hasFormats }: Compiler): Check | undefined => {
+    const format =
+      hasFormats && typeof argument === "string" && Object.hasOwn(formats, argument) ? formats[argument] : undefined
     if (format === undefined) return undefined
     return (value, at, run) =>
       typeof value !== "string" ||
       format.safeParse(value).success ||
-      run.fail(at, `must be in the format ${String(given)}`)
+      run.fail(at, `must be in the format ${String(argument)}`)
   }
 }

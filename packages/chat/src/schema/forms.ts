@@ -3,19 +3,19 @@ import { quoted } from "../errors/index.ts"
 import type { At, Check } from "./check.ts"
 import { type Compiler, every, isList, type Keyword } from "./keyword.ts"
 
-const alternatives = (given: unknown, { checkOf }: Compiler): ReadonlyArray<Check> | undefined =>
-  isList(given) && given.length > 0 ? given.map(checkOf) : undefined
+const alternatives = (argument: unknown, { checkOf }: Compiler): ReadonlyArray<Check> | undefined =>
+  isList(argument) && argument.length > 0 ? argument.map(checkOf) : undefined
 
 export const allOf: Keyword = {
-  make: (given, _, compiler) => {
-    const checks = alternatives(given, compiler)
+  make: (argument, _, compiler) => {
+    const checks = alternatives(argument, compiler)
     return checks && ((value, at, run, evaluated) => every(checks, run, (check) => check(value, at, run, evaluated)))
   }
 }
 
 export const anyOf: Keyword = {
-  make: (given, _, compiler) => {
-    const checks = alternatives(given, compiler)
+  make: (argument, _, compiler) => {
+    const checks = alternatives(argument, compiler)
     if (checks === undefined) return undefined
     return (value, at, run, evaluated) => {
       const reasons: Array<string> = []
@@ -41,8 +41,8 @@ const reasonOf = (
 }
 
 export const oneOf: Keyword = {
-  make: (given, _, compiler) => {
-    const checks = alternatives(given, compiler)
+  make: (argument, _, compiler) => {
+    const checks = alternatives(argument, compiler)
     if (checks === undefined) return undefined
     return (value, at, run, evaluated) => {
       const reasons: Array<string> = []
@@ -62,8 +62,8 @@ export const oneOf: Keyword = {
 }
 
 export const not: Keyword = {
-  make: (given, _, { checkOf }) => {
-    const check = checkOf(given)
+  make: (argument, _, { checkOf }) => {
+    const check = checkOf(argument)
     return (value, at, run) => {
       const { fits, isUndecided } = run.attempt(0, () => check(value, at, run, undefined))
       return !fits || (isUndecided ? run.pass() : run.fail(at, "has a form that is not allowed"))
@@ -73,8 +73,8 @@ export const not: Keyword = {
 
 export const condition: Keyword = {
   since: 7,
-  make: (given, schema, { checkOf }) => {
-    const [test, then, otherwise] = [given, schema["then"] ?? true, schema["else"] ?? true].map(checkOf)
+  make: (argument, schema, { checkOf }) => {
+    const [test, then, otherwise] = [argument, schema["then"] ?? true, schema["else"] ?? true].map(checkOf)
     if (test === undefined || then === undefined || otherwise === undefined) return undefined
     return (value, at, run, evaluated) => {
       const { fits, isUndecided } = run.attempt(0, () => test(value, at, run, evaluated))

@@ -5,8 +5,8 @@ import { canonical } from "./jsonValue.ts"
 import { type Compiler, every, isCount, isList, type Keyword, part } from "./keyword.ts"
 
 /** The first items of a list, each by a schema of its own. */
-export const tuple = (given: ReadonlyArray<unknown>, { checkOf }: Compiler): Check => {
-  const checks = given.map(checkOf)
+export const tuple = (schemas: ReadonlyArray<unknown>, { checkOf }: Compiler): Check => {
+  const checks = schemas.map(checkOf)
   return (value, at, run, evaluated) =>
     !isList(value) ||
     every(checks.entries(), run, ([index, check]) => {
@@ -17,8 +17,8 @@ export const tuple = (given: ReadonlyArray<unknown>, { checkOf }: Compiler): Che
 }
 
 /** The items of a list from an index on. */
-export const rest = (given: unknown, from: number, { checkOf }: Compiler): Check => {
-  const check = checkOf(given)
+export const rest = (schema: unknown, from: number, { checkOf }: Compiler): Check => {
+  const check = checkOf(schema)
   return (value, at, run, evaluated) => {
     if (!isList(value)) return true
     if (evaluated !== undefined) evaluated.areAllItems = true
@@ -35,8 +35,8 @@ export const prefixOf = ({ prefixItems }: Keywords): number => (isList(prefixIte
 
 export const contains: Keyword = {
   since: 6,
-  make: (given, { minContains, maxContains }, { checkOf, draft }) => {
-    const check = checkOf(given)
+  make: (argument, { minContains, maxContains }, { checkOf, draft }) => {
+    const check = checkOf(argument)
     const hasBounds = draft >= 2019
     const least = hasBounds && isCount(minContains) ? minContains : 1
     const most = hasBounds && isCount(maxContains) ? maxContains : Number.POSITIVE_INFINITY
@@ -59,8 +59,8 @@ export const contains: Keyword = {
 }
 
 export const uniqueItems: Keyword = {
-  make: (given) => {
-    if (given !== true) return undefined
+  make: (argument) => {
+    if (argument !== true) return undefined
     return (value, at, run) => {
       if (!isList(value)) return true
       const earlier = new Map<string, number>()
@@ -78,8 +78,8 @@ export const uniqueItems: Keyword = {
 
 export const unevaluatedItems: Keyword = {
   since: 2019,
-  make: (given, _, { checkOf }) => {
-    const check = checkOf(given)
+  make: (argument, _, { checkOf }) => {
+    const check = checkOf(argument)
     return (value, at, run, evaluated) => {
       if (!isList(value) || evaluated === undefined || evaluated.areAllItems) return true
       evaluated.areAllItems = true

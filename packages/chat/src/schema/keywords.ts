@@ -41,8 +41,8 @@ const canonicalOf = (values: ReadonlyArray<unknown>): ReadonlySet<string> | unde
 /** The keywords, in the order of their checks. */
 export const keywords: Readonly<Record<string, Keyword>> = {
   type: {
-    make: (given) => {
-      const types = [given].flat().filter(isText)
+    make: (argument) => {
+      const types = [argument].flat().filter(isText)
       const message = `must be ${types.join(" or ")}`
       return (value, at, run) =>
         types.length === 0 ||
@@ -50,8 +50,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
         run.fail(at, `${message}, but is ${typeOf(value)}`)
     }
   },
-  enum: { make: (given) => (isList(given) ? oneValue(given) : undefined) },
-  const: { since: 6, make: (given) => oneValue([given]) },
+  enum: { make: (argument) => (isList(argument) ? oneValue(argument) : undefined) },
+  const: { since: 6, make: (argument) => oneValue([argument]) },
   minimum: bound("exclusiveMinimum", (value, least) => value > least, "greater than"),
   maximum: bound("exclusiveMaximum", (value, most) => value < most, "less than"),
   exclusiveMinimum: limit(
@@ -80,14 +80,14 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     (most) => `must have at most ${most} characters`
   ),
   pattern: {
-    make: (given) => {
-      if (!isText(given)) return undefined
-      const pattern = patternOf(given)
+    make: (argument) => {
+      if (!isText(argument)) return undefined
+      const pattern = patternOf(argument)
       if (pattern === undefined) return (value, _at, run) => !isText(value) || run.pass()
       return (value, at, run) => {
         if (!isText(value)) return true
         run.spend(pattern.cost(value.length))
-        return pattern.matches(value) || run.fail(at, `must match the pattern ${quoted(given)}`)
+        return pattern.matches(value) || run.fail(at, `must match the pattern ${quoted(argument)}`)
       }
     }
   },
@@ -125,13 +125,16 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   dependentRequired: needs(2019),
   dependentSchemas: needs(2019),
   dependencies: needs(4),
-  prefixItems: { since: 2020, make: (given, _, compiler) => (isList(given) ? tuple(given, compiler) : undefined) },
+  prefixItems: {
+    since: 2020,
+    make: (argument, _, compiler) => (isList(argument) ? tuple(argument, compiler) : undefined)
+  },
   items: {
-    make: (given, schema, compiler) =>
-      isList(given) ? tuple(given, compiler) : rest(given, prefixOf(schema), compiler)
+    make: (argument, schema, compiler) =>
+      isList(argument) ? tuple(argument, compiler) : rest(argument, prefixOf(schema), compiler)
   },
   additionalItems: {
-    make: (given, { items }, compiler) => (isList(items) ? rest(given, items.length, compiler) : undefined)
+    make: (argument, { items }, compiler) => (isList(items) ? rest(argument, items.length, compiler) : undefined)
   },
   contains,
   allOf,

@@ -11,9 +11,9 @@ export const limit = <A, L>(
   since: Draft = 4
 ): Keyword => ({
   since,
-  make: (given) =>
-    isLimit(given)
-      ? (value, at, run) => !isValue(value) || holds(value, given) || run.fail(at, message(given))
+  make: (argument) =>
+    isLimit(argument)
+      ? (value, at, run) => !isValue(value) || holds(value, argument) || run.fail(at, message(argument))
       : undefined
 })
 
@@ -23,12 +23,12 @@ export const bound = (
   holds: (value: number | bigint, limit: number | bigint) => boolean,
   word: string
 ): Keyword => ({
-  make: (given, schema) => {
-    if (!isNumber(given)) return undefined
+  make: (argument, schema) => {
+    if (!isNumber(argument)) return undefined
     const isExclusive = schema[flag] === true
-    const message = isExclusive ? `must be ${word} ${given}` : `must be ${word} or equal to ${given}`
+    const message = isExclusive ? `must be ${word} ${argument}` : `must be ${word} or equal to ${argument}`
     return (value, at, run) =>
       // oxlint-disable-next-line eqeqeq -- a bigint and a number can be equal
-      !isNumber(value) || holds(value, given) || (!isExclusive && value == given) || run.fail(at, message)
+      !isNumber(value) || holds(value, argument) || (!isExclusive && value == argument) || run.fail(at, message)
   }
 })

@@ -6,18 +6,18 @@ import { isText, type Keyword } from "./keyword.ts"
 export const replacedBy = (schema: Keywords, draft: Draft): ((keyword: string) => boolean) =>
   draft <= 7 && typeof schema["$ref"] === "string" ? (keyword) => keyword !== "$ref" : () => false
 
-export const reference: Keyword["make"] = (given, _, { checkAt, document, resource }) => {
-  const target = document.resolve(given, resource)
+export const reference: Keyword["make"] = (argument, _, { checkAt, document, resource }) => {
+  const target = document.resolve(argument, resource)
   return target === undefined ? (_value, _at, run) => run.pass() : checkAt(target)
 }
 
 /** Begins as a reference; a dynamic anchor means the outermost schema with this anchor that the check is in. */
-export const dynamicReference: Keyword["make"] = (given, schema, compiler) => {
+export const dynamicReference: Keyword["make"] = (argument, schema, compiler) => {
   const { checkAt, document, resource } = compiler
-  const target = document.resolve(given, resource)
-  const name = isText(given) ? given.slice(given.indexOf("#") + 1) : ""
+  const target = document.resolve(argument, resource)
+  const name = isText(argument) ? argument.slice(argument.indexOf("#") + 1) : ""
   if (target === undefined || target.resource.dynamicAnchors.get(name) !== target.schema) {
-    return reference(given, schema, compiler)
+    return reference(argument, schema, compiler)
   }
   return (value, at, run, evaluated) => {
     const outermost = (run.scope as ReadonlyArray<Resource>).find(({ dynamicAnchors }) => dynamicAnchors.has(name))

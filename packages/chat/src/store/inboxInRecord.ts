@@ -47,9 +47,9 @@ export class InboxInRecord implements Store {
   accept(id: string, input: InboxEntry): Answer<Accepted & Partial<Saved>> {
     return after(this.#known(id), (newest) => {
       const { inbox = [], ...record } = newest.record ?? blank(id)
-      const known = inbox.find((entry) => entry.id === input.id)
-      const written = this.#write(newest, { ...record, inbox: known === undefined ? [...inbox, input] : inbox })
-      return after(written, (saved) => ({ input: known ?? input, isNew: known === undefined, ...saved }))
+      const waiting = inbox.find((entry) => entry.id === input.id)
+      const written = this.#write(newest, { ...record, inbox: waiting === undefined ? [...inbox, input] : inbox })
+      return after(written, (saved) => ({ input: waiting ?? input, isNew: waiting === undefined, ...saved }))
     })
   }
 

@@ -19,9 +19,9 @@ export class MemoryBlobs {
 
   /** BLOB1 */
   put(id: string, bytes: Uint8Array, now: number): void {
-    const known = this.#kept.get(id)
-    if (known === undefined) this.#kept.set(id, { bytes: Uint8Array.from(bytes), storedAt: now, isNamed: false })
-    else known.storedAt = now
+    const blobs = this.#kept.get(id)
+    if (blobs === undefined) this.#kept.set(id, { bytes: Uint8Array.from(bytes), storedAt: now, isNamed: false })
+    else blobs.storedAt = now
   }
 
   get(id: string): Uint8Array | undefined {

@@ -169,7 +169,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const waiting = known(id).inbox
       if (precondition === undefined) waiting.clear()
       for (const input of inbox) if (!waiting.has(input.id)) waiting.set(input.id, input)
-      for (const taken of precondition?.takes ?? []) waiting.delete(taken)
+      for (const inputId of precondition?.takes ?? []) waiting.delete(inputId)
       return { seq: version }
     },
     claim: (key, epoch) => {

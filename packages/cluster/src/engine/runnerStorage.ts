@@ -70,8 +70,8 @@ export const runnerStorage = (options: {
       ),
     refresh: (_, shards) =>
       Effect.sync(() => {
-        const held = new Set(leases.shards())
-        return Array.from(shards).filter((shard) => held.has(numberOf(shard)))
+        const own = new Set(leases.shards())
+        return Array.from(shards).filter((shard) => own.has(numberOf(shard)))
       }),
     release: (_, shard) => Effect.promise(() => leases.release([numberOf(shard)])),
     releaseAll: () => Effect.promise(() => leases.release(leases.shards()))

@@ -111,12 +111,12 @@ export class SignatureCheck {
     const note = valueOf(names.note)
     const bodyHash = valueOf(names.body)
     const run = headers[names.run] === undefined ? undefined : this.run
-    const given = Buffer.from(valueOf(names.signature), "hex")
+    const signature = Buffer.from(valueOf(names.signature), "hex")
     if (note.length > mostNote || (run !== undefined && valueOf(names.run) !== String(run))) {
       return { refused: "signature" }
     }
     const own = signatureOf(this.#secret, { ...request, run, note, bodyHash }, time, nonce)
-    if (given.length !== own.length || !timingSafeEqual(given, own)) return { refused: "signature" }
+    if (signature.length !== own.length || !timingSafeEqual(signature, own)) return { refused: "signature" }
     const now = this.#now()
     const age = now - Number(time)
     if (!(Math.abs(age) <= freshMs)) return { refused: "time" }

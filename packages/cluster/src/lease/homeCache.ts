@@ -29,8 +29,8 @@ export class HomeCache {
   /** The address of the shard's home. HOMES1, HOMES4 */
   async homeOf(shard: number): Promise<string | undefined> {
     for (;;) {
-      const known = this.#homes.get(shard)
-      if (known !== undefined) return known
+      const home = this.#homes.get(shard)
+      if (home !== undefined) return home
       const reading = this.#reading ?? this.#begin()
       if (!reading.forgotten.has(shard)) return (await reading.homes).get(shard)
       await reading.homes.catch(() => undefined)

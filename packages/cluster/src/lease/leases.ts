@@ -219,12 +219,12 @@ export class Leases {
   async #lost(): Promise<void> {
     const holds = [...this.#holds.values()]
     this.#holds.clear()
-    const known = holds.filter((hold) => hold.phase === "leased" && hold.end === undefined)
-    const others = holds.filter((hold) => !known.includes(hold))
-    for (const hold of known) hold.phase = "ending"
+    const leased = holds.filter((hold) => hold.phase === "leased" && hold.end === undefined)
+    const others = holds.filter((hold) => !leased.includes(hold))
+    for (const hold of leased) hold.phase = "ending"
     const end =
-      known.length > 0
-        ? this.#succeeds(async () => this.#listener?.losing(bucketsOfAll(known), "lost"))
+      leased.length > 0
+        ? this.#succeeds(async () => this.#listener?.losing(bucketsOfAll(leased), "lost"))
         : Promise.resolve(true)
     await Promise.all([end, ...others.map((hold) => this.#end(hold))])
   }

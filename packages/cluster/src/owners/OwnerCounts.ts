@@ -99,8 +99,8 @@ export class OwnerCounts {
   }
 
   #of(owner: string, tokens = Number.POSITIVE_INFINITY): Usage {
-    const known = this.#owners.get(owner)
-    if (known !== undefined) return known
+    const counts = this.#owners.get(owner)
+    if (counts !== undefined) return counts
     if (this.#owners.size >= this.#sweepAt) this.#sweep()
     const usage = { tokens, at: this.#clock.now(), grants: { stream: new Map(), chat: new Map() } }
     this.#owners.set(owner, usage)

@@ -20,13 +20,15 @@ export class NodeClock implements Clock.Clock {
   }
 
   setTimeout(run: () => void, ms: number): unknown {
-    return this.#set(run, (held) => this.#clock.setTimeout(held, ms))
+    return this.#set(run, (callback) => this.#clock.setTimeout(callback, ms))
   }
 
   setBackgroundTimeout(run: () => void, ms: number): unknown {
     const clock = this.#clock
-    return this.#set(run, (held) =>
-      clock.setBackgroundTimeout === undefined ? clock.setTimeout(held, ms) : clock.setBackgroundTimeout(held, ms)
+    return this.#set(run, (callback) =>
+      clock.setBackgroundTimeout === undefined
+        ? clock.setTimeout(callback, ms)
+        : clock.setBackgroundTimeout(callback, ms)
     )
   }
 
@@ -43,7 +45,7 @@ export class NodeClock implements Clock.Clock {
     for (const run of this.#due) run()
   }
 
-  #set(run: () => void, start: (held: () => void) => unknown): unknown {
+  #set(run: () => void, start: (callback: () => void) => unknown): unknown {
     const id = {}
     const fire = (): void => {
       this.#cancels.delete(id)

@@ -17,8 +17,8 @@ const ids = new WeakMap<WeakKey, number>()
 let lastId = 0
 
 const idOf = (thing: WeakKey): number => {
-  const known = ids.get(thing)
-  if (known !== undefined) return known
+  const id = ids.get(thing)
+  if (id !== undefined) return id
   ids.set(thing, ++lastId)
   return lastId
 }

@@ -18,16 +18,16 @@ const take = (cell: Cell, message: unknown): void => {
 }
 
 const takeMail = (cell: Cell): number => {
-  let taken = 0
+  let count = 0
   if (!cell.begun) {
     cell.begun = true
     const { observer } = cell.kernel
     if (observer === undefined) begin(cell)
     else observer.handle(cell, undefined, begin)
   }
-  if (cell.behaviour.handle === undefined) return taken
-  while (taken < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
-    taken++
+  if (cell.behaviour.handle === undefined) return count
+  while (count < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
+    count++
     const message = cell.mailbox.shift()
     cell.handling = message
     const { observer } = cell.kernel
@@ -35,7 +35,7 @@ const takeMail = (cell: Cell): number => {
     else observer.handle(cell, message, take)
     if (!cell.busy) cell.handling = undefined
   }
-  return taken
+  return count
 }
 
 /** Records that a busy process may have finished its message. */

@@ -48,8 +48,8 @@ const logics = new WeakMap<AnyActorLogic, AnyActorLogic>()
 
 /** The same logic, whose actors ask their hosts about each event: one for all actors of a logic. */
 const hostedLogic = (logic: AnyActorLogic): AnyActorLogic => {
-  const known = logics.get(logic)
-  if (known !== undefined) return known
+  const members = logics.get(logic)
+  if (members !== undefined) return members
   const hostIn = (scope: AnyActorScope): ActorHost | undefined => {
     const host = actorHost(scope.self)
     if (host !== undefined) host.scope = scope

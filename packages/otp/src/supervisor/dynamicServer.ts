@@ -71,8 +71,8 @@ export class Dynamic {
     this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
   }
 
-  add(given: ExtendedSpec): Outcome | Promise<Outcome> {
-    const spec = this.#closed(given)
+  add(extended: ExtendedSpec): Outcome | Promise<Outcome> {
+    const spec = this.#closed(extended)
     if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
     return startChild(this.self, spec, (started) => {
       if (started._tag === "Ignored") return { error: new StartIgnored() }

@@ -66,8 +66,8 @@ class FiberTimer implements Tracer.Tracer {
     return run
   }
 
-  #add(run: Run, held: number): void {
-    run.held += held
+  #add(run: Run, ms: number): void {
+    run.held += ms
     if (run.reported || run.held < this.#timing.threshold) return
     run.reported = true
     const message = this.#timing.message()

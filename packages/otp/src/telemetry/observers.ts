@@ -217,7 +217,7 @@ export class Watch implements KernelObserver {
       threshold: this.#kernel.blockedAfter,
       isEnabled: () => this.#hasHandler("process.blocked"),
       message: () => (cell.behaviour.handle === undefined ? cell.handling : began),
-      notify: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
+      notify: (ms, at) => this.#blocked(cell, shownContent(cell, at), ms)
     })
   }
 

@@ -144,9 +144,9 @@ const optionTypes = z.strictObject(
 
 /** Throws a `ValidationError` that names each option that is unknown or of the wrong type. */
 const checkOptions = (options: AiSdkOptions): void => {
-  const known = Object.keys(optionTypes.shape).join(", ")
+  const names = Object.keys(optionTypes.shape).join(", ")
   const ofModel = "use providerOptions of a call for the settings of the model"
-  const found = optionFindings(optionTypes, options, () => `unknown_option; the options are ${known}; ${ofModel}`)
+  const found = optionFindings(optionTypes, options, () => `unknown_option; the options are ${names}; ${ofModel}`)
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
@@ -174,9 +174,9 @@ const open = async (
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
   refuseForeignTools(request, model.provider, names)
-  const asked = optionsInDialect(callOptionsOf(request, names, adapterOptions, files), model.specificationVersion)
+  const options = optionsInDialect(callOptionsOf(request, names, adapterOptions, files), model.specificationVersion)
   const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
-  const { stream } = await doStream({ ...asked, abortSignal })
+  const { stream } = await doStream({ ...options, abortSignal })
   return stream
 }
 

@@ -16,17 +16,18 @@ export interface Finish {
 }
 
 /** Reads the finish reason of any version: V2 has one word, later versions also the provider's own. */
-export const finishOf = (said: LanguageModelV4FinishReason | string): Finish =>
-  typeof said === "string"
-    ? { reason: reasons[said] ?? "other", raw: said }
-    : { reason: reasons[said.unified] ?? "other", raw: said.raw }
+export const finishOf = (reason: LanguageModelV4FinishReason | string): Finish =>
+  typeof reason === "string"
+    ? { reason: reasons[reason] ?? "other", raw: reason }
+    : { reason: reasons[reason.unified] ?? "other", raw: reason.raw }
 
 /**
  * Whether the provider gave no reason: the stream was cut off, and its package filled the gap. Current packages use
  * `interrupted` then, older ones `other` without the provider's word.
  */
-export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =>
-  typeof said !== "string" && (said.unified === "interrupted" || (said.unified === "other" && said.raw === undefined))
+export const isMissing = (reason: LanguageModelV4FinishReason | string): boolean =>
+  typeof reason !== "string" &&
+  (reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined))
 
 /** Whether the provider paused its reply: it continues the reply when it gets it back. */
 export const isPaused = (finish: Finish | undefined): boolean =>
@@ -48,14 +49,14 @@ const reasons: Readonly<Record<string, NonNullable<Response["finishReason"]>>> =
 }
 
 /** Reads the usage of any version; a count that was not reported stays absent. */
-export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage.Usage => {
+export const usageOf = (reported: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage.Usage => {
   const usage: { -readonly [Field in keyof Usage.Usage]: Usage.Usage[Field] } = {}
-  if (said === undefined || said === null) return usage
+  if (reported === undefined || reported === null) return usage
   const put = (field: "inputTokens" | "outputTokens" | "cachedInputTokens" | CountedApart, count: unknown): void => {
     if (typeof count === "number" && Number.isFinite(count)) usage[field] = count
   }
-  if ("totalTokens" in said || typeof said.inputTokens !== "object") {
-    const flat = said as LanguageModelV2Usage
+  if ("totalTokens" in reported || typeof reported.inputTokens !== "object") {
+    const flat = reported as LanguageModelV2Usage
     put("inputTokens", flat.inputTokens)
     put("outputTokens", flat.outputTokens)
     put("totalTokens", flat.totalTokens)
@@ -63,7 +64,7 @@ export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | unde
     put("cachedInputTokens", flat.cachedInputTokens)
     return usage
   }
-  const { inputTokens, outputTokens } = said
+  const { inputTokens, outputTokens } = reported
   put("inputTokens", inputTokens?.total)
   put("cachedInputTokens", inputTokens?.cacheRead)
   put("cacheWriteInputTokens", inputTokens?.cacheWrite)

@@ -18,17 +18,17 @@ export type Dialect = "v2" | "v3" | "v4"
  * The call options in the form of that version. Throws an `AdapterError` (`unsupported_feature`) for a feature that the
  * version does not have, because its models ignore it.
  */
-export const optionsInDialect = (asked: LanguageModelV4CallOptions, dialect: Dialect): LanguageModelV4CallOptions => {
-  if (dialect === "v4") return asked
-  if (asked.reasoning !== undefined) {
+export const optionsInDialect = (options: LanguageModelV4CallOptions, dialect: Dialect): LanguageModelV4CallOptions => {
+  if (dialect === "v4") return options
+  if (options.reasoning !== undefined) {
     throw unsupported(
       "reasoning",
       `a model of specification ${dialect} has no such setting; write the provider's own option under its name, as \`openrouter: { reasoning: { effort: "high" } }\``
     )
   }
-  const tools = dialect === "v2" ? asked.tools?.map(secondVersion) : asked.tools
-  const prompt = inDialect(asked.prompt, dialect) as LanguageModelV4Prompt
-  return { ...asked, prompt, ...(tools === undefined ? {} : { tools: tools as typeof asked.tools & object }) }
+  const tools = dialect === "v2" ? options.tools?.map(secondVersion) : options.tools
+  const prompt = inDialect(options.prompt, dialect) as LanguageModelV4Prompt
+  return { ...options, prompt, ...(tools === undefined ? {} : { tools: tools as typeof options.tools & object }) }
 }
 
 const secondVersion = (tool: NonNullable<LanguageModelV4CallOptions["tools"]>[number]): unknown => {

@@ -92,18 +92,18 @@ const ownParts = (message: LanguageModelV4Message): ReadonlyArray<OwnPart> => {
 const mapping = (
   all: ReadonlySet<string>,
   form: RegExp | undefined,
-  candidate: (given: string, attempt: number) => string
+  candidate: (text: string, attempt: number) => string
 ): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   if (form === undefined) return found
-  const taken = new Set([...all].filter((one) => form.test(one)))
-  for (const given of all) {
-    if (form.test(given)) continue
+  const valid = new Set([...all].filter((one) => form.test(one)))
+  for (const text of all) {
+    if (form.test(text)) continue
     let attempt = 0
-    let made = candidate(given, attempt)
-    while (taken.has(made)) made = candidate(given, ++attempt)
-    taken.add(made)
-    found.set(given, made)
+    let made = candidate(text, attempt)
+    while (valid.has(made)) made = candidate(text, ++attempt)
+    valid.add(made)
+    found.set(text, made)
   }
   return found
 }

@@ -323,9 +323,9 @@ export class PartReader {
 
   /** Why the reply ended, once it has (PART4). */
   #finished(): Finish | undefined {
-    const said = this.#finish
-    if (said === undefined) return this.#hasWholeCall ? { reason: "tool_calls", raw: undefined } : undefined
-    const { reason, raw = reason } = said
-    return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : said
+    const finish = this.#finish
+    if (finish === undefined) return this.#hasWholeCall ? { reason: "tool_calls", raw: undefined } : undefined
+    const { reason, raw = reason } = finish
+    return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : finish
   }
 }

@@ -40,19 +40,19 @@ export const unbegun = (provider: string): AdapterError =>
 type AdapterErrorReason = AdapterError["reason"]
 
 const reasonOf = (facts: ErrorFacts): AdapterErrorReason => {
-  const said = `${facts.words} ${facts.message}`
-  if (facts.status !== undefined) return reasonOfStatus(facts.status, said)
+  const text = `${facts.words} ${facts.message}`
+  if (facts.status !== undefined) return reasonOfStatus(facts.status, text)
   const named = facts.names.map((name) => reasonsByName[name]).find((reason) => reason !== undefined)
-  return named ?? reasonOfWords(facts.words, said) ?? "unknown"
+  return named ?? reasonOfWords(facts.words, text) ?? "unknown"
 }
 
-const reasonOfStatus = (status: number, said: string): AdapterErrorReason => {
+const reasonOfStatus = (status: number, text: string): AdapterErrorReason => {
   switch (status) {
     case 400:
     case 413:
     case 422:
-      if (tooLong.test(said)) return "context_length_exceeded"
-      return filtered.test(said) ? "content_filter" : "invalid_request"
+      if (tooLong.test(text)) return "context_length_exceeded"
+      return filtered.test(text) ? "content_filter" : "invalid_request"
     case 401:
     case 403:
       return "authentication_failed"
@@ -66,11 +66,11 @@ const reasonOfStatus = (status: number, said: string): AdapterErrorReason => {
 }
 
 /** The reason for the codes and types that providers put into error objects without a status. */
-const reasonOfWords = (words: string, said: string): AdapterErrorReason | undefined => {
+const reasonOfWords = (words: string, text: string): AdapterErrorReason | undefined => {
   const status = /(?:^| )([45]\d\d)(?: |$)/.exec(words)?.[1]
-  if (status !== undefined) return reasonOfStatus(Number(status), said)
+  if (status !== undefined) return reasonOfStatus(Number(status), text)
   if (words.trim() === "") return undefined
-  if (tooLong.test(said)) return "context_length_exceeded"
+  if (tooLong.test(text)) return "context_length_exceeded"
   if (filtered.test(words)) return "content_filter"
   return reasonsByWord.find(([pattern]) => pattern.test(words))?.[1]
 }
@@ -114,10 +114,10 @@ const reasonsByName: Readonly<Record<string, AdapterErrorReason>> = {
 const retryAfterMs = (headers: Readonly<Record<string, string>>): number | undefined => {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN)
   if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds)
-  const said = headers["retry-after"]
-  if (said === undefined) return undefined
-  const seconds = Number(said)
-  const waits = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(said) - Date.parse(headers["date"] ?? "")
+  const header = headers["retry-after"]
+  if (header === undefined) return undefined
+  const seconds = Number(header)
+  const waits = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.parse(headers["date"] ?? "")
   return Number.isFinite(waits) ? Math.max(0, Math.round(waits)) : undefined
 }
 
@@ -196,7 +196,7 @@ const codeOf = (record: Record<string, unknown>): string | undefined => {
   const { code, type, status } = record
   if (typeof code === "number") return String(code)
   const categories = ["error", "response.failed"]
-  return [code, type, status].map(textOf).find((said) => said !== undefined && !categories.includes(said))
+  return [code, type, status].map(textOf).find((text) => text !== undefined && !categories.includes(text))
 }
 
 const headersOf = (record: Record<string, unknown>): Record<string, string> | undefined => {

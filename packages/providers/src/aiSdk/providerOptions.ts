@@ -12,7 +12,7 @@ import type { JSONObject, SharedV4Warning } from "@ai-sdk/provider"
 import { AdapterError } from "@troupe/chat/errors"
 
 /** The names that the AI SDK's packages, and the best-known others, read their options under. */
-const known: ReadonlySet<string> = new Set(
+const providerNames: ReadonlySet<string> = new Set(
   `alibaba amazonBedrock anthropic azure baseten bedrock cerebras cohere deepinfra deepseek fireworks gateway gmicloud google
    googleVertex groq huggingface minimax mistral moonshotai ollama openai openaiCompatible openrouter perplexity togetherai
    vercel vertex xai`.split(/\s+/)
@@ -43,14 +43,14 @@ export interface OptionNames {
 
 /** The options by provider. The model's own provider gets its own and the flat ones, under each of its names. */
 export const providerOptionsOf = (
-  given: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
   names: OptionNames,
   implied: JSONObject
 ): ProviderData | undefined => {
   const own: Record<string, unknown> = {}
   const flat: Record<string, unknown> = {}
   const others: Record<string, JSONObject> = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(options)) {
     if (names.own.includes(name) && isObject(value)) Object.assign(own, value)
     else if (isProvider(name, names) && isObject(value)) others[name] = value
     else if (value !== undefined) flat[name] = value
@@ -73,7 +73,7 @@ export const unreadOptions = (
   if (readsSeveral.test(provider)) return []
   const read = new Set([...own, ...others, "openaiCompatible"])
   return Object.entries(given).flatMap(([name, value]) =>
-    known.has(name) && !read.has(name) && isObject(value)
+    providerNames.has(name) && !read.has(name) && isObject(value)
       ? [
           {
             type: "other" as const,
@@ -84,7 +84,8 @@ export const unreadOptions = (
   )
 }
 
-const isProvider = (name: string, { others = [] }: OptionNames): boolean => known.has(name) || others.includes(name)
+const isProvider = (name: string, { others = [] }: OptionNames): boolean =>
+  providerNames.has(name) || others.includes(name)
 
 /** Packages that have the option `parallelToolCalls`. */
 const camel: ReadonlySet<string> = new Set(["azure", "openai", "mistral", "groq"])

@@ -35,24 +35,24 @@ export class ReplyCalls {
   }
 
   /** The id of a call in our reply. */
-  idOf(given: string): string {
-    return this.#otherIds.get(given) ?? given
+  idOf(id: string): string {
+    return this.#otherIds.get(id) ?? id
   }
 
   /** Starts a call, unless it has started, and returns its id. A call under the id of a completed call gets an id of its own. */
-  start(given: string, name: string): string {
-    if (this.#completed.has(this.idOf(given))) this.#otherIds.set(given, this.#freeId(given))
-    const id = this.idOf(given)
+  start(callId: string, name: string): string {
+    if (this.#completed.has(this.idOf(callId))) this.#otherIds.set(callId, this.#freeId(callId))
+    const id = this.idOf(callId)
     if (this.#names.has(id)) return id
     this.#names.set(id, name)
-    this.#open.set(id, { given, id, name, rawArguments: "" })
+    this.#open.set(id, { given: callId, id, name, rawArguments: "" })
     this.#emit({ type: "tool_call_started", id, name })
     return id
   }
 
   /** Adds to the arguments of a call, and returns whether they are too large. */
-  write(given: string, delta: string): boolean {
-    const call = this.#open.get(this.idOf(given))
+  write(id: string, delta: string): boolean {
+    const call = this.#open.get(this.idOf(id))
     if (call === undefined) return false
     call.rawArguments += delta
     return call.rawArguments.length > this.#most
@@ -64,23 +64,23 @@ export class ReplyCalls {
   }
 
   /** Completes a call, and returns its id; `undefined` for a repetition of a call under a made-up id (PART3). */
-  complete(given: string, name: string, rawArguments: string): string | undefined {
+  complete(callId: string, name: string, rawArguments: string): string | undefined {
     const call = JSON.stringify([name, rawArguments])
-    const isSame = this.#completed.get(this.idOf(given)) === call
-    if (!isSame && isRepetition(given, call, this.#completed)) return undefined
-    const id = isSame ? this.idOf(given) : this.start(given, name)
+    const isSame = this.#completed.get(this.idOf(callId)) === call
+    if (!isSame && isRepetition(callId, call, this.#completed)) return undefined
+    const id = isSame ? this.idOf(callId) : this.start(callId, name)
     this.#open.delete(id)
     this.#completed.set(id, call)
     return id
   }
 
   /** Whether a call that begins has a made-up id, and the name of a started call with an id of the provider. */
-  repeatsName(given: string, name: string): boolean {
-    return isRepetition(given, name, this.#names)
+  repeatsName(id: string, name: string): boolean {
+    return isRepetition(id, name, this.#names)
   }
 
-  #freeId(given: string): string {
-    for (let number = 2; ; number++) if (!this.#names.has(`${given}-${number}`)) return `${given}-${number}`
+  #freeId(id: string): string {
+    for (let number = 2; ; number++) if (!this.#names.has(`${id}-${number}`)) return `${id}-${number}`
   }
 }
 

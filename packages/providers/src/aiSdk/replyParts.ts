@@ -88,8 +88,8 @@ export class ReplyParts {
 
   /** The id of the only text; `undefined` when there are several. */
   get onlyText(): string | undefined {
-    const said = this.#parts.filter(isBlock).filter(({ type, text }) => type === "text" && text !== "")
-    return said.length === 1 ? said[0]?.id : undefined
+    const texts = this.#parts.filter(isBlock).filter(({ type, text }) => type === "text" && text !== "")
+    return texts.length === 1 ? texts[0]?.id : undefined
   }
 
   /** All parts; `undefined` for one text without metadata and then the calls, in the order in which they were started. */

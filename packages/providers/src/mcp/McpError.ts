@@ -34,9 +34,9 @@ export class McpError extends Error {
     fields: { readonly cause?: unknown; readonly said?: string } = {}
   ) {
     const cause = fields.cause instanceof Error ? `: ${fields.cause.message}` : ""
-    const said = fields.said === undefined || fields.said === "" ? "" : `\n${fields.said}`
+    const output = fields.said === undefined || fields.said === "" ? "" : `\n${fields.said}`
     super(
-      `The MCP server ${server} ${advice[reason]}${cause}${said}`,
+      `The MCP server ${server} ${advice[reason]}${cause}${output}`,
       fields.cause === undefined ? undefined : { cause: fields.cause }
     )
     this.name = this._tag

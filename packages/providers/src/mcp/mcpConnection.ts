@@ -125,8 +125,11 @@ export class McpConnection {
 
   #lose(cause?: Error): void {
     if (this.#closing !== undefined || this.#lost !== undefined) return
-    const said = this.#open.complaints()
-    this.#lost = new McpError("connection_lost", this.#name, { said, ...(cause === undefined ? {} : { cause }) })
+    const output = this.#open.complaints()
+    this.#lost = new McpError("connection_lost", this.#name, {
+      said: output,
+      ...(cause === undefined ? {} : { cause })
+    })
     this.#events?.lost(this.#lost)
   }
 }

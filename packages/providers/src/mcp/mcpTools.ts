@@ -19,10 +19,10 @@ export const toolsOf = (
   about: { readonly server: string; readonly prefix: string },
   call: Call
 ): ReadonlyArray<Tool.Tool> => {
-  const taken = new Set<string>()
+  const names = new Set<string>()
   return listed.map((tool) => {
-    const name = freeName(about.prefix + tool.name, taken)
-    taken.add(name)
+    const name = freeName(about.prefix + tool.name, names)
+    names.add(name)
     return withSchema(tool.inputSchema, {
       name,
       description: tool.description ?? tool.title ?? "",
@@ -73,10 +73,10 @@ const handlerOf =
     }
   }
 
-const freeName = (requested: string, taken: ReadonlySet<string>): string => {
+const freeName = (requested: string, names: ReadonlySet<string>): string => {
   const plain = requested.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)
   const base = Tool.nameProblem(plain) === undefined ? plain : `tool_${plain}`.slice(0, 64)
   let name = base
-  for (let count = 2; taken.has(name); count++) name = `${base.slice(0, 63 - String(count).length)}_${count}`
+  for (let count = 2; names.has(name); count++) name = `${base.slice(0, 63 - String(count).length)}_${count}`
   return name
 }

@@ -35,11 +35,11 @@ const stdio = (server: Extract<McpServerParams, { readonly command: string }>): 
     ...(server.env === undefined ? {} : { env: { ...server.env } }),
     ...(server.cwd === undefined ? {} : { cwd: server.cwd })
   })
-  let said = ""
+  let output = ""
   transport.stderr?.on("data", (chunk: unknown) => {
-    said = (said + String(chunk)).slice(-keptCharacters).replace(/^[\uDC00-\uDFFF]/u, "")
+    output = (output + String(chunk)).slice(-keptCharacters).replace(/^[\uDC00-\uDFFF]/u, "")
   })
-  return { transport, goodbye: nothing, complaints: () => said.trim() }
+  return { transport, goodbye: nothing, complaints: () => output.trim() }
 }
 
 const http = (server: Extract<McpServerParams, { readonly url: string | URL }>): OpenTransport => {

@@ -54,8 +54,8 @@ export const useWaiting = (options: WaitingOptions = {}): Waiting => {
   const { link, owner, kind, agent, limit = 50, pollMs = 5_000, clock = Clock.live } = options
   const troupe = useTroupe(link)
   const page = useCallback(
-    async (after: string | undefined, known: number) => {
-      const count = after === undefined ? Math.min(most, Math.max(limit, known)) : limit
+    async (after: string | undefined, loaded: number) => {
+      const count = after === undefined ? Math.min(most, Math.max(limit, loaded)) : limit
       const { waits, next } = await troupe.waiting({ owner, kind, agent, limit: count, after })
       return { items: waits, next }
     },

@@ -25,13 +25,13 @@ export interface Paced<A> {
 }
 
 /** One for each source, so that all its readers are notified together. */
-const known = new WeakMap<object, Paced<unknown>>()
+const paces = new WeakMap<object, Paced<unknown>>()
 
 export const pacedOf = <A>(source: Source<A>): Paced<A> => {
-  let found = known.get(source) as Paced<A> | undefined
+  let found = paces.get(source) as Paced<A> | undefined
   if (found === undefined) {
     found = paced(source)
-    known.set(source, found)
+    paces.set(source, found)
   }
   return found
 }

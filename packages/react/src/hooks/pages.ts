@@ -34,20 +34,20 @@ interface Listed<Item> extends Pick<Pages<Item>, "items" | "loading" | "error"> 
 /** Reads the list when the component mounts, and when `page` is another function. */
 export const usePages = <Item>(page: AskPage<Item>): Pages<Item> => {
   const [listed, setListed] = useState<Listed<Item>>({ items: [], next: undefined, loading: true, error: undefined })
-  const asked = useRef<object | undefined>(undefined)
-  const known = useRef(0)
+  const request = useRef<object | undefined>(undefined)
+  const count = useRef(0)
 
   const ask = useCallback(
     async (after?: string): Promise<void> => {
       const question = {}
-      asked.current = question
+      request.current = question
       setListed((before) => (before.loading ? before : { ...before, loading: true }))
-      const answer = await pageOf(page, after, known.current)
-      if (asked.current !== question) return
+      const answer = await pageOf(page, after, count.current)
+      if (request.current !== question) return
       setListed((before) => {
         if (answer instanceof Error) return { ...before, loading: false, error: answer }
         const items = after === undefined ? answer.items : [...before.items, ...answer.items]
-        known.current = items.length
+        count.current = items.length
         return { items, next: answer.next, loading: false, error: undefined }
       })
     },
@@ -57,7 +57,7 @@ export const usePages = <Item>(page: AskPage<Item>): Pages<Item> => {
   useEffect(() => {
     void ask()
     return () => {
-      asked.current = undefined
+      request.current = undefined
     }
   }, [ask])
 
@@ -72,10 +72,10 @@ export const usePages = <Item>(page: AskPage<Item>): Pages<Item> => {
 const pageOf = async <Item>(
   page: AskPage<Item>,
   after: string | undefined,
-  known: number
+  count: number
 ): Promise<PageOf<Item> | Error> => {
   try {
-    return await page(after, known)
+    return await page(after, count)
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error), { cause: error })
   }

@@ -95,12 +95,12 @@ export class PostgresDatabase implements Database {
   }
 
   async #during<A>(ask: (pool: Pool) => Effect.Effect<A, SqlError | Refusal>): Promise<A> {
-    const asked = this.#ask(ask)
-    this.#underWay.add(asked)
+    const operation = this.#ask(ask)
+    this.#underWay.add(operation)
     try {
-      return await asked
+      return await operation
     } finally {
-      this.#underWay.delete(asked)
+      this.#underWay.delete(operation)
     }
   }
 
@@ -109,11 +109,11 @@ export class PostgresDatabase implements Database {
   }
 
   /** PG4 */
-  #inTime<A>(asked: Effect.Effect<A, SqlError | Refusal>): Effect.Effect<A, SqlError | Refusal> {
+  #inTime<A>(operation: Effect.Effect<A, SqlError | Refusal>): Effect.Effect<A, SqlError | Refusal> {
     const { statementTimeoutMs, connectTimeoutMs } = this.#reaching
-    if (statementTimeoutMs === 0) return asked
+    if (statementTimeoutMs === 0) return operation
     const message = `The database ${this.name} gives no answer; see that it runs and can be reached from here`
-    return Effect.timeoutOrElse(asked, {
+    return Effect.timeoutOrElse(operation, {
       duration: statementTimeoutMs + connectTimeoutMs,
       orElse: () => Effect.fail(new Refusal(new StoreError("unreachable", this.name, message)))
     })

@@ -98,8 +98,8 @@ const statesOf = (calls: ReadonlyArray<CallState>): States => {
   const different: Array<CallState> = []
   const order = calls.map((call) => {
     const same = isBare(call) ? call.state : call
-    const known = places.get(same)
-    if (known !== undefined) return known
+    const place = places.get(same)
+    if (place !== undefined) return place
     places.set(same, different.length)
     return different.push(call) - 1
   })

@@ -59,10 +59,10 @@ export class InboxRows {
   }
 
   /** Appends the inputs that do not wait yet, and are not taken. */
-  *append(chat: number, inputs: ReadonlyArray<Input>, taken: ReadonlyArray<string> = []): Asking<void> {
+  *append(chat: number, inputs: ReadonlyArray<Input>, ids: ReadonlyArray<string> = []): Asking<void> {
     if (inputs.length === 0) return
     const rows = yield* rowsOf(this.#sql.ids, chat)
-    const waiting = new Set([...rows.map((row) => textIn(row, "id")), ...taken.map(storedKey)])
+    const waiting = new Set([...rows.map((row) => textIn(row, "id")), ...ids.map(storedKey)])
     for (const input of inputs) {
       if (waiting.has(storedKey(input.id))) continue
       waiting.add(storedKey(input.id))
@@ -83,9 +83,9 @@ export class InboxRows {
 
   /** Removes the inputs of these ids, and returns how many waited. The caller subtracts them in the conversation's row. */
   *take(chat: number, ids: ReadonlyArray<string>): Asking<number> {
-    let taken = 0
-    for (const id of ids) taken += (yield* rowsOf(this.#sql.take, chat, storedKey(id))).length
-    return taken
+    let count = 0
+    for (const id of ids) count += (yield* rowsOf(this.#sql.take, chat, storedKey(id))).length
+    return count
   }
 
   /** Moves the inputs of the newest entry, which an earlier version wrote; returns how many wait. SQLBOX2, SQLBOX3 */

@@ -54,8 +54,8 @@ export class Listing {
   }
 
   /** `+written` disables the index: the ids with the prefix are found by their index, and then sorted (LIST1). */
-  *#withPrefix(asked: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
-    const { prefix, running, buckets, children, after, limit } = asked
+  *#withPrefix(filter: Omit<Asked, "search">): Asking<ReadonlyArray<Row>> {
+    const { prefix, running, buckets, children, after, limit } = filter
     // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
     const among = this.#among(buckets)

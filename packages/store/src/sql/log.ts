@@ -143,8 +143,8 @@ export class Log {
       check(record.id, head, precondition)
       this.#checkConversation(record, head, precondition)
       const keeps = precondition?.after === (head?.seq ?? 0) ? precondition.keeps : undefined
-      const taken = head === undefined ? 0 : yield* this.#inbox.take(head.key, precondition?.takes ?? [])
-      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps, taken })
+      const count = head === undefined ? 0 : yield* this.#inbox.take(head.key, precondition?.takes ?? [])
+      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer, keeps, taken: count })
       if (saved === undefined) continue
       yield* this.#saveInbox(saved.key, record, head?.waiting ?? 0, precondition)
       return saved
@@ -278,8 +278,8 @@ export class Log {
       yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
     yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
     const item = { chat, seq }
-    const said = { ...item, list: lists.messages, from: change.kept, bodies: messages, messages: change.messages }
-    yield* this.#dialect.addItems(said)
+    const saved = { ...item, list: lists.messages, from: change.kept, bodies: messages, messages: change.messages }
+    yield* this.#dialect.addItems(saved)
     yield* this.#dialect.addItems({ ...item, list: lists.known, from: knownKept, bodies: known, messages: [] })
     return { key: chat, record: newest }
   }

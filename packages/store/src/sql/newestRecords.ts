@@ -38,10 +38,10 @@ export class NewestRecords {
   note({ key, record }: Standing): void {
     const last = record.thread.messages.at(-1)
     if (last === undefined) return
-    for (const known of this.#knownBackwards(record)) {
-      if (known.key !== key) continue
-      if (versionOf(record) >= versionOf(known.newest)) known.newest = record
-      this.#conversations.set(last, known)
+    for (const entry of this.#knownBackwards(record)) {
+      if (entry.key !== key) continue
+      if (versionOf(record) >= versionOf(entry.newest)) entry.newest = record
+      this.#conversations.set(last, entry)
       return
     }
     this.#conversations.set(last, { key, id: record.id, newest: record })
@@ -50,23 +50,23 @@ export class NewestRecords {
   /** Whether the record continues a conversation of its id that is not the one of this key (STAND3). */
   isOfDeleted(record: Conversation, key: number): boolean {
     let isKnown = false
-    for (const known of this.#knownBackwards(record)) {
-      if (known.key === key) return false
-      isKnown ||= known.id === record.id
+    for (const entry of this.#knownBackwards(record)) {
+      if (entry.key === key) return false
+      isKnown ||= entry.id === record.id
     }
     return isKnown
   }
 
   /** The key of the conversation of its id that the record continues, as far as that is known. */
   keyOf(record: Conversation): number | undefined {
-    for (const known of this.#knownBackwards(record)) if (known.id === record.id) return known.key
+    for (const entry of this.#knownBackwards(record)) if (entry.id === record.id) return entry.key
     return undefined
   }
 
   /** The noted record of that entry (STAND2), if the next one continues it. */
   before(next: Conversation, key: number, seq: number): Conversation | undefined {
-    for (const known of this.#knownBackwards(next)) {
-      if (known.key === key && known.newest.version === seq) return known.newest
+    for (const record of this.#knownBackwards(next)) {
+      if (record.key === key && record.newest.version === seq) return record.newest
     }
     return undefined
   }
@@ -75,8 +75,8 @@ export class NewestRecords {
   *#knownBackwards({ thread: { messages } }: Conversation): Generator<Noted, void> {
     for (let at = messages.length - 1; at >= 0; at--) {
       const message = messages[at]
-      const known = message === undefined ? undefined : this.#conversations.get(message)
-      if (known !== undefined) yield known
+      const record = message === undefined ? undefined : this.#conversations.get(message)
+      if (record !== undefined) yield record
     }
   }
 }

@@ -134,18 +134,18 @@ export class SqlStore implements Store.SessionStore {
   }
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
-    const asked = Store.Lists.listOptions(options, cursorOf)
-    if (asked.buckets !== undefined) await this.#fill(areMissing, fillSome)
-    if (asked.search !== "" && asked.prefix !== "") return this.#searchWithPrefix(asked)
-    if (asked.search !== "") await this.#index()
-    return pageOf(await this.#read("", () => this.#listing.all(asked)), asked.limit)
+    const filter = Store.Lists.listOptions(options, cursorOf)
+    if (filter.buckets !== undefined) await this.#fill(areMissing, fillSome)
+    if (filter.search !== "" && filter.prefix !== "") return this.#searchWithPrefix(filter)
+    if (filter.search !== "") await this.#index()
+    return pageOf(await this.#read("", () => this.#listing.all(filter)), filter.limit)
   }
 
   async waiting(options?: Store.Lists.WaitOptions): Promise<Store.Lists.WaitList> {
-    const asked = Store.Lists.waitOptions(options)
+    const filter = Store.Lists.waitOptions(options)
     const { dialect } = this.#database
     await this.#fill(areUnnoted, noteSome)
-    return waitPage(await this.#read("", () => listWaits(dialect, asked, this.#clock.now())), asked.limit)
+    return waitPage(await this.#read("", () => listWaits(dialect, filter, this.#clock.now())), filter.limit)
   }
 
   async escalate(askedUntil: number, limit: number): Promise<ReadonlyArray<Store.Lists.Wait>> {
@@ -207,15 +207,15 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** Works in portions of conversations, and yields to other tasks in between. */
-  async #searchWithPrefix(asked: Asked): Promise<Store.ChatList> {
-    const candidates = await this.#read("", () => this.#listing.candidates(asked))
+  async #searchWithPrefix(filter: Asked): Promise<Store.ChatList> {
+    const candidates = await this.#read("", () => this.#listing.candidates(filter))
     const found: Array<Row> = []
-    for (let at = 0; at < candidates.length && found.length <= asked.limit; at += together) {
+    for (let at = 0; at < candidates.length && found.length <= filter.limit; at += together) {
       if (at > 0) await setImmediate()
       const some = candidates.slice(at, at + together)
-      found.push(...(await this.#read("", () => this.#listing.having(some, asked.search))))
+      found.push(...(await this.#read("", () => this.#listing.having(some, filter.search))))
     }
-    return pageOf(found, asked.limit)
+    return pageOf(found, filter.limit)
   }
 
   /** STAND1: the added record is noted after the commit. */

@@ -53,15 +53,15 @@ const ofTargets = z.strictObject(Object.fromEntries(targets.map((target) => [tar
 const ofTypes = z.strictObject(Object.fromEntries(types.map((type) => [type, probability])))
 
 /** Throws a `ValidationError` (`invalid_options`) that names each unknown or invalid option. */
-export const checkFaults = (given: unknown): void => {
-  const found = isRecord(given) ? findingsOf(given) : [{ field: [], reason: "must_be_an_object of options" }]
+export const checkFaults = (input: unknown): void => {
+  const found = isRecord(input) ? findingsOf(input) : [{ field: [], reason: "must_be_an_object of options" }]
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-const findingsOf = (given: Readonly<Record<string, unknown>>): Findings => {
-  const { plan, rates } = given
+const findingsOf = (input: Readonly<Record<string, unknown>>): Findings => {
+  const { plan, rates } = input
   return [
-    ...optionFindings(options, given),
+    ...optionFindings(options, input),
     ...(Array.isArray(plan) ? plan.flatMap((one: unknown, index) => below(["plan", index], plannedFindings(one))) : []),
     ...(isRecord(rates) ? below(["rates"], ratesFindings(rates)) : [])
   ]

@@ -19,6 +19,6 @@ export const law = (title: string, check: () => void | Promise<void>): Law => ({
 })
 
 /** Throws an error with the text of `seen` unless `held` is true. */
-export const holds = (held: boolean, seen: () => string): void => {
-  if (!held) throw new Error(seen())
+export const holds = (condition: boolean, seen: () => string): void => {
+  if (!condition) throw new Error(seen())
 }

@@ -86,14 +86,14 @@ const inTime = async (what: string, work: Promise<unknown>): Promise<void> => {
   }
 }
 
-const held = ({ open }: AdapterSituation): number => open?.() ?? 0
+const openCount = ({ open }: AdapterSituation): number => open?.() ?? 0
 
 const freed = async (situation: AdapterSituation): Promise<void> => {
   const until = Clock.live.now() + releaseMs
-  while (held(situation) > 0 && Clock.live.now() < until) {
+  while (openCount(situation) > 0 && Clock.live.now() < until) {
     await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
   }
-  holds(held(situation) === 0, () => `the provider still holds ${held(situation)} requests open`)
+  holds(openCount(situation) === 0, () => `the provider still holds ${openCount(situation)} requests open`)
 }
 
 const isAdapterEvent = (value: unknown): boolean => AdapterEvent.safeParse(value).success
@@ -116,12 +116,12 @@ const textLaws = (make: AdapterSituations["text"]): ReadonlyArray<Law> => [
   ),
   law("text_completed comes once, before message_completed, and is what the deltas say", async () => {
     const events = await all(await make())
-    const said = events.flatMap((event) => (event.type === "text_delta" ? [event.delta] : [])).join("")
+    const words = events.flatMap((event) => (event.type === "text_delta" ? [event.delta] : [])).join("")
     const completed = events.flatMap((event) => (event.type === "text_completed" ? [event.text] : []))
-    holds(said !== "", () => `the situation \`text\` said nothing: ${tagsOf(events)}`)
+    holds(words !== "", () => `the situation \`text\` said nothing: ${tagsOf(events)}`)
     holds(
-      completed.length === 1 && completed[0] === said && events.at(-2)?.type === "text_completed",
-      () => `deltas "${said}", completed ${JSON.stringify(completed)}: ${tagsOf(events)}`
+      completed.length === 1 && completed[0] === words && events.at(-2)?.type === "text_completed",
+      () => `deltas "${words}", completed ${JSON.stringify(completed)}: ${tagsOf(events)}`
     )
   }),
   law("each element of a stream is an event, or an array of at least one event", async () => {

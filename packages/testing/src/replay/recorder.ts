@@ -78,20 +78,20 @@ export class Recorder {
       provider: adapter.provider,
       model: adapter.model,
       stream: (request, options) => {
-        const asked = this.ask("adapter", { name: adapter.name, request })
+        const question = this.ask("adapter", { name: adapter.name, request })
         let opening: ReturnType<Adapter.Adapter["stream"]>
         try {
           opening = adapter.stream(request, options)
         } catch (error) {
-          this.answer(asked, "refused", { error, atOnce: true })
+          this.answer(question, "refused", { error, atOnce: true })
           throw error
         }
-        if (!Predicate.isPromiseLike(opening)) return this.#stream(asked, opening)
+        if (!Predicate.isPromiseLike(opening)) return this.#stream(question, opening)
         return this.#recordSettled(
           opening,
-          () => this.answer(asked, "opened", {}),
-          (error) => this.answer(asked, "refused", { error })
-        ).then((stream) => this.#stream(asked, stream))
+          () => this.answer(question, "opened", {}),
+          (error) => this.answer(question, "refused", { error })
+        ).then((stream) => this.#stream(question, stream))
       }
     }
   }
@@ -103,8 +103,8 @@ export class Recorder {
     return {
       ...tool,
       handler: (args, context) => {
-        const asked = this.ask("tool", { name: tool.name, id: context.toolCall.id, arguments: args })
-        return this.#settles(asked, () => handler(args, context))
+        const question = this.ask("tool", { name: tool.name, id: context.toolCall.id, arguments: args })
+        return this.#settles(question, () => handler(args, context))
       }
     }
   }
@@ -116,8 +116,8 @@ export class Recorder {
         const operation: unknown = Reflect.get(target, name)
         if (typeof operation !== "function" || typeof name !== "string") return operation
         return (...args: ReadonlyArray<unknown>): unknown => {
-          const asked = this.ask("store", { name, arguments: args })
-          return this.#settles(asked, () => Reflect.apply(operation, target, args) as unknown)
+          const question = this.ask("store", { name, arguments: args })
+          return this.#settles(question, () => Reflect.apply(operation, target, args) as unknown)
         }
       }
     })
@@ -164,9 +164,9 @@ export class Recorder {
 
   /** Records a call to an adapter, a tool or a store. */
   protected ask(of: Asked["of"], what: Line): Asked {
-    const asked = { of, call: (this.#calls[of] += 1) }
-    this.write({ type: "asked", ...asked, ...what })
-    return asked
+    const question = { of, call: (this.#calls[of] += 1) }
+    this.write({ type: "asked", ...question, ...what })
+    return question
   }
 
   /** Records an answer (REC3). */
@@ -190,7 +190,7 @@ export class Recorder {
     }
   }
 
-  #stream(asked: Asked, stream: AdapterStream): AsyncIterable<AdapterEvent> {
+  #stream(question: Asked, stream: AdapterStream): AsyncIterable<AdapterEvent> {
     return {
       [Symbol.asyncIterator]: () => {
         const events = Adapter.eventsOf(stream)[Symbol.asyncIterator]()
@@ -198,12 +198,12 @@ export class Recorder {
           next: () =>
             this.#recordSettled(
               events.next(),
-              (next) => this.answer(asked, next.done === true ? "over" : "said", { event: next.value }),
-              (error) => this.answer(asked, "broke", { error })
+              (next) => this.answer(question, next.done === true ? "over" : "said", { event: next.value }),
+              (error) => this.answer(question, "broke", { error })
             ),
           return: () => {
-            this.write({ type: "left", ...asked })
-            const gone = (): void => this.answer(asked, "gone", {})
+            this.write({ type: "left", ...question })
+            const gone = (): void => this.answer(question, "gone", {})
             return this.#recordSettled(Promise.resolve(events.return?.()), gone, gone).then(
               () => ended,
               () => ended
@@ -214,19 +214,19 @@ export class Recorder {
     }
   }
 
-  #settles<A>(asked: Asked, perform: () => A): A {
-    const succeeded = (result: unknown): void => this.answer(asked, "settled", { result })
-    const failed = (error: unknown): void => this.answer(asked, "failed", { error })
+  #settles<A>(question: Asked, perform: () => A): A {
+    const succeeded = (result: unknown): void => this.answer(question, "settled", { result })
+    const failed = (error: unknown): void => this.answer(question, "failed", { error })
     let begun: A
     try {
       begun = perform()
     } catch (error) {
-      this.answer(asked, "failed", { error, atOnce: true })
+      this.answer(question, "failed", { error, atOnce: true })
       throw error
     }
     if (isEffect(begun)) return onExit(begun, () => this.quiet(), succeeded, failed) as A
     if (Predicate.isPromiseLike(begun)) return this.#recordSettled(begun, succeeded, failed) as A
-    this.answer(asked, "settled", { result: begun, atOnce: true })
+    this.answer(question, "settled", { result: begun, atOnce: true })
     return begun
   }
 

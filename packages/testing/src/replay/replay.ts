@@ -105,11 +105,11 @@ export class Replay extends Recorder {
       provider: adapter.provider,
       model: adapter.model,
       stream: (request) => {
-        const asked = this.ask("adapter", { name: adapter.name, request })
-        const first = this.#answers.get(keyOf(asked))?.[0]
-        if (first?.type === "refused") return this.#settled(asked) as Promise<never>
-        if (first?.type === "opened") return this.#next(asked).then(() => this.#events(asked))
-        return this.#events(asked)
+        const question = this.ask("adapter", { name: adapter.name, request })
+        const first = this.#answers.get(keyOf(question))?.[0]
+        if (first?.type === "refused") return this.#settled(question) as Promise<never>
+        if (first?.type === "opened") return this.#next(question).then(() => this.#events(question))
+        return this.#events(question)
       }
     }
   }
@@ -143,49 +143,49 @@ export class Replay extends Recorder {
   }
 
   protected override ask(of: Asked["of"], what: Readonly<Record<string, unknown>>): Asked {
-    const asked = super.ask(of, what)
+    const question = super.ask(of, what)
     if (this.#mismatch !== undefined) throw this.#mismatch
-    return asked
+    return question
   }
 
-  #events(asked: Asked): AsyncIterable<AdapterEvent> {
+  #events(question: Asked): AsyncIterable<AdapterEvent> {
     const ended: IteratorResult<AdapterEvent, void> = { done: true, value: undefined }
     return {
       [Symbol.asyncIterator]: () => ({
         next: () =>
-          this.#next(asked).then(({ type, event, error }) => {
+          this.#next(question).then(({ type, event, error }) => {
             if (type === "broke") throw error
             return event === undefined ? ended : { done: false, value: event }
           }),
         return: () => {
-          this.write({ type: "left", ...asked })
-          return this.#next(asked).then(() => ended)
+          this.write({ type: "left", ...question })
+          return this.#next(question).then(() => ended)
         }
       })
     }
   }
 
   /** The result of a call with a single answer. */
-  #settled(asked: Asked): unknown {
-    const [first] = this.#answers.get(keyOf(asked)) ?? []
+  #settled(question: Asked): unknown {
+    const [first] = this.#answers.get(keyOf(question)) ?? []
     if (first?.atOnce !== true) {
-      return this.#next(asked).then(({ error, result, type }) => {
+      return this.#next(question).then(({ error, result, type }) => {
         if (type !== "settled") throw error
         return result
       })
     }
-    this.#write(asked, first)
+    this.#write(question, first)
     if (first.type !== "settled") throw first.error
     return first.result
   }
 
   /** The next answer, in its order (REPLAY1, REPLAY3). */
-  #next(asked: Asked): Promise<Answer> {
+  #next(question: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#mismatch !== undefined) return reject(this.#mismatch)
-      const answer = this.#answers.get(keyOf(asked))?.shift()
+      const answer = this.#answers.get(keyOf(question))?.shift()
       if (answer === undefined) return
-      this.#waiting.set(answer.index, { asked, answer, resolve, reject })
+      this.#waiting.set(answer.index, { asked: question, answer, resolve, reject })
       const wait = answer.at - this.clock.now()
       if (wait > 0) this.clock.setTimeout(() => this.#release(), wait)
       else this.#release()
@@ -205,8 +205,8 @@ export class Replay extends Recorder {
     this.#write(asked, answer)
   }
 
-  #write(asked: Asked, { type, result, error, event, atOnce }: Answer): void {
-    this.answer(asked, type, { result, error, event, atOnce })
+  #write(question: Asked, { type, result, error, event, atOnce }: Answer): void {
+    this.answer(question, type, { result, error, event, atOnce })
   }
 
   #fails(mismatch: ReplayMismatch): void {

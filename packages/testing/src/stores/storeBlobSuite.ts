@@ -170,12 +170,12 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
     }),
     blobLaw("a store that is closed refuses them", async (blobs, store) => {
       await store.close()
-      const asked = {
+      const operations = {
         put: () => blobs.put("a", "one", bytesOf(1)),
         get: () => blobs.get("a", "one"),
         size: () => blobs.size("a")
       }
-      for (const [name, ask] of Object.entries(asked)) await refuses(name, "store_closed", ask)
+      for (const [name, ask] of Object.entries(operations)) await refuses(name, "store_closed", ask)
     })
   ]
 }

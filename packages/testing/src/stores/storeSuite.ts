@@ -310,7 +310,7 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
   storeLaw(make, "a store that is closed refuses everything but to be closed again", async (store) => {
     await store.save(said("a", "one"))
     await store.close()
-    const asked: Readonly<Record<string, () => unknown>> = {
+    const operations: Readonly<Record<string, () => unknown>> = {
       load: () => store.load("a"),
       save: () => store.save(said("a", "two")),
       accept: () => store.accept("a", inputOf("i1", "two")),
@@ -324,7 +324,7 @@ const lifeLaws = (make: MakeStore): ReadonlyArray<Law> => [
       keepDraft: () => store.keepDraft("a", "x", 1),
       expire: () => store.expire()
     }
-    for (const [name, ask] of Object.entries(asked)) await refuses(name, "store_closed", ask)
+    for (const [name, ask] of Object.entries(operations)) await refuses(name, "store_closed", ask)
     await store.close()
   })
 ]

@@ -66,14 +66,14 @@ export class ChartTable {
     const inner = descent(root)
     const leaf = this.#leaf(inner.at(-1) ?? root)
     this.initial = { steps: [root, ...inner].flatMap((node) => this.#entry(node, true).map(rowOf)), leaf, moves: true }
-    for (const known of this.#leaves.values()) this.#fill(known)
+    for (const child of this.#leaves.values()) this.#fill(child)
   }
 
   /** The table of a machine, or the reasons why XState runs it. */
   static of(machine: AnyStateMachine, strict = false): ChartTable | ReadonlySet<string> {
     const made = strict ? strictTables : tables
-    const known = made.get(machine)
-    if (known !== undefined) return known
+    const built = made.get(machine)
+    if (built !== undefined) return built
     const problems = problemsOf(machine)
     const table = problems.size === 0 ? new ChartTable(machine, strict) : problems
     made.set(machine, table)
@@ -114,8 +114,8 @@ export class ChartTable {
   }
 
   #leaf(node: StateNode): Leaf {
-    const known = this.#leaves.get(node)
-    if (known !== undefined) return known
+    const child = this.#leaves.get(node)
+    if (child !== undefined) return child
     const leave = lineage(node).flatMap((one) => this.#exitActions(one).map(rowOf))
     const leaf: Leaf = { node, value: valueOf(node), on: new Map(), prefixes: [], always: [], leave }
     this.#leaves.set(node, leaf)
@@ -238,11 +238,11 @@ export class ChartTable {
   #guard(item: unknown, node: StateNode, type: string | undefined): Candidate["holds"] {
     if (item === undefined) return undefined
     const guard = this.#code.guard(guardNamed(this.machine, item))
-    const given = typeof item === "object" ? (item as { readonly type: string; readonly params?: unknown }) : undefined
-    const params = given?.params === undefined ? nothing : this.#code.resolver(given.params)
+    const object = typeof item === "object" ? (item as { readonly type: string; readonly params?: unknown }) : undefined
+    const params = object?.params === undefined ? nothing : this.#code.resolver(object.params)
     const holds = (args: Args): boolean => guard(args, params(args, undefined))
     if (type === undefined) return holds
-    const name = given?.type ?? (typeof item === "string" ? item : "")
+    const name = object?.type ?? (typeof item === "string" ? item : "")
     return (args) => {
       try {
         return holds(args)

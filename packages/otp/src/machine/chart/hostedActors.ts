@@ -95,8 +95,8 @@ export class EnvironmentPerSystem {
   }
 
   of(system: object): unknown {
-    const known = this.#made.get(system)
-    if (known !== undefined) return known.env
+    const actor = this.#made.get(system)
+    if (actor !== undefined) return actor.env
     const env = this.#make()
     this.#made.set(system, { env })
     return env

@@ -20,11 +20,11 @@ interface NamedAction {
 }
 
 export const actionNamed = (machine: AnyStateMachine, item: unknown): NamedAction => {
-  const given = item as { readonly type: string; readonly params?: unknown }
+  const object = item as { readonly type: string; readonly params?: unknown }
   const isInline = typeof item === "function"
-  const name = isInline ? item.name : typeof item === "string" ? item : given.type
+  const name = isInline ? item.name : typeof item === "string" ? item : object.type
   const run: unknown = isInline ? item : (machine.implementations.actions as Named)[name]
-  const params = isInline || typeof item === "string" ? undefined : given.params
+  const params = isInline || typeof item === "string" ? undefined : object.params
   return { name, run, params, builtIn: typeof run === "function" ? builtInOf(run) : undefined }
 }
 

@@ -258,8 +258,8 @@ export class ChartRun {
   }
 
   /** Delays an event. As under XState, a waiting event with the same id stays, and `cancel` finds only the new one. */
-  schedule(given: string | undefined, event: EventObject, ms: number): void {
-    const id = given ?? freeId(this.#timers, event.type)
+  schedule(timerId: string | undefined, event: EventObject, ms: number): void {
+    const id = timerId ?? freeId(this.#timers, event.type)
     const waiting = entryOf(this.#timers, id)
     if (waiting !== undefined) {
       const free = freeId(this.#timers, id)

@@ -98,7 +98,7 @@ interface EntryProps {
 
 const Entry = ({ commit, isNewest, isOnLine, onFork, onRewind }: EntryProps) => {
   const { seq, at, kind, isStep } = commit
-  const said = saidIn(commit)
+  const words = saidIn(commit)
   return (
     <li className="tro-entry" data-off={!isOnLine || undefined} data-kind={kind}>
       <div className="tro-entry-head">
@@ -109,7 +109,7 @@ const Entry = ({ commit, isNewest, isOnLine, onFork, onRewind }: EntryProps) => 
           {timeOfDay(at)}
         </time>
       </div>
-      {said.map(({ who, text }, index) => (
+      {words.map(({ who, text }, index) => (
         <p key={index} className="tro-said" data-who={who}>
           <span>{who}</span> {text}
         </p>

@@ -56,8 +56,8 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
     }))
     .toSorted((one, other) => (one.spans[0]?.from ?? 0) - (other.spans[0]?.from ?? 0))
   // The rows of a child follow the row of its call.
-  const known = new Set(all.map(({ id }) => id))
-  const below = Map.groupBy(all, ({ under }) => (under !== undefined && known.has(under) ? under : undefined))
+  const ids = new Set(all.map(({ id }) => id))
+  const below = Map.groupBy(all, ({ under }) => (under !== undefined && ids.has(under) ? under : undefined))
   const nested = (of: string | undefined, above: ReadonlyArray<string>): ReadonlyArray<TimelineRow> =>
     (below.get(of) ?? []).flatMap(({ id, label, spans: own }) => [
       { id, label, above, spans: own },
