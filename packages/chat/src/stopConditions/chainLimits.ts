@@ -78,10 +78,10 @@ export const turnSpent = (
   chain: Chain | undefined,
   steps: ReadonlyArray<StepResult>
 ): Terminal | undefined => {
-  const { budget = {}, family } = options
+  const { budget, family } = options
   return (
     chainRequests(options, chain, requestsOf(steps)) ??
-    budgetSpent(budget, [...carried(chain, family?.below()), ...steps]) ??
+    (budget && budgetSpent(budget, [...carried(chain, family?.below()), ...steps])) ??
     family?.overspent()
   )
 }
