@@ -27,7 +27,7 @@ export interface Answers {
   readonly texts: ReadonlyMap<string, string>
   readonly named: ReadonlyArray<{
     readonly id: string
-    readonly kind: "decision" | "answer"
+    readonly kind: "decision" | "answer" | "result"
     readonly field: ReadonlyArray<string | number>
   }>
 }

@@ -6,7 +6,7 @@ import type { Message } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
 import type { HttpError } from "../errors/index.ts"
 import type { Call, PostPolicy, TurnOptions } from "../http/index.ts"
-import type { CallNews, WrittenPart } from "../wire/index.ts"
+import type { CallNews, Items, WrittenPart } from "../wire/index.ts"
 import type { Refusal } from "./reconcile.ts"
 
 export type Context = ChatSnapshot["context"]
@@ -19,15 +19,18 @@ interface Standing {
   readonly partial: Context["partial"]
 }
 
-/** Makes the items of a protocol from a turn. `isLook`: nothing ran for this client. */
+/**
+ * Makes the items of a protocol from a turn. `isLook`: nothing ran for this client. A protocol that has no updates about calls has no
+ * `news`, and one without whole answers has no `body`: it is `undefined` while the end of the turn was not read.
+ */
 export interface Encoder<Item> {
   readonly begin: () => ReadonlyArray<Item>
-  readonly event: (event: Event) => ReadonlyArray<Item>
-  readonly standing: (standing: Standing) => ReadonlyArray<Item>
+  readonly event: (event: Event) => Items<Item>
+  readonly standing: (standing: Standing) => Items<Item>
   readonly end: (context: Context, isLook: boolean) => ReadonlyArray<Item>
   readonly fail: (error: unknown) => ReadonlyArray<Item>
-  /** An update about a call. */
-  readonly news: (news: CallNews) => Item
+  readonly news?: (news: CallNews) => Item
+  readonly body?: () => Response | undefined
 }
 
 /**
@@ -53,9 +56,11 @@ export interface Run<Body> {
 /**
  * How a protocol answers.
  *
+ * - `isWhole`: the client wants one answer in place of a stream
+ * - `frames`: the text of items. Default: data frames
  * - `done`: the last frame of a stream that ended
  * - `closing`: the last frames of a stream that the server ends
- * - `data`: makes the item of a data part that a handler or a hook wrote into the reply
+ * - `data`: makes the item of a data part that a handler or a hook wrote into the reply. Without it, they have no writer
  * - `reading`, `around`: add to the items, and to the frames, of a stream
  * - `refusal`: the error of a refusal, where the protocol has words of its own
  * - `nothing`: the answer to a look at a conversation that does not exist
@@ -63,10 +68,12 @@ export interface Run<Body> {
 export interface Protocol<Body, Item> {
   readonly policy: PostPolicy
   readonly headers?: Readonly<Record<string, string>>
+  readonly isWhole?: (body: Body) => boolean
+  readonly frames?: (items: ReadonlyArray<Item>) => string
   readonly done?: string
   readonly closing: (why: HttpError) => string
   readonly isRead?: (chat: LocalChatRef, id: string) => boolean
-  readonly data: (part: WrittenPart) => Item
+  readonly data?: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
   readonly reading?: (
     items: AsyncIterable<ReadonlyArray<Item>>,

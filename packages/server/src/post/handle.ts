@@ -1,8 +1,9 @@
 /**
- * Handles the posts of protocols whose clients post a history: reads the conversation, decides with `reconcile`, applies the decision and streams the turn.
+ * Handles the posts of protocols: reads the conversation, decides with `reconcile`, applies the decision and answers with the turn.
  *
  * POST5. The decision and the calls that apply it run in one tick, so that a decision is for the wait that was read. Only a message and
  *        another answer may rewind, which awaits.
+ * POST6. A refused post leaves no conversation behind.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
@@ -30,7 +31,7 @@ import {
 } from "../wire/index.ts"
 import type { Here, Posted, PostedMessage } from "./Posted.ts"
 import type { Context, Protocol, Run } from "./Protocol.ts"
-import { type Action, reconcile, type Rewind } from "./reconcile.ts"
+import { type Action, joinedOf, reconcile, type Rewind } from "./reconcile.ts"
 import { errorOf } from "./refusals.ts"
 import { streamed } from "./streamed.ts"
 
@@ -53,14 +54,16 @@ export const handle = async <Body, Item>(
   body: Body,
   posted: Posted
 ): Promise<Response> => {
-  const isLook = posted.messages.length === 0
-  const chat = isLook ? await existing(call, id) : await call.chats.chat(id)
   const policy = { ...protocol.policy, ...call.posts }
-  if (chat === undefined) {
+  const known = await existing(call, id)
+  if (known === undefined) {
     const action = reconcile(undefined, posted, policy)
     if (action.type === "refuse") throw errorOf(action.refusal, protocol)
-    return protocol.nothing(call, body)
+    if (action.type !== "send") return protocol.nothing(call, body)
+    // A message that is too long begins no conversation (POST6).
+    action.message.read()
   }
+  const chat = known ?? (await call.chats.chat(id))
   const context = contextOf(call, chat)
   const post = { protocol, call, chat, id, body, posted, context }
   const action = reconcile(hereOf(call, chat, context, protocol), posted, policy)
@@ -73,20 +76,24 @@ export const handle = async <Body, Item>(
  */
 const continued = async <Body, Item>(post: Post<Body, Item>, action: Action, begun: string): Promise<Response> => {
   const { call, chat, posted, context } = post
-  const newest = posted.messages.at(-1)
-  const id = newest?.id ?? begun
-  if (action.type === "send" && context.inbox.some((input) => input.id === id)) return send(post, action)
-  if (newest !== undefined) {
-    const { messages } = context.thread
-    const at = messages.findIndex((one, index) => isSaid(one) && messageName(one, index) === id)
-    const isLast = messages.findLastIndex(isSaid) === at
-    return following(post, at === -1 || isLast ? undefined : { context: await contextAt(call, chat, begun) })
-  }
+  const message = joinedOf(posted.messages)
+  if (message === undefined) return following(post, answeredBy(post))
+  const id = message.id ?? begun
+  const isWaiting = context.inbox.some((input) => input.id === id)
+  if (isWaiting) return send(post, action.type === "send" ? action : { message, whenBusy: undefined })
+  const { messages } = context.thread
+  const at = messages.findIndex((one, index) => isSaid(one) && messageName(one, index) === id)
+  const isLast = at === messages.findLastIndex(isSaid)
+  return following(post, isLast ? undefined : { context: await contextAt(call, chat, begun) })
+}
+
+/** The calls that a post answers, and the steps of the reply up to theirs, which its client has. */
+const answeredBy = <Body, Item>({ posted, context }: Post<Body, Item>): Pick<Run<never>, "asked" | "steps"> => {
   const { decisions, results, texts } = posted.answers
   const asked = [...decisions.keys(), ...results.keys(), ...texts.keys()]
   const all = standingOf(context).now.filter(isStep)
   const last = all.findLastIndex(({ toolCalls = [] }) => toolCalls.some((one) => asked.includes(one.id)))
-  return following(post, { asked, steps: all.slice(0, last + 1) })
+  return { asked, steps: all.slice(0, last + 1) }
 }
 
 const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Promise<Response> => {
@@ -94,7 +101,7 @@ const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Prom
     case "refuse":
       throw errorOf(action.refusal, post.protocol)
     case "follow":
-      return following(post)
+      return following(post, answeredBy(post))
     case "send":
       return send({ ...post, chat: await rewoundTo(post, action.rewind) }, action)
     case "answer":
@@ -110,12 +117,14 @@ const rewoundTo = async <Body, Item>(
 ): Promise<LocalChatRef> => (rewind === undefined ? chat : rewound(call, id, context, rewind.place, rewind.mayCancel))
 
 /** The options of the turn, with the writer of its data. */
-const optionsOf = <Body, Item>({ call, chat, posted }: Post<Body, Item>): TurnOptions =>
-  withWriter(call, chat, posted.options(chat))
+const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
+  const options = posted.options(chat)
+  return protocol.data === undefined ? options : withWriter(call, chat, options)
+}
 
 const send = async <Body, Item>(
   post: Post<Body, Item>,
-  { message: { id, read }, whenBusy }: Extract<Action, { type: "send" }>
+  { message: { id, read }, whenBusy }: Pick<Extract<Action, { type: "send" }>, "message" | "whenBusy">
 ): Promise<Response> => {
   const { call, chat } = post
   const message = read()
@@ -143,12 +152,16 @@ const answer = async <Body, Item>(
   const isOneTurn = message !== undefined && decided.length === 0 && text === undefined
   const beside = { options, ...(isOneTurn && { input: message.read() }) }
   const begun = await answering(call, chat, decided, results, beside)
-  const turns = text === undefined ? begun : [...begun, chat.send(text, { options })]
+  // The place of the question in the thread: an answer that is posted twice is used once.
+  const id = `answer.${context.pendingQuestion?.toolCallId}.${context.thread.messages.length}`
+  const turns = text === undefined ? begun : [...begun, chat.send(text, { options, id })]
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
   if (message !== undefined && !isOneTurn) return sendBehind(post, turns, message, options)
+  const isOwn = text === undefined || turn.claim()
   if (turns.length === 1) await call.accepted(chat, turn)
   else call.begins(turn.id)
+  if (isRepeated(turn)) return following(post)
   const asks = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asks ? contextOf(call, chat) : context)
   const run = {
@@ -160,7 +173,9 @@ const answer = async <Body, Item>(
     continues: !asks,
     reads: turn
   }
-  return streamed(post, run, (follower, signal) => ofTurns(turns, follower, signal))
+  return streamed(post, run, (follower, signal) =>
+    isOwn ? ofTurns(turns, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
+  )
 }
 
 /** Sends a message behind the turns of answers. Its client gets their messages as a state. */
@@ -199,7 +214,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response>
 export const following = <Body, Item>(
   post: Pick<Post<Body, Item>, "protocol" | "call" | "chat" | "body">,
   part: Partial<Pick<Run<never>, "asked" | "steps">> & { readonly context?: Context | undefined } = {}
-): Response => {
+): Promise<Response> => {
   const { call, chat } = post
   const { context = contextOf(call, chat), ...known } = part
   const run = { ...known, name: standingOf(context).name, isLook: !isRunning(context) }

@@ -1,10 +1,11 @@
 /**
- * Decides what a posted request means for a conversation, for every protocol whose clients post a history.
+ * Decides what a posted request means for a conversation, for every protocol.
  *
  * POST1. Answers come first, then a message, then another answer, then a look.
  * POST2. A message is sent once: the newest one again follows its turn, and another text under its id is an edit or a refusal.
  * POST3. Messages of a person that the chat does not have, and that no message of the model separates, are one message.
  * POST4. A history that is shorter than the conversation rewinds it, unless the post has answers.
+ * POST7. `docs/posts.md` lists what a post means in each protocol.
  */
 import { type ContentPart, Message } from "@troupe/chat/messages"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
@@ -99,8 +100,8 @@ export const reconcile = (here: Here | undefined, posted: Posted, policy: PostPo
 
 const withoutChat = ({ messages, answers }: Posted): Action => {
   const message = joinedOf(messages)
-  if (message !== undefined) return { type: "send", message, rewind: undefined, whenBusy: undefined }
-  return answers.named.length > 0 ? refuse("unknown_chat") : follow
+  if (answers.named.length > 0) return refuse("unknown_chat")
+  return message === undefined ? follow : { type: "send", message, rewind: undefined, whenBusy: undefined }
 }
 
 const hasAnswers = ({ results, decisions, texts }: Answers): boolean => results.size + decisions.size + texts.size > 0
@@ -108,11 +109,18 @@ const hasAnswers = ({ results, decisions, texts }: Answers): boolean => results.
 const indexOf = ({ messages }: Here, id: string | undefined): number =>
   id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
 
-/** The messages that the chat does not have, as one (POST3). */
-const joined = (here: Here, messages: Posted["messages"]): PostedMessage | undefined =>
-  joinedOf(messages.slice(messages.findLastIndex(({ id }) => indexOf(here, id) !== -1) + 1))
+/** The messages that the chat does not have, as one (POST3). Of those without an id it has the one that equals its newest. */
+const joined = (here: Here, messages: Posted["messages"]): PostedMessage | undefined => {
+  const newest = here.messages.findLast(isSaid)
+  const isKnown = ({ id, read }: PostedMessage, index: number): boolean =>
+    id === undefined
+      ? index < messages.length - 1 && newest !== undefined && Message.isSame(newest, read())
+      : indexOf(here, id) !== -1
+  return joinedOf(messages.slice(messages.findLastIndex(isKnown) + 1))
+}
 
-const joinedOf = (messages: Posted["messages"]): PostedMessage | undefined => {
+/** Messages as one, under the id of the newest. */
+export const joinedOf = (messages: Posted["messages"]): PostedMessage | undefined => {
   const newest = messages.at(-1)
   if (newest === undefined || messages.length === 1) return newest
   const read = (): UserMessage => ({ ...newest.read(), content: messages.flatMap((one) => partsOf(one.read())) })
@@ -154,9 +162,9 @@ const fitting = (here: Here, { results, decisions, texts, named }: Answers): Fit
     ...approvals.map((wait) => `${isAnswered(wait) ? "answer" : "decision"}:${wait.toolCall.id}`),
     ...(question === undefined ? [] : [`answer:${question.toolCallId}`])
   ]
-  const wrong = here.isRunning
-    ? []
-    : named.filter(({ id, kind }) => !waiting.includes(`${kind}:${id}`) && !wasAnswered(here.messages, id))
+  const isWaiting = ({ id, kind }: Answers["named"][number]): boolean =>
+    kind === "result" ? own.some(([call]) => call === id) : waiting.includes(`${kind}:${id}`)
+  const wrong = here.isRunning ? [] : named.filter((one) => !isWaiting(one) && !wasAnswered(here.messages, one.id))
   return {
     decided,
     results: new Map(own),
@@ -232,6 +240,8 @@ const regenerate = (
   const newest = messages.findLastIndex(isSaid)
   const at = of === undefined || newest === -1 ? newest : indexOf(here, of)
   if (ifRead && (here.isRunning || of === undefined || !here.isRead(of))) return follow
+  // It is the question of the calls that wait, and no wish for another answer.
+  if (ifRead && at === newest && here.approvals.length + here.calls.length > 0) return follow
   const mayCancel = whenBusy !== "reject"
   if (at === newest) return here.isRunning && !mayCancel ? refuse("busy") : { type: "regenerate", rewind: undefined }
   if (at === -1 || !isNamed) return refuse("not_last")

@@ -1,17 +1,18 @@
-/** Streams a turn to the client of a post. */
+/** Answers the client of a post with a turn. */
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
-import type { Call } from "../http/index.ts"
+import { HttpError } from "../errors/index.ts"
+import { type Call, clientHasLeft, type TurnRead } from "../http/index.ts"
 import {
   dataChanges,
   dataFrames,
   type Follower,
+  type Items,
   standingOf,
   watching,
   watchOf,
   withChanges,
   withNews,
-  type WrittenPart,
   writtenDataOf
 } from "../wire/index.ts"
 import type { Encoder, Protocol, Run } from "./Protocol.ts"
@@ -29,28 +30,58 @@ interface RunPart extends Partial<Omit<Run<never>, "call" | "chat" | "body">> {
 /** The items of a turn, until the signal is aborted. */
 type Followed<Item> = (follower: Follower<Item>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<Item>>
 
-export const streamed = <Body, Item>(
+/** Answers with a turn: with its frames, or, once it is over, as a whole. */
+export const streamed = async <Body, Item>(
   { protocol, call, chat, body }: Streaming<Body, Item>,
   { name, has = [], steps = [], asked = [], options, turns = [], continues = false, reads, isLook = false }: RunPart,
   followed: Followed<Item>
-): Response => {
+): Promise<Response> => {
   const run: Run<Body> = { call, chat, body, name, has, steps, asked, options, turns, continues }
   const encoder = protocol.encoder(run)
-  const watch = watchOf(call, chat)
-  watch.goesOnWith(has)
-  const follower = watching(followerOf(call, encoder, isLook), watch)
-  const { headers, closing, data } = protocol
+  const read = { chat, turn: reads }
+  if (protocol.isWhole?.(body) === true)
+    return whole(call, encoder, read, (signal) => followed(followerOf(call, encoder, isLook, thrown), signal))
+  const follower = followerOf(call, encoder, isLook, (error) => {
+    call.cutIfMoved(error)
+    return encoder.fail(error)
+  })
+  const { headers, closing, data, frames: framesOf = dataFrames } = protocol
   const reply = () => ({ name, messages: replyMessages(call, chat, name) })
-  const toFrames = (parts: ReadonlyArray<WrittenPart>): string => dataFrames(parts.map(data))
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
-    const items = followed(follower, signal)
-    const read = protocol.reading?.(items, run, signal) ?? items
-    const first = dataFrames(encoder.begin())
-    const text = withNews(read, watch, { first, frames: dataFrames, notify: encoder.news, last: protocol.done })
-    const all = withChanges(text, () => dataChanges(writtenDataOf(chat), reply(), toFrames))
+    const watch = encoder.news === undefined ? undefined : watchOf(call, chat)
+    watch?.goesOnWith(has)
+    const items = followed(watch === undefined ? follower : watching(follower, watch), signal)
+    const ends = { first: framesOf(encoder.begin()), frames: framesOf, notify: encoder.news, last: protocol.done }
+    const text = withNews(protocol.reading?.(items, run, signal) ?? items, watch, ends)
+    const all =
+      data === undefined
+        ? text
+        : withChanges(text, () => dataChanges(writtenDataOf(chat), reply(), (parts) => framesOf(parts.map(data))))
     return protocol.around?.(all, run) ?? all
   }
-  return call.stream(frames, { ...(headers !== undefined && { headers }), last: closing, reads: { chat, turn: reads } })
+  return call.stream(frames, { ...(headers !== undefined && { headers }), last: closing, reads: read })
+}
+
+const thrown = (error: unknown): never => {
+  throw error
+}
+
+/** Reads a turn to its end. Throws an `HttpError` (503) when the server closes first. */
+const whole = async <Item>(
+  { request, closing, readers }: Call,
+  { body }: Encoder<Item>,
+  reads: TurnRead,
+  followed: (signal: AbortSignal) => AsyncIterable<unknown>
+): Promise<Response> => {
+  const leave = readers.read(reads)
+  try {
+    for await (const _ of followed(AbortSignal.any([request.signal, closing])));
+  } finally {
+    leave(clientHasLeft(request.signal))
+  }
+  const answer = body?.()
+  if (answer !== undefined) return answer
+  throw new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 })
 }
 
 /** The messages of the reply of this name, if it is the newest. */
@@ -66,18 +97,32 @@ export const replyMessages = (
 
 const none = { text: "" }
 
-const followerOf = <Item>(call: Call, encoder: Encoder<Item>, isLook: boolean): Follower<Item> => ({
-  call,
-  before: (reply, earlier) => encoder.standing({ earlier, reply, approvals: [], partial: none }),
-  event: encoder.event,
-  standing: ({ pendingApprovals: approvals, partial }, { earlier, now: reply }) =>
-    encoder.standing({ earlier, reply, approvals, partial }),
-  over: (context, { earlier, now: reply }) => {
-    const { pendingApprovals: approvals, partial } = context
-    return [...encoder.standing({ earlier, reply, approvals, partial }), ...encoder.end(context, isLook)]
-  },
-  failed: (error) => {
-    call.cutIfMoved(error)
-    return encoder.fail(error)
+const followerOf = <Item>(
+  call: Call,
+  encoder: Encoder<Item>,
+  isLook: boolean,
+  failed: Follower<Item>["failed"]
+): Follower<Item> => {
+  const tried = async (make: () => Items<Item>): Promise<ReadonlyArray<Item>> => {
+    try {
+      return await make()
+    } catch (error) {
+      return failed(error)
+    }
   }
-})
+  return {
+    call,
+    before: (reply, earlier) => tried(() => encoder.standing({ earlier, reply, approvals: [], partial: none })),
+    event: encoder.event,
+    standing: ({ pendingApprovals: approvals, partial }, { earlier, now: reply }) =>
+      tried(() => encoder.standing({ earlier, reply, approvals, partial })),
+    over: (context, { earlier, now: reply }) => {
+      const { pendingApprovals: approvals, partial } = context
+      return tried(async () => [
+        ...(await encoder.standing({ earlier, reply, approvals, partial })),
+        ...encoder.end(context, isLook)
+      ])
+    },
+    failed
+  }
+}

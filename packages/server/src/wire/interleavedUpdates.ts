@@ -32,26 +32,26 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallUpdates): Fo
 })
 
 /**
- * Yields the text for the wire of each event and of each update between events.
+ * Yields the text for the wire of each event and, with a watch, of each update between events.
  *
  * While calls run, one item is requested ahead, and held while updates are sent.
  */
 export async function* withNews<Item>(
   followed: AsyncIterable<ReadonlyArray<Item>>,
-  watch: CallUpdates,
+  watch: CallUpdates | undefined,
   { first, frames, notify, last }: Notifying<Item>
 ): AsyncGenerator<string, void> {
   const items = followed[Symbol.asyncIterator]()
   let asked: Promise<IteratorResult<ReadonlyArray<Item>>> | undefined
   try {
-    watch.begin()
+    watch?.begin()
     yield first
     for (;;) {
       asked ??= items.next()
-      const came = watch.isOpen ? await Promise.race([asked, watch.due]) : await asked
+      const came = watch?.isOpen === true ? await Promise.race([asked, watch.due]) : await asked
       if (came === undefined) {
-        const news = watch.look()
-        if (news.length > 0) yield frames(news.map(notify))
+        const news = notify === undefined ? [] : (watch?.look() ?? []).map(notify)
+        if (news.length > 0) yield frames(news)
       } else if (came.done === true) break
       else {
         asked = undefined
@@ -60,7 +60,7 @@ export async function* withNews<Item>(
     }
     if (last !== undefined) yield last
   } finally {
-    watch.leave()
+    watch?.leave()
     const left = items.return?.()
     await asked
     await left
@@ -71,6 +71,6 @@ export async function* withNews<Item>(
 export interface Notifying<Item> {
   readonly first: string
   readonly frames: (items: ReadonlyArray<Item>) => string
-  readonly notify: (news: CallNews) => Item
+  readonly notify: ((news: CallNews) => Item) | undefined
   readonly last?: string | undefined
 }

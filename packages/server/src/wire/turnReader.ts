@@ -19,17 +19,20 @@ import { type Call, refused } from "../http/index.ts"
 import { placeOfTurn, resultOfTurn, whenHeldUp } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
+/** Items for the wire, at once or later. */
+export type Items<Item> = ReadonlyArray<Item> | Promise<ReadonlyArray<Item>>
+
 /** Converts events for a client: each function returns items for the wire. */
 export interface Follower<Item> {
   /** The request: its filter of events, contexts and standings, and whether its turn has begun at a former home. */
   readonly call: Pick<Call, "shown" | "isAgain">
   /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
-  readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => ReadonlyArray<Item>
-  readonly event: (event: Event) => ReadonlyArray<Item>
+  readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => Items<Item>
+  readonly event: (event: Event) => Items<Item>
   /** The current state of the chat, whose turn continues. */
-  readonly standing: (context: ChatSnapshot["context"], standing: Standing) => ReadonlyArray<Item>
+  readonly standing: (context: ChatSnapshot["context"], standing: Standing) => Items<Item>
   /** The turn is over, and its end was missed. */
-  readonly over: (context: ChatSnapshot["context"], standing: Standing) => ReadonlyArray<Item>
+  readonly over: (context: ChatSnapshot["context"], standing: Standing) => Items<Item>
   readonly failed: (error: unknown) => ReadonlyArray<Item>
 }
 
@@ -82,7 +85,7 @@ export async function* ofTurns<Item>(
   for (const [index, turn] of turns.entries()) {
     const next = turns[index + 1]
     let goesOn = false
-    const event = (one: Event): ReadonlyArray<Item> => {
+    const event = (one: Event): Items<Item> => {
       goesOn = one.type === "chat_completed" && next !== undefined && canFollow(next, one.result)
       return goesOn ? [] : follower.event(one)
     }
@@ -102,8 +105,7 @@ const ended = <Item>(
   context: ChatSnapshot["context"],
   follower: Follower<Item>,
   standing = standingOf(context)
-): ReadonlyArray<Item> =>
-  isCut(follower.call, context) ? follower.failed(refused("moved")) : follower.over(context, standing)
+): Items<Item> => (isCut(follower.call, context) ? follower.failed(refused("moved")) : follower.over(context, standing))
 
 /** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
 export async function* ofChat<Item>(

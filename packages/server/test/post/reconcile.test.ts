@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest"
 import type { PostPolicy } from "../../src/http/index.ts"
 import { type Answers, type Here, noAnswers, type Posted } from "../../src/post/Posted.ts"
 import { type Action, reconcile } from "../../src/post/reconcile.ts"
-import { named } from "../../src/wire/index.ts"
+import { named as withId } from "../../src/wire/index.ts"
 
-const user = (id: string, text: string) => named(Message.user(text), id)
+const user = (id: string, text: string) => withId(Message.user(text), id)
 const two = [user("u1", "one"), Message.assistant("a1"), user("u2", "two"), Message.assistant("a2")]
 
 const approval = (id: string, kind: PendingApproval["kind"] = "permission"): PendingApproval => ({
@@ -41,6 +41,8 @@ const situations = {
   approvals: { ...idle, approvals: [approval("p0"), approval("p1")] },
   below: { ...idle, approvals: [approval("s0/~/q", "question")] },
   call: { ...idle, calls: [{ id: "w0" }] },
+  readCall: { ...idle, calls: [{ id: "w0" }], isRead: () => true },
+  readApproval: { ...idle, approvals: [approval("p0")], isRead: () => true },
   calls: { ...idle, calls: [{ id: "w0" }, { id: "w1" }] },
   both: { ...idle, approvals: [approval("p0")], calls: [{ id: "w0" }] },
   answered: { ...idle, messages: [...two, Message.toolResult("p0", "paid")] },
@@ -70,6 +72,8 @@ const results = (...ids: ReadonlyArray<string>): Answers => ({
   ...noAnswers,
   results: new Map(ids.map((id) => [id, { value: "x" }]))
 })
+
+const named = (id: string): Answers => ({ ...results(id), named: [{ id, kind: "result", field: ["messages", 1] }] })
 
 const failure = (id: string): Answers => ({ ...noAnswers, results: new Map([[id, { error: "no GPS" }]]) })
 
@@ -129,6 +133,7 @@ const rows: ReadonlyArray<Row> = [
   ["none", "a message", say("u1", "one"), "send u1"],
   ["none", "two messages", sayBoth("u8", "u9"), "send u9"],
   ["none", "a named answer", { ...look, answers: resume("p0", "decision") }, "refuse unknown_chat"],
+  ["none", "a named answer and a message", say("u1", "one", { answers: named("w0") }), "refuse unknown_chat"],
   ["none", "an answer of the history", { ...look, answers: results("w0") }, "follow"],
   ["none", "a look", look, "follow"],
 
@@ -171,6 +176,8 @@ const rows: ReadonlyArray<Row> = [
   ["idle", "stale results, then a message", say("u3", "three", { answers: results("w0") }), "send u3"],
   ["idle", "a named answer that never waited", { ...look, answers: resume("zz", "decision") }, "refuse not_waiting"],
   ["answered", "a named answer that was used", { ...look, answers: resume("p0", "decision") }, "follow", lenient],
+  ["idle", "a named result that never waited", { ...look, answers: named("w0") }, "refuse not_waiting"],
+  ["answered", "a named result that was used", { ...look, answers: named("p0") }, "follow", lenient],
   ["askedBefore", "a named answer to an earlier question", { ...look, answers: text("q0") }, "follow", lenient],
 
   ["running", "a look", look, "follow"],
@@ -227,6 +234,12 @@ const rows: ReadonlyArray<Row> = [
   ["below", "the answer of its question, named", { ...look, answers: text("s0/~/q") }, "answer result s0/~/q"],
   ["below", "its failure", { ...look, answers: failure("s0/~/q") }, "answer deny s0/~/q"],
   ["call", "its result", { ...look, answers: results("w0") }, "answer w0"],
+  ["call", "its result, named", { ...look, answers: named("w0") }, "answer w0"],
+  ["call", "a named result of another call", { ...look, answers: named("zz") }, "refuse not_waiting"],
+  ["below", "the named result of a question", { ...look, answers: named("s0/~/q") }, "refuse not_waiting"],
+  ["readCall", "the newest message, whose answer was read", say("u2", "two", other("u2", true, true)), "follow"],
+  ["readCall", "an earlier one", say("u1", "one", other("u1", true, true)), "regenerate at 1-1"],
+  ["readApproval", "the newest message, whose answer was read", say("u2", "two", other("u2", true, true)), "follow"],
   ["call", "its failure", { ...look, answers: failure("w0") }, "answer error w0"],
   ["call", "its result and an unknown one", { ...look, answers: results("w0", "zz") }, "answer w0"],
   ["calls", "one result of two", { ...look, answers: results("w0") }, "answer w0"],
@@ -282,9 +295,20 @@ describe("reconcile", () => {
     ])
   })
 
+  it("POST3 of messages without ids, those up to the newest of the chat are known", () => {
+    const posted = (...texts: ReadonlyArray<string>): Posted => ({
+      ...look,
+      messages: texts.map((one) => ({ id: undefined, read: () => Message.user(one), edits: false }))
+    })
+    const textOf = (action: Action) => (action.type === "send" ? Message.text(action.message.read()) : action.type)
+    expect(textOf(reconcile(idle, posted("one", "two", "three"), strict))).toBe("three")
+    expect(textOf(reconcile(idle, posted("three", "four"), strict))).toBe("threefour")
+    expect(textOf(reconcile(idle, posted("two"), strict))).toBe("two")
+  })
+
   it("POST2 the order of keys makes no other message", () => {
     const image = (first: boolean) => Message.user([first ? { type: "text", text: "a" } : { text: "a", type: "text" }])
-    const here = { ...idle, messages: [named(image(true), "u1")] }
+    const here = { ...idle, messages: [withId(image(true), "u1")] }
     expect(
       briefly(reconcile(here, { ...look, messages: [{ id: "u1", read: () => image(false), edits: false }] }, strict))
     ).toBe("follow")

@@ -6,18 +6,10 @@
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import { Message } from "@troupe/chat/messages"
+import type { Message } from "@troupe/chat/messages"
 import { type Call, refused } from "../../http/index.ts"
-import {
-  contextAt,
-  type Follower,
-  isQuestion,
-  isRepeated,
-  ofChat,
-  ofSaidAgain,
-  type StepMessages,
-  stepsOf
-} from "../../wire/index.ts"
+import { contextAt, type Follower, isRepeated, ofChat, ofSaidAgain, stepsOf } from "../../wire/index.ts"
+import { eventsOfStep } from "../../wire/openAi/index.ts"
 import type { Run } from "./openAiRun.ts"
 import { eventsWithImages } from "./replyImages.ts"
 
@@ -83,29 +75,4 @@ const followerOf = (call: Call, given: ReadonlyArray<string>): Follower<Event> =
       throw error
     }
   }
-}
-
-/** The events of a step that is over, with whole texts. */
-const eventsOfStep = ({ said, behind }: StepMessages): ReadonlyArray<Event> => {
-  const calls = new Map(said.toolCalls?.map((call) => [call.id, call]))
-  const parts = Message.parts(said).flatMap((part, index): ReadonlyArray<Event> => {
-    if (part.type === "text") return [{ type: "text_delta", id: null, delta: part.text }]
-    if (part.type === "reasoning") return [{ type: "reasoning_delta", id: String(index), delta: part.text }]
-    const call = part.type === "tool_call" ? calls.get(part.toolCallId) : undefined
-    if (call === undefined) return []
-    const rawArguments = call.rawArguments ?? JSON.stringify(call.arguments)
-    return [{ type: "tool_call_completed", id: call.id, name: call.name, arguments: call.arguments, rawArguments }]
-  })
-  return [
-    { type: "message_started", message: said },
-    ...parts,
-    { type: "message_completed", message: said, finishReason: null },
-    ...behind.filter(isQuestion).map((message): Event => ({
-      type: "ask_user_requested",
-      toolCallId: "",
-      toolName: "",
-      question: Message.text(message),
-      options: {}
-    }))
-  ]
 }

@@ -2,21 +2,24 @@
  * OpenAI's chat completions: `POST /v1/chat/completions` and `GET /v1/models`.
  *
  * OPENAIRUN1. The messages of a request are the thread, and nothing is stored. When the request names a conversation, by
- *             the header `x-troupe-chat` or `metadata.chat_id`, only its last message is used, and the server has the rest.
+ *             the header `x-troupe-chat` or `metadata.chat_id`, only the messages behind the last answer are used, and the server has
+ *             the rest.
  */
-import type { ChatOptions } from "@troupe/chat/chats"
+import type { ChatOptions, ChatResult, ChatSnapshot } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import { System } from "@troupe/otp"
 import { HttpError } from "../../errors/index.ts"
-import type { Call, Route } from "../../http/index.ts"
-import { dataFrame, dataFrames, doneFrame } from "../../wire/index.ts"
+import { type Call, type Route, refused as refusedAs } from "../../http/index.ts"
+import { type Encoder, handle, noAnswers, type Posted, type Protocol, type Run } from "../../post/index.ts"
+import { dataFrame, doneFrame, stepsOf } from "../../wire/index.ts"
 import {
   checkResults,
+  eventsOfStep,
   finishReasonOf,
   messageOf,
   ofFailure,
   ofRefusal,
   ofResult,
-  type OpenAiError,
   OpenAiReply,
   OpenAiRequest,
   optionsOf,
@@ -25,54 +28,157 @@ import {
   unexpected,
   usageOf
 } from "../../wire/openAi/index.ts"
-import { begunRun } from "./begunRun.ts"
 import { completionSplice } from "./completionSplice.ts"
 import { modelNamed, modelNames, withoutInstructions } from "./models.ts"
-import { answered, begun, opened, readWhole, type Run, streamedRun } from "./openAiRun.ts"
+import { answered, runAlone } from "./openAiRun.ts"
+import { hasStoredImage, withReplyImage, withReplyImages } from "./replyImages.ts"
 
-/** The common fields of all chunks, and of the whole answer. */
-interface Head {
-  readonly id: string
-  readonly created: number
-  readonly model: string
+/** A request, the options of its run, and the tools whose calls the client answers. */
+interface Body {
+  readonly request: OpenAiRequest
+  readonly options: ChatOptions
+  readonly manual: ReadonlySet<string>
+}
+
+/** The messages behind the last answer: the results of calls, and the user's message. */
+const decode = ({ limits }: Call, { request: { messages }, options }: Body): Posted => {
+  const at = messages.findLastIndex(({ role }) => role === "assistant")
+  const behind = messages.slice(at + 1).map((message, index) => {
+    return {
+      message: messageOf(message, limits.messageCharacters),
+      field: ["messages", at + 1 + index, "tool_call_id"]
+    }
+  })
+  const results = behind.flatMap(({ message, field }) =>
+    message.role === "tool" ? [{ id: message.toolCallId, value: message.content, field }] : []
+  )
+  const users = behind.flatMap(({ message }) => (message.role === "user" ? [message] : []))
+  if (results.length + users.length === 0)
+    throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
+  return {
+    messages: users.map((message) => ({ id: undefined, read: () => message, edits: false })),
+    answers: {
+      ...noAnswers,
+      results: new Map(results.map(({ id, value }) => [id, { value }])),
+      named: results.map(({ id, field }) => ({ id, kind: "result", field }))
+    },
+    options: () => options
+  }
+}
+
+/** A run that is answered, with its conversation if it has one. */
+type Answering = Pick<Run<Body>, "call" | "body" | "steps"> & Partial<Pick<Run<Body>, "chat">>
+
+/** The frames of a completion, or its body. */
+const encoder = ({ call, chat, body, steps }: Answering): Encoder<string> => {
+  const { request, manual } = body
+  const reply = new OpenAiReply(manual)
+  const { system } = call.troupe
+  const head = {
+    id: `chatcmpl-${call.begun ?? System.uuid(system, "server")}`,
+    created: Math.floor(system.clock.now() / 1_000),
+    model: request.model
+  }
+  const withUsage = request.stream_options?.include_usage === true
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...head,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    ...(withUsage && { usage: null })
+  })
+  let hasBegun = false
+  let ended: Ended | undefined
+  const push = (one: Event): ReadonlyArray<string> => {
+    hasBegun = true
+    const deltas = reply.push(one)
+    const mark = one.type === "message_started" ? call.stepMark : ""
+    const end = one.type === "chat_completed" ? ending(one.result) : []
+    return [mark, ...deltas.map((delta) => dataFrame(chunk(delta))), ...end].filter((frame) => frame !== "")
+  }
+  const ending = (result: Ended): ReadonlyArray<string> => {
+    ended = result
+    const reason = finishReasonOf(result)
+    if (reason === undefined) return [dataFrame({ error: ofResult(result).error })]
+    const usage = dataFrame({ ...head, object: "chat.completion.chunk", choices: [], usage: usageOf(result) })
+    return [dataFrame(chunk({}, reason)), ...(withUsage ? [usage] : [])]
+  }
+  const fail = (error: unknown): ReadonlyArray<string> => [dataFrame({ error: (ofFailure(error) ?? unexpected).error })]
+  return {
+    begin: () => [dataFrame(chunk({ role: "assistant", content: "" }))],
+    event: (one) =>
+      chat !== undefined && hasStoredImage(one) ? withReplyImage(call, chat, one).then(push) : push(one),
+    standing: async ({ reply: messages, partial: { text } }) => {
+      // The protocol takes back no text: the turn is read again from its beginning.
+      if (hasBegun) throw movedAway()
+      const all = chat === undefined ? messages : await withReplyImages(call, chat, messages)
+      const stored = stepsOf(all).slice(steps.length).flatMap(eventsOfStep)
+      const partial = text === "" ? [] : [{ type: "text_delta", id: null, delta: text } as const]
+      return [...stored, ...partial].flatMap(push)
+    },
+    end: (context) => {
+      // The turn was cut, and was not resumed.
+      if (context.result === undefined && call.begun !== undefined) throw movedAway()
+      return ending(context.result ?? restingOf(context))
+    },
+    fail,
+    body: () => {
+      if (ended === undefined) return undefined
+      const finish_reason = finishReasonOf(ended)
+      if (finish_reason === undefined) return responseOf(ofResult(ended))
+      const choice = { index: 0, message: reply.message, logprobs: null, finish_reason }
+      return Response.json({ ...head, object: "chat.completion", choices: [choice], usage: usageOf(ended) })
+    }
+  }
+}
+
+const movedAway = (): HttpError => refusedAs("moved", { retryAfterMs: 1_000 })
+
+/** The end of a turn whose result is no longer in memory. */
+const restingOf = ({ phase, lastHaltedReason = "completed" }: ChatSnapshot["context"]): Ended => ({
+  haltedReason: phase === "interrupted" ? "interrupted" : lastHaltedReason,
+  finalResponse: undefined,
+  metadata: {},
+  steps: []
+})
+
+type Ended = Pick<ChatResult, "haltedReason" | "finalResponse" | "metadata" | "steps">
+
+const completions: Protocol<Body, string> = {
+  // As OpenAI, which refuses a message behind calls without their results.
+  policy: { stale: "follow", calls: "refuse", approvals: "refuse", history: "add" },
+  isWhole: ({ request }) => request.stream !== true,
+  frames: (frames) => frames.join(""),
+  done: doneFrame,
+  closing: (why) => dataFrame({ error: ofRefusal(why).error }) + doneFrame,
+  encoder,
+  refusal: (refusal) =>
+    refusal.why === "not_waiting"
+      ? refusedAs("unknown_tool_call_id", {
+          issues: refusal.fields.map((field) => ({ field, reason: "no call waits for it" }))
+        })
+      : undefined,
+  nothing: () => {
+    throw refusedAs("unknown_chat")
+  }
 }
 
 const complete = async (call: Call): Promise<Response> => {
-  const body = await call.body(OpenAiRequest)
-  const model = modelNamed(call, body.model)
+  const request = await call.body(OpenAiRequest)
+  const model = modelNamed(call, request.model)
   call.claimStream()
-  const id = chatNamed(call, body)
+  const id = chatNamed(call, request)
   const engineTools = call.troupe.tools
-  const tools = toolsOf(body, new Set(engineTools.map(({ name }) => name)))
-  const options = { ...model, ...optionsOf(body, tools) }
+  const tools = toolsOf(request, new Set(engineTools.map(({ name }) => name)))
+  const manual = new Set([...engineTools, ...tools].flatMap((tool) => (tool.manual ? [tool.name] : [])))
+  const body = { request, options: { ...model, ...optionsOf(request, tools) }, manual }
   return answered(call, async (gone) => {
-    const run = id === undefined ? await runOf(call, body, options, gone) : await turnOf(call, body, id, options)
-    const manual = new Set([...engineTools, ...tools].flatMap((tool) => (tool.manual ? [tool.name] : [])))
-    const reply = new OpenAiReply(manual)
-    const { system } = call.troupe
-    const head = {
-      id: `chatcmpl-${call.begun ?? System.uuid(system, "server")}`,
-      created: Math.floor(system.clock.now() / 1_000),
-      model: body.model
-    }
-    if (body.stream === true) {
-      const withUsage = body.stream_options?.include_usage === true
-      return streamedRun(call, run, () => framesOf(call, head, run, reply, withUsage), lastFrame)
-    }
-    return whole(call, head, run, reply, gone)
+    if (id !== undefined) return handle(completions, call, id, body, decode(call, body))
+    const messages = request.messages.map((one) => messageOf(one, call.limits.messageCharacters))
+    checkResults(messages, "messages")
+    const { thread, rest } = withoutInstructions(messages, body.options)
+    const events = await call.troupe.stream(thread, { ...rest, signal: gone })
+    return runAlone(completions, call, body, events, encoder({ call, body, steps: [] }), gone)
   })
-}
-
-const runOf = async (
-  { troupe, limits }: Call,
-  body: OpenAiRequest,
-  options: ChatOptions,
-  signal: AbortSignal
-): Promise<Run> => {
-  const messages = body.messages.map((said) => messageOf(said, limits.messageCharacters))
-  checkResults(messages, "messages")
-  const { thread, rest } = withoutInstructions(messages, options)
-  return opened(await troupe.stream(thread, { ...rest, signal }))
 }
 
 /** The conversation a request names. */
@@ -83,106 +189,6 @@ const chatNamed = ({ request }: Call, { metadata }: OpenAiRequest): string | und
     throw new HttpError("invalid_id", "metadata.chat_id is the id of a conversation, as text")
   return named
 }
-
-/** Sends the last messages to the conversation: results of calls it waits for, else the user's message. */
-const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string, options: ChatOptions): Promise<Run> => {
-  const behind = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
-  const read = (said: (typeof behind)[number]) => messageOf(said, call.limits.messageCharacters)
-  const results = behind.flatMap((said) =>
-    said.role === "tool" ? [[said.tool_call_id, read(said).content] as const] : []
-  )
-  const last = behind.findLast(({ role }) => role === "user")
-  const message = last === undefined ? undefined : read(last)
-  if (results.length > 0) {
-    const chat = await call.chats.existing(id)
-    if (call.begun === undefined)
-      return begun(
-        call,
-        chat,
-        chat.submitToolResults(Object.fromEntries(results), {
-          options,
-          ...(message?.role === "user" && { input: message })
-        })
-      )
-    return begunRun(
-      call,
-      chat,
-      undefined,
-      results.map(([toolCallId]) => toolCallId)
-    )
-  }
-  if (message?.role === "user") {
-    const chat = await call.chats.chat(id)
-    const isAgain = call.begun !== undefined
-    const whenBusy = !isAgain && call.readers.hasLeft(chat) ? "interrupt" : "queue"
-    const inputId = call.inputId(undefined)
-    const turn = chat.send(message, { options, whenBusy, ...(inputId !== undefined && { id: inputId }) })
-    return isAgain ? begunRun(call, chat, turn) : begun(call, chat, turn)
-  }
-  throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
-}
-
-const whole = async (call: Call, head: Head, run: Run, reply: OpenAiReply, gone: AbortSignal): Promise<Response> => {
-  await readWhole(
-    call,
-    run,
-    (event) => reply.push(event),
-    () => reply.result !== undefined,
-    gone
-  )
-  const end = endOf(reply)
-  if ("error" in end) return responseOf(end)
-  const choice = { index: 0, message: reply.message, logprobs: null, finish_reason: end.reason }
-  return Response.json({ ...head, object: "chat.completion", choices: [choice], usage: end.usage })
-}
-
-/** The end of a run that was read to its end. */
-const endOf = ({
-  result
-}: OpenAiReply): OpenAiError | { readonly reason: string; readonly usage: ReturnType<typeof usageOf> } => {
-  if (result === undefined) return unexpected
-  const reason = finishReasonOf(result)
-  if (reason !== undefined) return { reason, usage: usageOf(result) }
-  return ofResult(result)
-}
-
-async function* framesOf(
-  call: Call,
-  head: Head,
-  run: Run,
-  reply: OpenAiReply,
-  withUsage: boolean
-): AsyncGenerator<string, void> {
-  const chunk = (delta: object, finish_reason: string | null = null) => ({
-    ...head,
-    object: "chat.completion.chunk",
-    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
-    ...(withUsage ? { usage: null } : {})
-  })
-  try {
-    yield dataFrame(chunk({ role: "assistant", content: "" }))
-    for await (const event of run.events) {
-      const deltas = reply.push(event)
-      const mark = event.type === "message_started" ? call.stepMark : ""
-      if (deltas.length > 0 || mark !== "") yield mark + dataFrames(deltas.map((delta) => chunk(delta)))
-    }
-    const end = endOf(reply)
-    if ("error" in end) yield dataFrame({ error: end.error })
-    else {
-      yield dataFrame(chunk({}, end.reason))
-      if (withUsage) yield dataFrame({ ...head, object: "chat.completion.chunk", choices: [], usage: end.usage })
-    }
-    yield doneFrame
-  } catch (error) {
-    call.cutIfMoved(error)
-    yield dataFrame({ error: (ofFailure(error) ?? unexpected).error }) + doneFrame
-  } finally {
-    await run.events.return?.()
-  }
-}
-
-/** The last frames of a stream that the server ends. */
-const lastFrame = (why: HttpError): string => dataFrame({ error: ofRefusal(why).error }) + doneFrame
 
 const models = async (call: Call): Promise<Response> =>
   Response.json({ object: "list", data: modelNames(call).map(modelObject) })

@@ -10,7 +10,8 @@ import type { Event } from "@troupe/chat/events"
 import { HttpError } from "../../errors/index.ts"
 import { type Call, clientHasLeft, type TurnRead } from "../../http/index.ts"
 import { eventsOf } from "../../link/index.ts"
-import { type OpenAiError, ofFailure, responseOf } from "../../wire/openAi/index.ts"
+import type { Encoder, Protocol } from "../../post/index.ts"
+import { type OpenAiError, ofFailure, responseOf, unexpected } from "../../wire/openAi/index.ts"
 import { eventsWithImages } from "./replyImages.ts"
 
 /** The events of a run, and the turn of a conversation that it is. */
@@ -41,6 +42,41 @@ export const opened = async (stream: Run["events"]): Promise<Run> => {
     return: async () => (await stream.return?.()) ?? { done: true, value: undefined }
   }
   return { events }
+}
+
+/** Answers with a run that has no conversation: it ends with its client (OPENAIRUN2). */
+export const runAlone = async <Body>(
+  { closing, done = "", isWhole }: Pick<Protocol<Body, string>, "closing" | "done" | "isWhole">,
+  call: Call,
+  body: Body,
+  stream: Run["events"],
+  encoder: Encoder<string>,
+  gone: AbortSignal
+): Promise<Response> => {
+  const run = await opened(stream)
+  if (isWhole?.(body) !== true) return streamedRun(call, run, () => framesOf(run, encoder, done), closing)
+  let answer: Response | undefined
+  await readWhole(call, run, encoder.event, () => (answer = encoder.body?.()) !== undefined, gone)
+  return answer ?? encoder.body?.() ?? responseOf(unexpected)
+}
+
+async function* framesOf(
+  { events }: Run,
+  { begin, event, fail }: Encoder<string>,
+  done: string
+): AsyncGenerator<string, void> {
+  try {
+    yield begin().join("")
+    for await (const one of events) {
+      const frames = (await event(one)).join("")
+      if (frames !== "") yield frames
+    }
+  } catch (error) {
+    yield fail(error).join("")
+  } finally {
+    await events.return?.()
+  }
+  yield done
 }
 
 /** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */

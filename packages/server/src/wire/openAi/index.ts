@@ -2,7 +2,7 @@
 export { checkResults } from "./callResults.ts"
 export { ofFailure, ofRefusal, ofResult, responseOf, unexpected } from "./openAiError.ts"
 export type { OpenAiError } from "./openAiError.ts"
-export { OpenAiReply, finishReasonOf, usageOf } from "./openAiReply.ts"
+export { eventsOfStep, OpenAiReply, finishReasonOf, usageOf } from "./openAiReply.ts"
 export { OpenAiRequest, messageOf, optionsOf, toolsOf } from "./openAiRequest.ts"
 export { endedState, failedState, headOf, responseBody } from "./responseBody.ts"
 export type { ResponseHead, ResponseState } from "./responseBody.ts"

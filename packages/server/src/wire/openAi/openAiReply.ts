@@ -11,6 +11,7 @@
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message, Usage } from "@troupe/chat/messages"
+import { isQuestion, type StepMessages } from "../index.ts"
 import { citationsOf, imagesOf, type UrlCitation } from "./replyParts.ts"
 
 /** A source of the text. */
@@ -59,7 +60,6 @@ export class OpenAiReply {
   /** The characters of the step's text so far. */
   #said = 0
   #hasText = false
-  #result: ChatResult | undefined
 
   /** `manual` are the tools whose calls the client answers. */
   constructor(manual: ReadonlySet<string>) {
@@ -96,17 +96,9 @@ export class OpenAiReply {
         this.#open.delete(event.id)
         return [...begun, ...rest]
       }
-      case "chat_completed":
-        this.#result = event.result
-        return []
       default:
         return []
     }
-  }
-
-  /** The result of the run, once it is over. */
-  get result(): ChatResult | undefined {
-    return this.#result
   }
 
   /** The whole message. */
@@ -184,7 +176,10 @@ export class OpenAiReply {
  * The finish reason; `undefined` when the protocol cannot express it: the run failed, or waits for something a client
  * cannot give.
  */
-export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult): string | undefined => {
+export const finishReasonOf = ({
+  haltedReason,
+  finalResponse
+}: Pick<ChatResult, "haltedReason" | "finalResponse">): string | undefined => {
   switch (haltedReason) {
     case "manual_tool_calls":
       return "tool_calls"
@@ -207,7 +202,7 @@ export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult): str
 }
 
 /** The usage of all requests of the run. */
-export const usageOf = ({ steps }: ChatResult) => {
+export const usageOf = ({ steps }: Pick<ChatResult, "steps">) => {
   const usage = steps.reduce((sum, { response }) => Usage.add(sum, response.usage), Usage.empty)
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens, reasoningTokens } = usage
   return {
@@ -217,4 +212,29 @@ export const usageOf = ({ steps }: ChatResult) => {
     ...(cachedInputTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
     ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } })
   }
+}
+
+/** The events of a step that is over, with whole texts. */
+export const eventsOfStep = ({ said, behind }: StepMessages): ReadonlyArray<Event> => {
+  const calls = new Map(said.toolCalls?.map((call) => [call.id, call]))
+  const parts = Message.parts(said).flatMap((part, index): ReadonlyArray<Event> => {
+    if (part.type === "text") return [{ type: "text_delta", id: null, delta: part.text }]
+    if (part.type === "reasoning") return [{ type: "reasoning_delta", id: String(index), delta: part.text }]
+    const call = part.type === "tool_call" ? calls.get(part.toolCallId) : undefined
+    if (call === undefined) return []
+    const rawArguments = call.rawArguments ?? JSON.stringify(call.arguments)
+    return [{ type: "tool_call_completed", id: call.id, name: call.name, arguments: call.arguments, rawArguments }]
+  })
+  return [
+    { type: "message_started", message: said },
+    ...parts,
+    { type: "message_completed", message: said, finishReason: null },
+    ...behind.filter(isQuestion).map((message): Event => ({
+      type: "ask_user_requested",
+      toolCallId: "",
+      toolName: "",
+      question: Message.text(message),
+      options: {}
+    }))
+  ]
 }
