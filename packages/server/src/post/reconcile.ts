@@ -198,7 +198,6 @@ const withRefusals = (
   if (open.length > 0 && policy.approvals === "refuse") return "awaiting_approval"
   const running = calls.filter(({ id }) => !fits.results.has(id))
   if (running.length > 0 && policy.calls === "refuse") return "awaiting_tool_results"
-  if (open.length + running.length === 0) return fits
   const denied = open.map((wait): Decided => {
     const { id } = wait.toolCall
     return { id, decision: { type: "deny", reason: replaced }, wait }

@@ -34,6 +34,8 @@ const situations = {
   read: { ...idle, isRead: () => true },
   running: { ...idle, isRunning: true },
   readRunning: { ...idle, isRunning: true, isRead: () => true },
+  runningCall: { ...idle, isRunning: true, calls: [{ id: "w0" }] },
+  twice: { ...idle, messages: [user("u2", "two"), ...two] },
   left: { ...idle, isRunning: true, hasLeft: true },
   queued: { ...idle, isRunning: true, hasLeft: true, inbox: 1 },
   question: { ...idle, question: { toolCallId: "q0" } },
@@ -178,9 +180,20 @@ const rows: ReadonlyArray<Row> = [
   ["answered", "a named answer that was used", { ...look, answers: resume("p0", "decision") }, "follow", lenient],
   ["idle", "a named result that never waited", { ...look, answers: named("w0") }, "refuse not_waiting"],
   ["answered", "a named result that was used", { ...look, answers: named("p0") }, "follow", lenient],
+  [
+    "answered",
+    "a named answer that never waited",
+    { ...look, answers: resume("zz", "decision") },
+    "refuse not_waiting"
+  ],
+  ["askedBefore", "a named answer that never waited", { ...look, answers: text("zz") }, "refuse not_waiting"],
   ["askedBefore", "a named answer to an earlier question", { ...look, answers: text("q0") }, "follow", lenient],
 
+  ["idle", "another answer, not busy", { ...look, ...other(undefined), whenBusy: "reject" }, "regenerate"],
+  ["twice", "a name that two messages have", say("u2", "two"), "follow"],
+
   ["running", "a look", look, "follow"],
+  ["runningCall", "a new message", say("u3", "three"), "send u3"],
   ["running", "a new message", say("u3", "three"), "send u3"],
   ["running", "a new message with whenBusy", say("u3", "three", { whenBusy: "reject" }), "send u3 reject"],
   ["running", "behind a shorter history", say("u3", "three", history("u1", "u3")), "refuse busy"],
@@ -287,7 +300,7 @@ describe("reconcile", () => {
     })
 
   it("POST3 messages that the chat does not have are one message, without those that it has", () => {
-    const action = reconcile(idle, sayBoth("u2", "u8", "u9"), strict)
+    const action = reconcile(idle, sayBoth("u1", "u2", "u8", "u9"), strict)
     const content = action.type === "send" ? action.message.read().content : undefined
     expect(content).toEqual([
       { type: "text", text: "new u8" },
