@@ -27,7 +27,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/store": floors("options sql | folder postgres sqlite"),
   "packages/server": floors(`
     errors | link | access | http | wire | wire/agUi wire/aiSdk wire/openAi | client post | routes/openAi | routes | server | node`),
-  "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats | node"),
+  "packages/cluster": floors("placement | lease inner | engine testing home owners | gateway | chats serving | node"),
   "packages/react": floors(`
     hooks observer/css | observer/parts | observer/chart observer/log observer/timeline observer/tree | observer`),
   "apps/cli": floors("options | model tools | output | chat observe"),

@@ -23,11 +23,11 @@
 import { ValidationError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
-import type { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 import type { Accepted, InnerClient } from "../inner/index.ts"
 import { misdirected } from "../inner/index.ts"
 import { ClusterError, pause, type Placement } from "../placement/index.ts"
+import type { ForwardedRequest, Mounted } from "./forwardedRequest.ts"
 import type { NodeList } from "./NodeList.ts"
 import { type Note, noteText } from "./note.ts"
 
@@ -61,7 +61,7 @@ const longestPauseMs = 250
 
 export class Forwarder {
   readonly #parts: ForwarderParts
-  readonly #servers = new Map<string, Server.Mounted>()
+  readonly #servers = new Map<string, Mounted>()
   readonly #closed = new AbortController()
 
   constructor(parts: ForwarderParts) {
@@ -69,7 +69,7 @@ export class Forwarder {
   }
 
   /** Throws a `ValidationError` (`invalid_options`) for the name of an open server (HOP5). */
-  readonly mount = (name: string, mounted: Server.Mounted): void => {
+  readonly mount = (name: string, mounted: Mounted): void => {
     if (this.#servers.get(name)?.isClosed() === false) throw taken(name)
     this.#servers.set(name, mounted)
   }
@@ -86,7 +86,7 @@ export class Forwarder {
    * **Errors**: rejects with an `HttpError`: `moved` when no home was found in time, `home_silent` (HOP1), `node_unreached`,
    * `node_silent` (HOP2).
    */
-  readonly forward = async (request: Server.ForwardedRequest): Promise<Response> => {
+  readonly forward = async (request: ForwardedRequest): Promise<Response> => {
     const { method, body, signal, closing, ...by } = request
     const { url, via, node, begun } = by
     const note: Note = { type: "forward", ...by }
@@ -161,7 +161,7 @@ export class Forwarder {
 
   #here(
     note: Extract<Note, { readonly type: "forward" }>,
-    { method, body, signal }: Pick<Server.ForwardedRequest, "method" | "body" | "signal">
+    { method, body, signal }: Pick<ForwardedRequest, "method" | "body" | "signal">
   ): Promise<Response> {
     const { server, url, headers } = note
     const mounted = this.#servers.get(server)

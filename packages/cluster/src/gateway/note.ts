@@ -1,5 +1,5 @@
 /** The signed note of a request between nodes: who asks, and for what. */
-import type { Server } from "@troupe/server"
+import type { ForwardedBy, ForwardedRequest } from "./forwardedRequest.ts"
 
 /** A forwarded request of a client, a request about the limits of owners, or one for the status of a node. */
 export type Note =
@@ -7,8 +7,8 @@ export type Note =
       readonly type: "forward"
       readonly server: string
       readonly url: string
-      readonly headers: Server.ForwardedRequest["headers"]
-    } & Server.ForwardedBy)
+      readonly headers: ForwardedRequest["headers"]
+    } & ForwardedBy)
   | { readonly type: "owners"; readonly owner: string }
   | { readonly type: "status" }
 

@@ -36,16 +36,8 @@ export class ClusterTroupe implements Server.Clustered {
   readonly local: RunningTroupe
   /** Whether this node is the home of the chat now. */
   readonly isHome: Server.Clustered["isHome"]
-  /** Sends a request to its node, or to the home of its last id, and resolves with the answer. */
-  readonly forward: Server.Clustered["forward"]
-  /** Makes a server answer forwarded requests. */
-  readonly mount: Server.Clustered["mount"]
-  /** Counts a request of an owner, once in the cluster. */
-  readonly admit: Server.Clustered["admit"]
-  /** Counts a chat of an owner, once while it is alive here. */
-  readonly admitChat: Server.Clustered["admitChat"]
-  /** For how long a lease lasts without a renewal, in milliseconds. */
-  readonly leaseMs: number
+  /** Answers for a server of this node, here or at the home of a chat. */
+  readonly serve: Server.Clustered["serve"]
   /** How many nodes there are. */
   readonly nodes: Server.Clustered["nodes"]
   /** The nodes, for the observer. */
@@ -57,11 +49,7 @@ export class ClusterTroupe implements Server.Clustered {
     this.#parts = parts
     this.local = clustered.local
     this.isHome = clustered.isHome
-    this.forward = clustered.forward
-    this.mount = clustered.mount
-    this.admit = clustered.admit
-    this.admitChat = clustered.admitChat
-    this.leaseMs = clustered.leaseMs
+    this.serve = clustered.serve
     this.nodes = clustered.nodes
     this.nodeList = clustered.nodeList
   }

@@ -24,6 +24,7 @@ import { HomeBuckets, Revival } from "../home/index.ts"
 import { type Accepted, InnerClient, listenInner, machineTime, misdirected, SignatureCheck } from "../inner/index.ts"
 import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
 import { ClusterError, type Placement } from "../placement/index.ts"
+import { makeNodeServer } from "../serving/index.ts"
 import { checkClusterOptions, type ClusterNodeOptions, sharedStore } from "./clusterOptions.ts"
 import { ClusterTroupe } from "./ClusterTroupe.ts"
 
@@ -107,19 +108,20 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
     const grants = new OwnerGrants(clock, askOwner, (id) => local.isAlive(id), newId)
     undo.push(() => grants.stop())
     handler.handle = handling({ forwarder, nodes, buckets, counts })
+    const { address } = listening
+    const serving =
+      (counted: OwnerGrants | undefined): Server.Clustered["serve"] =>
+      (home) =>
+        makeNodeServer({ address, isHome, forwarder, grants: counted, leaseMs, clock }, home)
     const clustered: Server.Clustered = {
       local,
-      address: listening.address,
+      address,
       isHome,
-      forward: forwarder.forward,
-      mount: forwarder.mount,
-      admit: grants.admit,
-      admitChat: grants.admitChat,
-      leaseMs,
+      serve: serving(grants),
       nodes: nodeCount(placement, clock),
       nodeList: nodes.read
     }
-    const server = Server.forNodes({ ...clustered, admit: undefined, admitChat: undefined }, cluster.onError)
+    const server = Server.forNodes({ ...clustered, serve: serving(undefined) }, cluster.onError)
     const unsubscribe = placement.subscribe(buckets)
     const stop = async (): Promise<void> => {
       closing.abort()

@@ -17,6 +17,12 @@ import type { Grant, OwnerAsk } from "./OwnerCounts.ts"
  */
 export type AskOwner = (owner: string, ask: OwnerAsk, closing?: AbortSignal) => Promise<boolean>
 
+/** An admitted request: whether it may open a stream. `end` is called when its answer is over; further calls do nothing. */
+export interface Seat {
+  readonly streams: boolean
+  readonly end: () => void
+}
+
 const renewMs = 5_000
 
 /** Released grants are sent together. */
@@ -41,7 +47,7 @@ export class OwnerGrants {
   }
 
   /** Counts a request, which may open a stream if a grant is left for it. */
-  readonly admit = async (owner: string, limits: Server.SharedLimits, closing: AbortSignal): Promise<Server.Seat> => {
+  readonly admit = async (owner: string, limits: Server.SharedLimits, closing: AbortSignal): Promise<Seat> => {
     const grant: Grant = { id: this.#newId(), owner, kind: "stream" }
     const streams = await this.#ask(owner, { type: "admit", grant, limits }, closing)
     if (streams) this.#hold(grant)

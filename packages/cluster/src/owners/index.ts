@@ -2,3 +2,4 @@
 export { OwnerCounts } from "./OwnerCounts.ts"
 export type { OwnerAsk } from "./OwnerCounts.ts"
 export { OwnerGrants } from "./OwnerGrants.ts"
+export type { Seat } from "./OwnerGrants.ts"

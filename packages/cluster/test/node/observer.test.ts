@@ -1,5 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { type ChatLink, Client, Server } from "@troupe/server"
+import type { Forwarder } from "../../src/gateway/index.ts"
+import { makeNodeServer } from "../../src/serving/index.ts"
 import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { nodes, post, type TestNode, type TestNodes, until } from "../double/clusterNodes.ts"
@@ -135,21 +137,22 @@ describe("an observer's request", () => {
 
   it("FORWARD5: that is forwarded to a node other than the named one is refused there, and its route does not run", async () => {
     const { home, other } = await three()
-    const { local, address, isHome, forward, nodes: count, nodeList } = home.troupe
-    const mounts: Array<Server.Mounted> = []
+    const { local, address, isHome, nodes: count, nodeList } = home.troupe
+    const mounts: Array<Parameters<Forwarder["mount"]>[1]> = []
+    const forwarder: Pick<Forwarder, "forward" | "mount"> = {
+      forward: () => Promise.reject(new Error("no request is forwarded")),
+      mount: (_, mounted) => void mounts.push(mounted)
+    }
+    const parts = { address, isHome, forwarder, grants: undefined, leaseMs: 1_000, clock: local.system.clock }
     const { close } = Server.make({
       ...operator.server,
       troupe: {
         local,
         address,
         isHome,
-        forward,
         nodes: count,
         nodeList,
-        leaseMs: 1_000,
-        admit: undefined,
-        admitChat: undefined,
-        mount: (_, mounted) => void mounts.push(mounted)
+        serve: (served) => makeNodeServer(parts, served)
       }
     })
     onTestFinished(close)

@@ -4,8 +4,18 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import type * as z from "zod"
 import type { ErrorBody, HttpError } from "../errors/index.ts"
 import type { Permitted, Shown } from "../access/index.ts"
-import type { Clustered, Splice } from "./Clustered.ts"
+import type { NodeStatus } from "../link/index.ts"
 import type { TurnRead, TurnReaders } from "./turnReaders.ts"
+
+/** Joins the frames of several answers to one stream. */
+export interface Splice {
+  /** Takes whole frames, and returns those for the client. */
+  readonly push: (frames: string) => string
+  /** Another answer begins: returns the headers of its request. */
+  readonly again: (headers: ReadonlyArray<readonly [string, string]>) => ReadonlyArray<readonly [string, string]>
+  /** The last frames for a client whose turn is not followed any longer. */
+  readonly failed: () => string
+}
 
 /** The chats of one owner. The ids of other owners' chats lead to no chat. */
 export interface OwnedChats {
@@ -65,7 +75,9 @@ export interface Call {
   readonly may: Permitted
   readonly troupe: RunningTroupe
   /** The cluster of this program, if it is a node of one. */
-  readonly cluster: Pick<Clustered, "address" | "nodeList"> | undefined
+  readonly cluster:
+    | { readonly address: string; readonly nodeList: (id?: string) => Promise<ReadonlyArray<NodeStatus>> }
+    | undefined
   readonly chats: OwnedChats
   /**
    * The body, read within the limit, parsed and checked. Of the messages in its list `history`, those before the last one

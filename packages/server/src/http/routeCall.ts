@@ -9,8 +9,7 @@ import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
 import { type Permitted, type Shown, type Usage, type Wait, withBlobUrls, withOwnChildren } from "../access/index.ts"
-import { begunHeader, Elsewhere } from "./Clustered.ts"
-import type { KeptBody } from "./keptBody.ts"
+import { Elsewhere } from "./elsewhere.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, Route, StreamOptions } from "./route.ts"
 import { clientHasLeft, takenFor, type TurnReaders } from "./turnReaders.ts"
@@ -41,6 +40,14 @@ export interface CallHome {
   readonly isEndless?: boolean | undefined
 }
 
+/** The body of a request that may have to be forwarded after its route has read it. */
+export interface RequestBody {
+  /** The body for the route. */
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>> | null
+  /** Drops the bytes: the request will not be forwarded. */
+  readonly forget: () => void
+}
+
 /** The caller, and its permissions. */
 interface Asking {
   readonly owner: string
@@ -48,22 +55,23 @@ interface Asking {
   /** The Troupe's ids of the chats that the request was forwarded for: a route may name them here. */
   readonly via?: ReadonlyArray<string> | undefined
   /** The body of the request, if it may have to be forwarded. */
-  readonly kept?: KeptBody | undefined
+  readonly kept?: RequestBody | undefined
   readonly follows?: boolean | undefined
   readonly again?: boolean | undefined
   readonly begun?: string | undefined
 }
 
-/**
- * A call with its callbacks: `handled` returns the answer of a route as it is sent. `settle` is called when the request is answered or
- * forwarded. `isWaiting` is whether the answer waits for a turn, as far as the route has shown. `begun` is the name of the turn that
- * the request has begun, and `opened` the Troupe's id of the chat that it has opened last.
- */
+/** A call with its callbacks. */
 export interface MadeCall {
+  /** Returns the answer of a route as it is sent. */
   readonly handled: (route: Pick<Route, "handle">) => Promise<Response>
+  /** Called when the request is answered or forwarded. */
   readonly settle: () => void
+  /** Whether the answer waits for a turn, as far as the route has shown. */
   readonly isWaiting: () => boolean
+  /** The name of the turn that the request has begun. */
   readonly begun: () => string | undefined
+  /** The Troupe's id of the chat that the request has opened last. */
   readonly opened: () => string | undefined
 }
 
@@ -126,8 +134,7 @@ export const makeCall = (
     request.signal.addEventListener("abort", gone, { once: true })
     if (request.signal.aborted) gone()
     if (closing.aborted) streaming.close()
-    const named = follows && via.length > 0 && begun !== undefined && { [begunHeader]: encodeURIComponent(begun) }
-    return responseOf(streaming, { headers: { ...streamHeaders, ...headers, ...named } })
+    return responseOf(streaming, { headers: { ...streamHeaders, ...headers } })
   }
 
   const chats = ownedChats(home, usage, name, via, kept, (inner) => {
@@ -232,7 +239,7 @@ const ownedChats = (
   usage: Usage,
   name: string,
   via: ReadonlyArray<string>,
-  kept: KeptBody | undefined,
+  kept: RequestBody | undefined,
   answersHere: (inner: string) => void
 ): OwnedChats => {
   const named = (id: string): string => chatId(name, checkId(id))

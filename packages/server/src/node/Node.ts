@@ -30,7 +30,7 @@ export const socketBytes = pieceBytes
 
 export type { ListenOptions } from "./listenOptions.ts"
 export { writeBody, type Patience } from "./outgoing.ts"
-export { responseOf, type Pieces, type Question } from "../http/index.ts"
+export { Cut, endFrame, responseOf, streamOf, type Pieces, type Question } from "../http/index.ts"
 export { answered, toNode, type NodeHandler, type ToNodeOptions } from "./toNode.ts"
 
 /** A server that listens. */

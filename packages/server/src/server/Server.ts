@@ -18,10 +18,13 @@ import { System } from "@troupe/otp"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import {
   accepts,
+  AtNode,
   type CallHome,
-  type Clustered,
+  Elsewhere,
+  isMoved,
   makeCall,
   makeRouter,
+  nodeBeatMs,
   nodeBodyOf,
   OpenStreams,
   refusalOf,
@@ -37,10 +40,11 @@ import {
   Owners,
   permittedOf,
   preflight,
+  usageElsewhere,
   usageHere,
   withoutToolErrors
 } from "../access/index.ts"
-import { type Asked, ClusteredServer } from "./clusteredServer.ts"
+import type { Asked, Clustered } from "./Clustered.ts"
 import {
   checkServerOptions,
   limitsOf,
@@ -55,7 +59,17 @@ export { pathPart, placeOfTurn, requestOf, resultOfTurn } from "../link/index.ts
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
 export type { May } from "../access/index.ts"
-export type { Clustered, ForwardedBy, ForwardedRequest, Mounted, Seat, SharedLimits } from "../http/index.ts"
+export type {
+  AdmittedHere,
+  Asked,
+  Caller,
+  Clustered,
+  HomeCall,
+  HomeCaller,
+  NodeServer,
+  ServedHome,
+  SharedLimits
+} from "./Clustered.ts"
 
 /** A request handler. */
 export interface Server {
@@ -166,6 +180,15 @@ const build = (
     readers: new TurnReaders(options.onDisconnect ?? "continue")
   }
 
+  const forwardedClosing = new AbortController()
+  /** The streams and runs that other nodes have asked for, which go on until the node has left its cluster (FORWARD4). */
+  const forwarded = {
+    ...home,
+    streams: new OpenStreams(clock, nodeBeatMs),
+    closing: forwardedClosing.signal,
+    ends: new Set<() => Promise<unknown>>()
+  }
+
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
     void notify(troupe.system, onError, error, { id, method: request.method, path: url.pathname })
@@ -177,14 +200,28 @@ const build = (
   const many =
     clustered === undefined
       ? undefined
-      : new ClusteredServer({
-          clustered,
+      : clustered.serve({
           name,
-          home,
-          owners,
           limits,
-          failed,
-          refuse: (error, { request, url, route }) => refusing(error, request, url, route)
+          closing: closing.signal,
+          isClosed: () => isClosed,
+          find: (request) => asking(request),
+          begin: ({ request, url, route, params }, caller, admitted) => {
+            const { owner, isForwarded } = caller
+            const usage = admitted === undefined ? usageHere(owners, owner) : usageElsewhere(owners, owner, admitted)
+            const own = isForwarded ? forwarded : home
+            const place = { ...own, isHome: clustered.isHome, isEndless: route.isEndless }
+            const call = makeCall(place, request, url, params, caller, usage, (error) => failed(error, request, url))
+            return { ...call, usage }
+          },
+          refuse: (error, request, route) => refusing(error, request, new URL(request.url), route),
+          elsewhere,
+          isMoved,
+          endEndless: () => streams.close("endless"),
+          endForwarded: async () => {
+            forwardedClosing.abort()
+            await endAll(forwarded)
+          }
         })
 
   const answered = async (asked: Asked): Promise<Response> => {
@@ -213,6 +250,12 @@ const build = (
       refusalOf(error) ?? unexpected(error, request, url)
     )
 
+  const asking = (request: Request, url = new URL(request.url)): Asked => ({
+    request,
+    url,
+    ...router.find(request.method, url.pathname)
+  })
+
   const fetch = async (request: Request): Promise<Response> => {
     const url = new URL(request.url)
     let opened: string | undefined
@@ -222,9 +265,9 @@ const build = (
       opened = checkOrigin(request, url, places)
       const preflighted = preflight(request, opened)
       if (preflighted === undefined) {
-        const found = router.find(request.method, url.pathname)
-        route = found.route
-        response = await answered({ request, url, route, params: found.params })
+        const asked = asking(request, url)
+        route = asked.route
+        response = await answered(asked)
       } else response = preflighted
     } catch (error) {
       response = refusing(error, request, url, route)
@@ -235,27 +278,6 @@ const build = (
     return response
   }
 
-  if (many !== undefined) {
-    clustered?.mount(name, {
-      handle: async (request, by) => {
-        many.checkHome(by)
-        const url = new URL(request.url)
-        let route: Route | undefined
-        try {
-          const found = router.find(request.method, url.pathname)
-          route = found.route
-          return await many.answerForwarded({ request, url, route, params: found.params }, by)
-        } catch (error) {
-          // FORWARD2: the sender finds the next home, so this is no answer for the client.
-          if (error instanceof HttpError && error.code === "misdirected") throw error
-          return refusing(error, request, url, route)
-        }
-      },
-      isClosed: () => isClosed,
-      close: () => many.close()
-    })
-  }
-
   return {
     fetch,
     hosts,
@@ -263,11 +285,22 @@ const build = (
       isClosed = true
       await many?.drain()
       closing.abort()
-      const ending = Array.from(ends, (end) => end())
-      streams.close()
-      await Promise.allSettled(ending)
+      await endAll(home)
     }
   }
+}
+
+/** Ends the streams and the runs. */
+const endAll = async ({ streams, ends }: Pick<CallHome, "streams" | "ends">): Promise<void> => {
+  const ending = Array.from(ends, (end) => end())
+  streams.close()
+  await Promise.allSettled(ending)
+}
+
+/** The chat, or the node, whose node is to answer. */
+const elsewhere = (error: unknown): { readonly id?: string; readonly node?: string } | undefined => {
+  if (error instanceof Elsewhere) return { id: error.id }
+  return error instanceof AtNode ? { node: error.address } : undefined
 }
 
 /** Passes an unexpected error to `onError`. The log gets it without `onError`, and also when that fails. */

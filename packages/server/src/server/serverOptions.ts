@@ -3,7 +3,8 @@ import type { RunningTroupe } from "@troupe/chat"
 import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
-import type { Clustered, OnDisconnect, PostPolicy, TurnOptions } from "../http/index.ts"
+import type { OnDisconnect, PostPolicy, TurnOptions } from "../http/index.ts"
+import type { Clustered } from "./Clustered.ts"
 
 /** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }

@@ -1,5 +1,5 @@
 /** The body of a request that may have to be forwarded after its route has read it. */
-import { HttpError } from "../errors/index.ts"
+import { HttpError } from "@troupe/server/HttpError"
 
 export class KeptBody {
   /** The body for the route. */

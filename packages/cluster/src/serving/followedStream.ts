@@ -9,7 +9,8 @@
  * FOLLOWED3. When the server closes, the stream of another node is left, and the client gets the last frame of the failure. A stream of
  *            this node ends itself.
  */
-import { Cut, endFrame, type Pieces, type Question, type Splice } from "../http/index.ts"
+import { Cut, endFrame, type Pieces, type Question } from "@troupe/server/Node"
+import type { Splice } from "../gateway/index.ts"
 
 /**
  * The streams of a turn. `next` rejects when there is no next one. `closing` is aborted when the server closes. `isOwn` is whether the

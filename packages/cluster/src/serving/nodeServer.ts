@@ -25,58 +25,43 @@
  *           turns go on until they end, for at most `leaseMs`. Then their streams end with an error, and requests without an
  *           answer are refused. The turns go on at their homes.
  */
-import {
-  AtNode,
-  begunHeader,
-  type CallHome,
-  type Clustered,
-  Elsewhere,
-  type ForwardedBy,
-  type ForwardedRequest,
-  isMoved,
-  KeptBody,
-  makeCall,
-  movedHeader,
-  nodeBeatMs,
-  OpenStreams,
-  pieceBytes,
-  type PassedOptions,
-  PassedStream,
-  responseOf,
-  type Route,
-  type Seat,
-  type SharedLimits,
-  streamOf
-} from "../http/index.ts"
-import { type Owners, type Permitted, type Usage, usageElsewhere, usageHere } from "../access/index.ts"
-import { HttpError } from "../errors/index.ts"
+import type { Clock } from "@troupe/otp"
+import type { Server } from "@troupe/server"
+import { HttpError } from "@troupe/server/HttpError"
+import { responseOf, socketBytes, streamOf } from "@troupe/server/Node"
+import { begunHeader, type ForwardedBy, type ForwardedRequest, type Forwarder, movedHeader } from "../gateway/index.ts"
+import type { OwnerGrants, Seat } from "../owners/index.ts"
 import { FollowedRequest, isStream, moved } from "./followedRequest.ts"
+import { KeptBody } from "./keptBody.ts"
+import { type PassedOptions, PassedStream } from "./passedStream.ts"
 
-/** The parts of a server that answer a request of an authenticated caller. */
-export interface ClusteredHome {
-  readonly clustered: Clustered
-  /** The name under which the server is mounted. */
-  readonly name: string
-  readonly home: CallHome
-  readonly owners: Owners
-  readonly limits: SharedLimits
-  readonly failed: (error: unknown, request: Request, url: URL) => void
-  /** The response of an error. */
-  readonly refuse: (error: unknown, asked: Asked) => Response
+type Asked = Server.Asked
+type Usage = Server.HomeCall["usage"]
+
+/**
+ * The parts of a node by which its servers answer.
+ *
+ * - `grants`: counts a request of an owner, and a chat, once in the cluster. Without it a server counts alone
+ * - `leaseMs`: for how long the answers of turns go on when the server of a client closes
+ */
+export interface NodeParts {
+  readonly address: string
+  readonly isHome: (id: string) => boolean
+  readonly forwarder: Pick<Forwarder, "forward" | "mount">
+  readonly grants: Pick<OwnerGrants, "admit" | "admitChat"> | undefined
+  readonly leaseMs: number
+  readonly clock: Clock.Clock
 }
 
-/** A request, and its route. */
-export interface Asked {
-  readonly request: Request
-  readonly url: URL
-  readonly route: Route
-  readonly params: Readonly<Record<string, string>>
-}
-
-/** The caller, and its permissions. */
-export interface Caller {
-  readonly owner: string
-  readonly may: Permitted
+/** Makes a server answer its clients and the other nodes. Throws a `ValidationError` for the name of an open server. */
+export const makeNodeServer = (parts: NodeParts, home: Server.ServedHome): Server.NodeServer => {
+  const server = new NodeServer(parts, home)
+  parts.forwarder.mount(home.name, {
+    handle: (request, by) => server.answerForwarded(request, by),
+    isClosed: home.isClosed,
+    close: home.endForwarded
+  })
+  return server
 }
 
 /** FORWARD2 */
@@ -92,29 +77,23 @@ const mostHops = 3
 /** How long an observer's request waits until it is counted, in milliseconds. */
 const patienceMs = 500
 
-export class ClusteredServer {
-  readonly #parts: ClusteredHome
-  readonly #closing = new AbortController()
+class NodeServer implements Server.NodeServer {
+  readonly #parts: NodeParts
+  readonly #home: Server.ServedHome
   /** Aborted when the server closes to its clients. */
   readonly #leaving = new AbortController()
   /** The answers to clients that have an end, and the function that is called when none is left. */
   readonly #answers = new Set<object>()
   #drained: (() => void) | undefined
   #draining: Promise<void> | undefined
-  readonly #ends = new Set<() => Promise<unknown>>()
-  readonly #streams: OpenStreams
-  readonly #forwarded: CallHome
 
-  constructor(parts: ClusteredHome) {
-    const { home } = parts
+  constructor(parts: NodeParts, home: Server.ServedHome) {
     this.#parts = parts
-    this.#streams = new OpenStreams(home.troupe.system.clock, nodeBeatMs)
-    this.#forwarded = { ...home, streams: this.#streams, closing: this.#closing.signal, ends: this.#ends }
+    this.#home = home
   }
 
   /** Answers a request of a client of this node. */
-  async answer(asked: Asked, caller: Caller): Promise<Response> {
-    const { home } = this.#parts
+  async answer(asked: Asked, caller: Server.Caller): Promise<Response> {
     const answer = {}
     let admitted: Seat | undefined
     const end = (): void => {
@@ -125,7 +104,7 @@ export class ClusteredServer {
     try {
       admitted = await this.#admitted(asked, caller)
       const streams = admitted?.streams ?? true
-      const response = await this.#run(asked, { ...caller, via: [], streams }, home, { streams, end })
+      const response = await this.#run(asked, { ...caller, via: [], streams }, { streams, end })
       // A stream ends the seat when it is over.
       if (streamOf(response) === undefined) end()
       return response
@@ -135,14 +114,23 @@ export class ClusteredServer {
     }
   }
 
-  /** Answers a request that another node has forwarded (FORWARD2). */
-  async answerForwarded(asked: Asked, by: ForwardedBy): Promise<Response> {
-    return this.#run(asked, by, this.#forwarded)
+  /** Answers a request that another node has forwarded. FORWARD2 */
+  async answerForwarded(request: Request, by: ForwardedBy): Promise<Response> {
+    this.#checkHome(by)
+    let asked: Asked | undefined
+    try {
+      asked = this.#home.find(request)
+      return await this.#run(asked, by)
+    } catch (error) {
+      // The sender finds the next home, so this is no answer for the client.
+      if (error instanceof HttpError && error.code === "misdirected") throw error
+      return this.#home.refuse(error, request, asked?.route)
+    }
   }
 
   /** Throws an `HttpError` (421) when this node is not the home or the node of a forwarded request. */
-  checkHome({ via, node }: ForwardedBy): void {
-    const { address, isHome } = this.#parts.clustered
+  #checkHome({ via, node }: ForwardedBy): void {
+    const { address, isHome } = this.#parts
     const id = via.at(-1)
     if (node === undefined ? id === undefined || isHome(id) : node === address) return
     throw misdirected()
@@ -154,13 +142,12 @@ export class ClusteredServer {
   }
 
   async #drain(): Promise<void> {
-    const { clustered, home } = this.#parts
+    const { clock, leaseMs } = this.#parts
     this.#leaving.abort()
-    home.streams.close("endless")
+    this.#home.endEndless()
     if (this.#answers.size === 0) return
-    const { clock } = home.troupe.system
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, clustered.leaseMs)
+      const timer = clock.setTimeout(resolve, leaseMs)
       this.#drained = () => {
         clock.clearTimeout(timer)
         resolve()
@@ -168,20 +155,12 @@ export class ClusteredServer {
     })
   }
 
-  /** Ends the streams and runs of forwarded requests. */
-  async close(): Promise<void> {
-    this.#closing.abort()
-    const ending = Array.from(this.#ends, (end) => end())
-    this.#streams.close()
-    await Promise.allSettled(ending)
-  }
-
   /** Counts a request. FORWARD6 */
-  async #admitted({ route }: Asked, { owner, may }: Caller): Promise<Seat | undefined> {
-    const { clustered, limits, home } = this.#parts
-    const admitting = clustered.admit?.(owner, limits, home.closing)
+  async #admitted({ route }: Asked, { owner, may }: Server.Caller): Promise<Seat | undefined> {
+    const { grants, clock } = this.#parts
+    const { limits, closing } = this.#home
+    const admitting = grants?.admit(owner, limits, closing)
     if (admitting === undefined || route.observes !== true || !may.observe) return admitting
-    const { clock } = home.troupe.system
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
     const timer = clock.setTimeout(() => {
       resolve(undefined)
@@ -198,40 +177,33 @@ export class ClusteredServer {
     }
   }
 
-  async #run(asked: Asked, by: ForwardedBy, home: CallHome, seat?: Seat): Promise<Response> {
-    const { request, url, route, params } = asked
-    const { clustered, owners, limits, failed, name } = this.#parts
+  async #run(asked: Asked, by: ForwardedBy, seat?: Seat): Promise<Response> {
+    const { request, url, route } = asked
+    const home = this.#home
+    const { forwarder, grants } = this.#parts
+    const { limits } = home
     const { owner, via, streams } = by
-    const kept = new KeptBody(request.body, Math.max(home.limits.bodyBytes, home.limits.historyBytes))
-    const { admit, admitChat, isHome } = clustered
+    const kept = new KeptBody(request.body, Math.max(limits.bodyBytes, limits.historyBytes))
     const splice = seat === undefined ? undefined : route.follows?.(request)
     const closing = route.isEndless === true ? this.#leaving.signal : home.closing
     let isHere = true
-    const usage =
-      admit === undefined || admitChat === undefined
-        ? usageHere(owners, owner)
-        : usageElsewhere(owners, owner, {
-            streams,
-            // The stream of another node, or one that is followed, ends the seat itself.
-            closed: () => {
-              if (isHere) seat?.end()
-            },
-            chat: (id) => admitChat(owner, id, limits)
-          })
-    const { handled, settle, isWaiting, begun, opened } = makeCall(
-      { ...home, isHome, isEndless: route.isEndless },
-      request,
-      url,
-      params,
-      { ...by, kept, follows: splice !== undefined || by.follows === true },
-      usage,
-      (error) => failed(error, request, url)
+    const { handled, settle, isWaiting, begun, opened, usage } = home.begin(
+      asked,
+      { ...by, kept, follows: splice !== undefined || by.follows === true, isForwarded: seat === undefined },
+      grants && {
+        streams,
+        // The stream of another node, or one that is followed, ends the seat itself.
+        closed: () => {
+          if (isHere) seat?.end()
+        },
+        chat: (id) => grants.admitChat(owner, id, limits)
+      }
     )
     const follow = (to: Pick<ForwardedBy, "via" | "node">, body: ForwardedRequest["body"]): FollowedRequest =>
-      new FollowedRequest(clustered, splice, {
+      new FollowedRequest(forwarder, splice, {
         ...by,
         ...to,
-        server: name,
+        server: home.name,
         method: request.method,
         url: url.href,
         headers: forwardedHeaders(request.headers),
@@ -247,16 +219,19 @@ export class ClusteredServer {
     }
     try {
       const answer = await handled(route)
-      if (seat === undefined || !isStream(answer)) return answer
+      if (seat === undefined) return by.follows === true && isStream(answer) ? withName(answer, begun()) : answer
+      if (!isStream(answer)) return answer
       const chat = opened()
       if (splice === undefined || chat === undefined) return route.isEndless === true ? answer : passed(answer)
       return passed(follow({ via: [chat] }, await kept.all()).streamed(answer, request.signal, true))
     } catch (cause) {
-      const isPassed = cause instanceof Elsewhere || cause instanceof AtNode
-      const error = isPassed && (kept.isForgotten || via.length >= mostHops) ? moved(cause) : cause
-      if (seat === undefined && by.follows === true && isMoved(error)) return this.#refused(error, asked, begun())
-      const chat = splice === undefined || closing.aborted ? undefined : opened()
-      const to = nextOf(error, by, chat)
+      const place = home.elsewhere(cause)
+      const isStuck = place !== undefined && (kept.isForgotten || via.length >= mostHops)
+      const error = isStuck ? moved(cause) : cause
+      const isMoved = home.isMoved(error)
+      if (seat === undefined && by.follows === true && isMoved) return this.#refused(error, asked, begun())
+      const chat = splice === undefined || closing.aborted || !isMoved ? undefined : opened()
+      const to = nextOf(isStuck ? undefined : place, by, chat)
       if (to === undefined) throw error
       isHere = false
       const turn = follow(to, await kept.all())
@@ -272,26 +247,31 @@ export class ClusteredServer {
   }
 
   /** A refusal after which the first node sends the request again. FORWARD8, FORWARD9 */
-  #refused(error: unknown, asked: Asked, begun: string | undefined): Response {
-    const response = this.#parts.refuse(error, asked)
+  #refused(error: unknown, { request, route }: Asked, begun: string | undefined): Response {
+    const response = this.#home.refuse(error, request, route)
     response.headers.set(movedHeader, "1")
-    if (begun !== undefined) response.headers.set(begunHeader, encodeURIComponent(begun))
-    return response
+    return withName(response, begun)
   }
+}
+
+/** The answer with the name of the turn that its request has begun, for the node that follows the turn. FORWARD9 */
+const withName = (response: Response, begun: string | undefined): Response => {
+  if (begun !== undefined) response.headers.set(begunHeader, encodeURIComponent(begun))
+  return response
 }
 
 /** Where a request is to be sent; `chat` is the one that it has opened here, if it may be sent again. Throws FORWARD2. */
 const nextOf = (
-  error: unknown,
+  place: ReturnType<Server.ServedHome["elsewhere"]>,
   { via }: ForwardedBy,
   chat: string | undefined
 ): Pick<ForwardedBy, "via" | "node"> | undefined => {
-  if (error instanceof AtNode) return { via, node: error.address }
-  if (error instanceof Elsewhere) {
-    if (error.id === via.at(-1)) throw misdirected()
-    return { via: [...via, error.id] }
+  if (place?.node !== undefined) return { via, node: place.node }
+  if (place?.id !== undefined) {
+    if (place.id === via.at(-1)) throw misdirected()
+    return { via: [...via, place.id] }
   }
-  return chat !== undefined && isMoved(error) ? { via: [chat] } : undefined
+  return chat === undefined ? undefined : { via: [chat] }
 }
 
 /** The headers that belong to one connection, or are for the first node only. */
@@ -345,7 +325,7 @@ const wholeOf = (response: Response, usage: Usage, { method, signal }: Request):
   const stream = streamOf(response)
   if (stream === undefined) return response
   const bytes = Number(headers.get("content-length") ?? 0)
-  if (bytes <= pieceBytes) return new Response(body, { status, headers })
+  if (bytes <= socketBytes) return new Response(body, { status, headers })
   try {
     if (method === "GET") usage.hold(bytes)
     else usage.add(bytes)

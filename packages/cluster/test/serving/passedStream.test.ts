@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Question } from "../../src/http/frameStream.ts"
-import { nextOf } from "../../src/http/frameStream.ts"
-import { PassedStream } from "../../src/http/passedStream.ts"
+import type { Pieces, Question } from "@troupe/server/Node"
+import { PassedStream } from "../../src/serving/passedStream.ts"
+
+const nextOf = (pieces: Pieces): Promise<string | Uint8Array | undefined> =>
+  new Promise((resolve, reject) => pieces.ask({ resolve, reject }))
 
 /** The stream of another node, and what was done to it. */
 const passed = () => {

@@ -8,9 +8,8 @@
  *          node's stream is then read no more.
  * PASSED2. When the server closes, the client's stream fails. The other node's stream is not ended as for a client that has left.
  */
-import { HttpError } from "../errors/index.ts"
-import type { Pieces, Question } from "./frameStream.ts"
-import { clientHasLeft } from "./turnReaders.ts"
+import { HttpError } from "@troupe/server/HttpError"
+import type { Pieces, Question } from "@troupe/server/Node"
 
 /** What ends a stream that is passed on. */
 export interface PassedOptions {
@@ -59,7 +58,8 @@ export class PassedStream implements Pieces {
     this.#finish()
   }
 
-  readonly #leave = (): void => this.cancel(!clientHasLeft(this.#options.left))
+  /** A signal that is aborted with an `HttpError` is that of a node that passes the answer on and closes. */
+  readonly #leave = (): void => this.cancel(this.#options.left.reason instanceof HttpError)
 
   readonly #close = (): void => {
     if (!this.#isOver) this.#stream.cancel(true)

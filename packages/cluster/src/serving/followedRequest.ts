@@ -4,17 +4,9 @@
  * Owns: how often the conversation has moved, and the name of the turn that the request has begun. Does not own the streams, nor the
  * search for a home.
  */
-import {
-  begunHeader,
-  type Clustered,
-  type ForwardedRequest,
-  movedHeader,
-  type Pieces,
-  responseOf,
-  type Splice,
-  streamOf
-} from "../http/index.ts"
-import { HttpError } from "../errors/index.ts"
+import { HttpError } from "@troupe/server/HttpError"
+import { type Pieces, responseOf, streamOf } from "@troupe/server/Node"
+import { begunHeader, type ForwardedRequest, type Forwarder, movedHeader, type Splice } from "../gateway/index.ts"
 import { FollowedStream } from "./followedStream.ts"
 
 /** How often one request is sent to a next home. */
@@ -29,18 +21,18 @@ export const isStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true
 
 export class FollowedRequest {
-  readonly #clustered: Pick<Clustered, "forward">
+  readonly #forwarder: Pick<Forwarder, "forward">
   readonly #splice: Splice | undefined
   #sent: Omit<ForwardedRequest, "signal">
   #count = 0
 
   /** Without a `splice` the request is sent once. */
   constructor(
-    clustered: Pick<Clustered, "forward">,
+    forwarder: Pick<Forwarder, "forward">,
     splice: Splice | undefined,
     sent: Omit<ForwardedRequest, "signal">
   ) {
-    this.#clustered = clustered
+    this.#forwarder = forwarder
     this.#splice = splice
     this.#sent = sent
   }
@@ -48,7 +40,7 @@ export class FollowedRequest {
   /** The answer of the home, or of the next one when the conversation moves (FORWARD8). */
   async answer(signal: AbortSignal, headers = this.#sent.headers): Promise<Response> {
     for (;;) {
-      const response = await this.#clustered.forward({ ...this.#sent, headers, signal })
+      const response = await this.#forwarder.forward({ ...this.#sent, headers, signal })
       const begun = response.headers.get(begunHeader)
       if (begun !== null) this.#sent = { ...this.#sent, begun: decodeURIComponent(begun) }
       response.headers.delete(begunHeader)
