@@ -121,6 +121,7 @@ export const conversationSchema = z
  * ```
  */
 export interface Conversation extends z.infer<typeof conversationSchema> {}
+/** @alias */
 export const Conversation: z.ZodType<Conversation> = conversationSchema
 
 /** The parts of a conversation that its status follows from. */
