@@ -114,7 +114,7 @@ describe("a failure is reported in the line", () => {
       "a line that is not JSON",
       "openai--a.txt",
       [chunk({ content: "a" }), "{oops", chunk({ content: "b" }, "stop")],
-      "ab"
+      "a"
     ],
     ["a reply that was cut off", "anthropic--a.txt", [start, isOpen, sayA], "a"],
     ["a file of something else", "notes.txt", ["nothing", "of the kind"], ""]

@@ -9,7 +9,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { existsSync, rmSync, writeFileSync } from "node:fs"
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Finding, ValidationError } from "@troupe/chat/errors"
 
@@ -152,9 +152,8 @@ const blobIn = (name: string): string | undefined => {
 const written = async (file: string, bytes: Uint8Array): Promise<void> => {
   const part = `${file}.${randomUUID()}.part`
   try {
-    await using handle = await open(part, "wx")
-    await handle.writeFile(bytes)
-    await handle.sync()
+    // `flush` forces the bytes to disk before the file has its name.
+    await writeFile(part, bytes, { flag: "wx", flush: true })
   } catch (error) {
     await rm(part, { force: true })
     throw error
