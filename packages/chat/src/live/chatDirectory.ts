@@ -158,7 +158,7 @@ export class ChatDirectory {
   #made(id: string, fence: Fence | undefined): Living {
     const { system, agents } = this.#parts
     const drafting = fence === undefined ? this.#drafting : draftingUnder(this.#drafting, fence)
-    const state = new LiveState(system, drafting)
+    const state = new LiveState(drafting)
     const view = new LiveView(system, state, agents.none.chatOptions.permissions?.mode)
     const chat = new LiveChat(id, this.home, { state, view }, fence)
     const living = { chat, ref: new LocalChatRef(chat, this.tasks), blobs: blobsIn(this.#parts, id, fence) }

@@ -5,9 +5,8 @@
  *
  * VIEW5. Those who wait are called at once for each transition of the machine and each change of the calls, but not for text.
  */
-import type { Pid, StateMachine, System } from "@troupe/otp"
+import type { Pid, StateMachine } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
-import { callUnawaited } from "../async/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import type { StreamCollector } from "../events/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
@@ -21,8 +20,12 @@ export type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 /** The state of the chat's machine. */
 export type ChatState = StateMachine.WatchedState<typeof chatMachine>
 
-/** Called when the state has changed; `isPassing` is whether another state follows in the same turn of the process. */
+/**
+ * Called when the state has changed; `isPassing` is whether another state follows in the same turn of the process. `call` calls those who
+ * wait, and reports their exceptions.
+ */
 interface StateFollower {
+  readonly call: (waiting: () => void) => void
   readonly stepStarted: () => void
   readonly callsChanged: () => void
   readonly transitioned: (isPassing: boolean, isBetweenTurns: boolean) => void
@@ -46,24 +49,27 @@ const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value ==
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
 
+/** The step that runs. */
+interface RunningStep {
+  readonly collector: StreamCollector
+  /** The drafts of its reply. */
+  drafts: Drafts | undefined
+  /** How many steps of the turn were over when it began; their text and usage are in the context. */
+  readonly before: number
+}
+
 export class LiveState implements StepWatcher {
-  readonly #system: System.System
   readonly #drafting: DraftKeeping | undefined
   /** The view of this state. */
   follower: StateFollower | undefined
-  /** The drafts of the reply that streams. */
-  #drafts: Drafts | undefined
   #machine: ChatState | undefined
   #changes = 0
-  #collector: StreamCollector | undefined
+  #step: RunningStep | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
   #batch: Pid<CallCommand> | undefined
-  /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
-  #stepsBefore = 0
   #waiting: Set<() => void> | undefined
 
-  constructor(system: System.System, drafting?: DraftKeeping) {
-    this.#system = system
+  constructor(drafting?: DraftKeeping) {
     this.#drafting = drafting
   }
 
@@ -84,18 +90,19 @@ export class LiveState implements StepWatcher {
 
   /** The reply of the running step, until its step is in the context. */
   get collector(): StreamCollector | undefined {
-    return this.#collector
+    return this.#step?.collector
   }
 
   /** The text of the running step's reply so far. */
   get text(): string {
-    return this.#collector?.text ?? ""
+    return this.#step?.collector.text ?? ""
   }
 
   /** The usage of the request of the running step, until the context has the step. */
   get stepUsage(): Usage.Usage {
-    const isOver = (this.context?.steps.length ?? 0) > this.#stepsBefore
-    return isOver ? Usage.empty : (this.#collector?.usage ?? Usage.empty)
+    const step = this.#step
+    const isOver = step === undefined || (this.context?.steps.length ?? 0) > step.before
+    return isOver ? Usage.empty : (step.collector.usage ?? Usage.empty)
   }
 
   /** The calls of the running step. */
@@ -119,11 +126,10 @@ export class LiveState implements StepWatcher {
   }
 
   stepStarted(collector: StreamCollector): void {
-    this.#collector = collector
-    this.#drafts?.end()
-    const id = this.context?.id
-    this.#drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
-    this.#stepsBefore = this.context?.steps.length ?? 0
+    this.#endReply()
+    const { id, steps } = this.context ?? { steps: [] }
+    const drafts = this.#drafting && id !== undefined ? new Drafts(id, this.#drafting, collector) : undefined
+    this.#step = { collector, drafts, before: steps.length }
     this.#forgetCalls()
     this.follower?.stepStarted()
   }
@@ -141,7 +147,7 @@ export class LiveState implements StepWatcher {
     this.#changes++
     if (isPassing(machine)) return this.follower?.transitioned(true, false)
     const { turn, steps } = machine.current
-    if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
+    if (turn === undefined || (this.#step !== undefined && steps.length > this.#step.before)) this.#endReply()
     if (turn === undefined) this.#forgetCalls()
     this.follower?.transitioned(false, turn === undefined)
     this.changed()
@@ -160,23 +166,20 @@ export class LiveState implements StepWatcher {
   /** Calls those who wait for a change. */
   changed(): void {
     if (this.#waiting === undefined) return
-    for (const waiting of this.#waiting) callUnawaited(this.#system, "An observer of a chat failed", waiting)
+    for (const waiting of this.#waiting) this.follower?.call(waiting)
   }
 
   /** Stores the draft, because the chat's process is gone or about to end. */
   cutShort(): void {
-    this.#drafts?.flush()
-    this.#endDrafts()
+    const step = this.#step
+    step?.drafts?.flush()
+    step?.drafts?.end()
+    if (step !== undefined) step.drafts = undefined
   }
 
   #endReply(): void {
-    this.#collector = undefined
-    this.#endDrafts()
-  }
-
-  #endDrafts(): void {
-    this.#drafts?.end()
-    this.#drafts = undefined
+    this.#step?.drafts?.end()
+    this.#step = undefined
   }
 
   #forgetCalls(): void {

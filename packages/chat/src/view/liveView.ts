@@ -1,8 +1,8 @@
 /**
  * The snapshots of a chat: its live state, with the text so far and the states of its tool calls.
  *
- * Owns: the observers, and the timer that notifies them. Does not own the state, which it only reads. Text passes through no chart: it is read from the collector on
- * demand, and observers are notified at most once per interval.
+ * Owns: the observers, and the timer that notifies them. Does not own the state, which it only reads. Text passes through no chart: it
+ * is read from the collector on demand, and observers are notified at most once per interval.
  *
  * VIEW1. A snapshot is the same object until the state changes.
  * VIEW2. Without observers there is no timer.
@@ -30,7 +30,7 @@ import type { Turn } from "../inbox/index.ts"
 import type { Engine } from "../tool/index.ts"
 import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
 import type { Event, RequestDelayed } from "../events/index.ts"
-import { callUnawaited, SparseMap } from "../async/index.ts"
+import { callUnawaited } from "../async/index.ts"
 import * as Usage from "../model/Usage.ts"
 import { type Inspect, inspected, type PartialReply, printed, withObject } from "../json/index.ts"
 import { askedFormat, isJson } from "../options/index.ts"
@@ -150,19 +150,25 @@ export interface ShownTask extends Pick<BackgroundTask, "id" | "toolCallId" | "t
 
 const noTasks: ReadonlyArray<never> = []
 
+/** The lengths of the reply's texts, how often it was rewritten, and the phase. */
+interface Seen {
+  readonly text: number
+  readonly reasoning: number
+  readonly rewritten: number
+  readonly phase: ChatPhase
+}
+
 export class LiveView {
   readonly #system: System.System
   readonly #mode: Mode
   readonly #state: LiveState
-  readonly #observers = new SparseMap<SnapshotObserver, true>()
+  #observers: Set<SnapshotObserver> | undefined
   #env: ChatEnv | undefined
   /** The background tasks of the chat; `callsChanged` follows each change. */
   tasks: ReadonlyArray<ShownTask> | undefined
   #snapshot: ChatSnapshot | undefined
-  #seenLength = -1
-  #seenReasoning = 0
-  #seenRewritten = 0
-  #seenPhase: ChatPhase | undefined
+  /** What the snapshot has. */
+  #seen: Seen | undefined
   #partial: PartialReply | undefined
   #timer: unknown
   /** The children of the running calls, if they are shown. */
@@ -224,7 +230,7 @@ export class LiveView {
 
   /** Schedules a notification of the observers. */
   changed(): void {
-    if (this.#observers.size === 0 || this.#timer !== undefined) return
+    if (this.#observers === undefined || this.#timer !== undefined) return
     this.#timer = this.#system.clock.setTimeout(() => {
       this.#timer = undefined
       this.#notify()
@@ -232,7 +238,7 @@ export class LiveView {
   }
 
   get isObserved(): boolean {
-    return this.#observers.size > 0
+    return this.#observers !== undefined
   }
 
   /** The present snapshot (VIEW1). */
@@ -246,17 +252,15 @@ export class LiveView {
     const { context } = machine
     const turn = env.find(context.turn?.id)
     const phase = this.#isMoved ? "moved" : phaseOf(machine, turn, batch === undefined)
+    const seen = this.#seen
     if (
       this.#snapshot === undefined ||
-      text.length !== this.#seenLength ||
-      reasoning.length !== this.#seenReasoning ||
-      rewritten !== this.#seenRewritten ||
-      phase !== this.#seenPhase
+      text.length !== seen?.text ||
+      reasoning.length !== seen.reasoning ||
+      rewritten !== seen.rewritten ||
+      phase !== seen.phase
     ) {
-      this.#seenLength = text.length
-      this.#seenReasoning = reasoning.length
-      this.#seenRewritten = rewritten
-      this.#seenPhase = phase
+      this.#seen = { text: text.length, reasoning: reasoning.length, rewritten, phase }
       const live: ChatSnapshot & { readonly __proto__: object } = {
         __proto__: printable,
         ...chatMachine.resolveState(machine),
@@ -315,7 +319,8 @@ export class LiveView {
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {
-    this.#observers.set(observer, true)
+    this.#observers ??= new Set()
+    this.#observers.add(observer)
     return { unsubscribe: () => this.#forget(observer) }
   }
 
@@ -333,28 +338,29 @@ export class LiveView {
 
   /** Completes all observers: no more snapshots follow. */
   complete(): void {
-    for (const observer of Array.from(this.#observers.all.keys())) {
+    for (const observer of Array.from(this.#observers ?? [])) {
       this.#forget(observer)
-      this.#call(() => observer.complete?.())
+      this.call(() => observer.complete?.())
     }
   }
 
   #forget(observer: SnapshotObserver): void {
-    this.#observers.delete(observer)
-    if (this.#observers.size > 0 || this.#timer === undefined) return
+    this.#observers?.delete(observer)
+    if (this.#observers?.size === 0) this.#observers = undefined
+    if (this.#observers !== undefined || this.#timer === undefined) return
     this.#system.clock.clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
   #notify(): void {
-    if (this.#observers.size === 0) return
+    if (this.#observers === undefined) return
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
-    for (const observer of Array.from(this.#observers.all.keys())) this.#call(() => observer.next?.(snapshot))
+    for (const observer of Array.from(this.#observers ?? [])) this.call(() => observer.next?.(snapshot))
   }
 
   /** VIEW3 */
-  #call(observer: () => unknown): void {
+  call(observer: () => unknown): void {
     callUnawaited(this.#system, "An observer of a chat failed", observer)
   }
 }

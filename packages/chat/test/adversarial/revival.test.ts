@@ -34,7 +34,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     newId: () => "id",
     kept: () => Promise.resolve(undefined)
   }
-  const state = new LiveState(system)
+  const state = new LiveState()
   const chat = new LiveChat("a", home, { state, view: new LiveView(system, state) })
   const turn = chat.start([user("go")])
   await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })

@@ -103,7 +103,7 @@ test("an observer gets streamed text gathered: a snapshot for all that came sinc
 test("what is kept for readers that never read does not grow with their number, nor with what is said", () => {
   const { system } = check.system()
   let ids = 0
-  const feed = new LiveFeed(new LiveView(system, new LiveState(system)), () => `${crypto.randomUUID()}-${ids++}`)
+  const feed = new LiveFeed(new LiveView(system, new LiveState()), () => `${crypto.randomUUID()}-${ids++}`)
   for (let reader = 0; reader < 100; reader++) feed.attach("c", { cursor: "turn" })
   for (const event of speaking(2 * many)) feed.published(event)
   expect(feed.log.held.items).toBeLessThan((2 * many * "word ".length) / maxRun + 5)
@@ -115,7 +115,7 @@ test("what is kept for readers that never read does not grow with their number, 
 
 test("a chat that nobody ever attached to keeps nothing between its turns", async () => {
   const { system } = check.system()
-  const feed = new LiveFeed(new LiveView(system, new LiveState(system)), () => `${crypto.randomUUID()}-0`)
+  const feed = new LiveFeed(new LiveView(system, new LiveState()), () => `${crypto.randomUUID()}-0`)
   const turn = (): void => {
     for (const event of speaking(10)) feed.published(event)
     expect(feed.log.held.items).toBeGreaterThan(0)

@@ -79,7 +79,7 @@ test("VIEW1 streamed text is notified at most once in an interval", async () => 
 
 test("VIEW2 without observers there is no timer", async () => {
   const { system, clock } = check.system()
-  const view = new LiveView(system, new LiveState(system))
+  const view = new LiveView(system, new LiveState())
   view.changed()
   expect(clock.pending).toBe(0)
   const first = view.subscribe({})
@@ -96,7 +96,7 @@ test("VIEW2 without observers there is no timer", async () => {
 
 test("VIEW2 completing leaves no timer, and notifies each observer once", () => {
   const { system, clock } = check.system()
-  const view = new LiveView(system, new LiveState(system))
+  const view = new LiveView(system, new LiveState())
   let completed = 0
   view.subscribe({ complete: () => completed++ })
   view.subscribe({
