@@ -22,9 +22,9 @@ export const optionsOf = <Options extends Readonly<Record<string, unknown>>>(
   return { ...defaults, ...(Object.fromEntries(given) as Partial<Options>), names }
 }
 
-/** Prints the faults, and sets the exit code to 1; without a fault prints what holds. */
+/** Prints the faults as `.ci/run` collects them, and sets the exit code to 1; without a fault prints what holds. */
 export const conclude = (wrong: ReadonlyArray<string>, holds?: string): void => {
-  for (const what of wrong.slice(0, 50)) console.log(`✗ ${what}`)
+  for (const what of wrong.slice(0, 50)) console.log(`failed: ${what}`)
   if (wrong.length > 0) process.exitCode = 1
   else if (holds !== undefined) console.log(`✓ ${holds}`)
 }

@@ -39,7 +39,8 @@ for (const lanes of phases) results.push(...(await runLanes(lanes, report)))
 
 print("\nwhat each check took:")
 for (const result of results) print(`${result.ok ? "ok    " : "FAILED"} ${result.name}: ${timesOf(result)}`)
-for (const { output } of results) for (const line of output.match(/^failed: .*$/gm) ?? []) print(line)
+for (const { name, ok, output } of results)
+  for (const line of output.match(/^failed: .*$/gm) ?? (ok ? [] : [`failed: ${name}`])) print(line)
 const seconds = (performance.now() - startedAt) / 1000
 const processorSeconds = results.reduce((sum, one) => sum + (one.processorSeconds ?? 0), 0)
 print(`all: ${timesOf({ seconds, processorSeconds })}`)

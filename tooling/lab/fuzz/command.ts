@@ -11,7 +11,7 @@ const { requests, seed } = optionsOf({ requests: 10_000, seed: anySeed() })
 
 console.log(`${requests} requests, seed ${seed}`)
 setTimeout(() => {
-  console.log("✗ The server, or a conversation, did not end within ten minutes\n0 passed, 1 failed")
+  console.log("failed: The server, or a conversation, did not end within ten minutes\n0 passed, 1 failed")
   process.exit(1)
 }, 600_000).unref()
 const { seen, wrong } = await fuzz(requests, seed)

@@ -36,7 +36,7 @@ const probe = async (framework: Framework): Promise<void> => {
     const { mark, seen, faults } = await rowOf(accident, framework)
     failed += Number(faults.length > 0)
     console.log([`${mark} ${accident.title}`, `must: ${accident.must}`, `seen: ${seen}`].join("\n    "))
-    for (const fault of faults) console.log(`    ✗ ${fault}`)
+    for (const fault of faults) console.log(`failed: ${accident.id}: ${fault}`)
   }
   conclude(unhandled.length > 0 ? [`${unhandled.length} unhandled rejections`] : [])
   console.log(`\n${chosen.length - failed} of ${chosen.length} as they must be`)
