@@ -4,8 +4,8 @@
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { createServer } from "node:net"
 import { join } from "node:path"
+import { freePort } from "../../packages/store/test/double/freePort.ts"
 import { answers, streams, survivesDisconnects } from "../test/double/visits.ts"
 
 const folder = import.meta.dirname
@@ -14,15 +14,6 @@ const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" }
 
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => void child.once("close", (code) => resolve(code)))
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { readonly port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 const isUp = async (url: string): Promise<boolean> => {
   try {

