@@ -228,6 +228,17 @@ export class RunningTroupe {
     return this.#conversations.blob(id, blob)
   }
 
+  /**
+   * How many bytes the stored images and files of all conversations have together whose ids begin with a prefix, sub-agents included.
+   * `undefined` if the store keeps no blobs.
+   *
+   * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`); with a `ValidationError` (`invalid_options`) for a
+   * `prefix` that is no text.
+   */
+  fileBytes(prefix: string): Promise<number | undefined> {
+    return this.#conversations.fileBytes(prefix)
+  }
+
   /** A page of the stored conversations, the last written first. **Errors**: as for {@link history}. */
   list(options?: ListOptions): Promise<ChatList> {
     return this.#conversations.list(options)

@@ -180,6 +180,12 @@ export class Conversations {
     return living?.hasUnstored === true ? living.read(blob) : this.#asked({ type: "readBlob", id, blob })
   }
 
+  /** The bytes of the blobs of the conversations whose ids begin with a prefix; `undefined` if the store keeps no blobs. */
+  async fileBytes(prefix: string): Promise<number | undefined> {
+    if (typeof prefix !== "string") throw invalid("prefix", "must_be_a_text, with which the ids begin")
+    return this.#asked({ type: "sizeOfBlobs", prefix })
+  }
+
   async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {
     checkOwnId(id)
     checkNames(options, ["cancel"])

@@ -232,7 +232,10 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
         blobs.put(blob, bytes, now)
       },
       get: (id, blob) => find(id)?.blobs.get(blob),
-      size: (id) => find(id)?.blobs.size ?? 0
+      size: (prefix) => {
+        find(prefix)
+        return Array.from(logs.of(prefix)).reduce((sum, [, { blobs }]) => sum + blobs.size, 0)
+      }
     },
     keepDraft: (id, text, after, fence) => {
       const log = find(id)

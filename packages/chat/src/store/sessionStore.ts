@@ -105,8 +105,8 @@ export interface Accepted {
  * - `put` has stored a copy of the bytes under an id of a conversation when it returns, or when its promise resolves. The id is a
  *   digest of the bytes, so that a second `put` of the id keeps the first bytes. A message names the blob by its id.
  * - `get` returns the bytes, which the caller does not change; `undefined` for an unknown id.
- * - `size` returns how many bytes the blobs of a conversation have together; 0 for an unknown conversation. Its cost grows
- *   with their number, not with their bytes.
+ * - `size` returns how many bytes the blobs of all conversations have together whose ids begin with a prefix; 0 if there are none. It
+ *   reads only these conversations. Its cost grows with the number of their blobs, not with their bytes.
  *
  * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`, and a `ValidationError` (`invalid_options`) for an id that is
  * no text or is empty, or for bytes that are no `Uint8Array`.
@@ -114,7 +114,7 @@ export interface Accepted {
 interface Blobs {
   readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
   readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
-  readonly size: (chat: string) => Answer<number>
+  readonly size: (prefix: string) => Answer<number>
 }
 
 /**

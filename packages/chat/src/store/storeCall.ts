@@ -23,6 +23,7 @@ export type StoreCall =
   | { readonly type: "delete"; readonly id: string; readonly fence?: Fence | undefined }
   | PutBlobCall
   | { readonly type: "readBlob"; readonly id: string; readonly blob: string }
+  | { readonly type: "sizeOfBlobs"; readonly prefix: string }
   | DraftedCall
   | UnderWayCall
   | LogCall
@@ -104,6 +105,7 @@ export interface StoreValues {
   readonly delete: undefined
   readonly putBlob: undefined
   readonly readBlob: Uint8Array | undefined
+  readonly sizeOfBlobs: number | undefined
   readonly drafted: undefined
   readonly underWay: ReadonlyArray<string>
   readonly history: ReadonlyArray<Commit>
@@ -136,6 +138,7 @@ export const idOf = (call: StoreCall): string => {
     case "save":
       return call.record.id
     case "underWay":
+    case "sizeOfBlobs":
     case "list":
     case "waiting":
     case "escalate":
@@ -175,6 +178,8 @@ export const perform = (
       return log?.blobs?.put(call.id, call.blob, call.bytes, call.fence)
     case "readBlob":
       return log?.blobs?.get(call.id, call.blob)
+    case "sizeOfBlobs":
+      return log?.blobs?.size(call.prefix)
     default:
       if (log === undefined) throw refused("store_without_log", idOf(call))
       return performLog(log, call)

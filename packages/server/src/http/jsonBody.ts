@@ -13,6 +13,8 @@ export interface BodyLimits {
   readonly history?: string | undefined
   /** Called when so many characters more of the body are kept, or with a negative number, less. May throw. */
   readonly keeps: (more: number) => void
+  /** Called with the body before its form is checked. May reject. */
+  readonly admits: (body: unknown) => Promise<void>
 }
 
 /** The parts of a request that its body is read from. */
@@ -24,7 +26,9 @@ export const jsonBody = async <A>(request: Sent, schema: z.ZodType<A>, limits: B
   if (!/^application\/json\s*(?:;|$)/iu.test(type)) {
     throw new HttpError("unsupported_media_type", "Send the body as JSON, with content-type: application/json")
   }
-  return checked(schema, parsed(await textOf(request, limits)), "The body")
+  const body = parsed(await textOf(request, limits))
+  await limits.admits(body)
+  return checked(schema, body, "The body")
 }
 
 /** The query parameters. Throws an `HttpError` (422). */

@@ -36,6 +36,8 @@ export interface OwnedChats {
    * exceeded.
    */
   readonly begun: (id: string | undefined, begin: (inner: string) => Promise<LocalChatRef>) => Promise<LocalChatRef>
+  /** A fork of the chat of this id of the Troupe. Throws an `HttpError` as `begun`, and when its images and files have no room. */
+  readonly forked: (from: string, options: NonNullable<Parameters<RunningTroupe["fork"]>[1]>) => Promise<LocalChatRef>
 }
 
 /** The options that a turn has for itself. */

@@ -8,7 +8,16 @@ import { isMoved, refused } from "./failure.ts"
 import { Cut, FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import { type Permitted, type Shown, type Usage, type Wait, withBlobUrls, withOwnChildren } from "../access/index.ts"
+import {
+  checkRoom,
+  fileBytesIn,
+  type Permitted,
+  type Shown,
+  type Usage,
+  type Wait,
+  withBlobUrls,
+  withOwnChildren
+} from "../access/index.ts"
 import { Elsewhere } from "./elsewhere.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, Route, StreamOptions } from "./route.ts"
@@ -19,7 +28,12 @@ export interface CallHome {
   readonly troupe: RunningTroupe
   readonly cluster: Call["cluster"]
   readonly streams: OpenStreams
-  readonly limits: { readonly bodyBytes: number; readonly historyBytes: number; readonly messageCharacters: number }
+  readonly limits: {
+    readonly bodyBytes: number
+    readonly historyBytes: number
+    readonly messageCharacters: number
+    readonly fileBytes: number
+  }
   readonly closing: AbortSignal
   /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
@@ -156,7 +170,8 @@ export const makeCall = (
       return jsonBody({ headers, body: kept === undefined ? request.body : kept.stream }, schema, {
         ...limits,
         history,
-        keeps: (more) => wait?.add(more)
+        keeps: (more) => wait?.add(more),
+        admits: (sent) => checkRoom(troupe, chats.prefix, limits.fileBytes, () => fileBytesIn(sent))
       })
     },
     stream,
@@ -235,7 +250,7 @@ const streamHeaders = {
 } as const
 
 const ownedChats = (
-  { troupe, chatId, checkId = checkedId, isHome = () => true }: CallHome,
+  { troupe, chatId, limits, checkId = checkedId, isHome = () => true }: CallHome,
   usage: Usage,
   name: string,
   via: ReadonlyArray<string>,
@@ -281,6 +296,11 @@ const ownedChats = (
     }
   }
 
+  const begun: OwnedChats["begun"] = async (id, begin) => {
+    const inner = here(id === undefined ? fresh() : named(id))
+    return opened(inner, () => begin(inner))
+  }
+
   return {
     innerId: (id) => {
       const inner = named(id)
@@ -294,9 +314,10 @@ const ownedChats = (
       if (!(await troupe.has(inner))) throw refused("unknown_chat")
       return started(inner)
     },
-    begun: async (id, begin) => {
-      const inner = here(id === undefined ? fresh() : named(id))
-      return opened(inner, () => begin(inner))
+    begun,
+    forked: async (from, { id, ...options }) => {
+      await checkRoom(troupe, prefix, limits.fileBytes, () => troupe.fileBytes(from))
+      return begun(id, (to) => troupe.fork(from, { ...options, id: to }))
     }
   }
 }

@@ -101,7 +101,7 @@ const fork = async (call: Call): Promise<Response> => {
   check(call.may, "rewind")
   const forked = await withAgent(call.may, agent, async () => {
     const from = await known(call)
-    return call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to, agent }))
+    return call.chats.forked(from, { at, id, agent })
   })
   return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
 }

@@ -18,7 +18,8 @@ const defaults: AllLimits = {
   streams: 100,
   answerBytes: 67_108_864,
   waiting: 1_000,
-  waitingBytes: 67_108_864
+  waitingBytes: 67_108_864,
+  fileBytes: 10_737_418_240
 }
 
 /** Limits that are never reached. */
@@ -31,7 +32,8 @@ export const noLimits: AllLimits = {
   streams: Number.MAX_SAFE_INTEGER,
   answerBytes: Number.MAX_SAFE_INTEGER,
   waiting: Number.MAX_SAFE_INTEGER,
-  waitingBytes: Number.MAX_SAFE_INTEGER
+  waitingBytes: Number.MAX_SAFE_INTEGER,
+  fileBytes: Number.MAX_SAFE_INTEGER
 }
 
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
@@ -189,6 +191,11 @@ export interface Limits {
    * refused. Default: 67,108,864.
    */
   readonly waitingBytes?: number | undefined
+  /**
+   * The bytes of the images and files that all conversations of one owner have in the store together. Requests with more are refused
+   * until conversations are deleted; results of tools and replies are stored in any case, and count. Default: 10,737,418,240.
+   */
+  readonly fileBytes?: number | undefined
 }
 
 /** The request of an unexpected error. */

@@ -100,7 +100,7 @@ export const forkedAt = async ({ troupe, chats, may }: Call, id: string, place: 
   const inner = chats.innerId(id)
   const at = entryAt(await entriesOf(troupe, inner), place)
   if (at === undefined) throw noEntry()
-  return chats.begun(undefined, (to) => troupe.fork(inner, { at, id: to }))
+  return chats.forked(inner, { at })
 }
 
 /**

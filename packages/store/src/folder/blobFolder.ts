@@ -115,9 +115,25 @@ class FolderBlobs implements NonNullable<Store.SessionStore["blobs"]> {
     return bytes ?? (await this.#store.blobs?.get(chat, id))
   }
 
-  async size(chat: string): Promise<number> {
-    const size = await this.#tried(chat, () => this.#files.size(chat))
-    return size + ((await this.#store.blobs?.size(chat)) ?? 0)
+  async size(prefix: string): Promise<number> {
+    let size = (await this.#store.blobs?.size(prefix)) ?? 0
+    await this.#tried(prefix, async () => {
+      for (const chat of await this.#withPrefix(prefix)) size += await this.#files.size(chat)
+    })
+    return size
+  }
+
+  /** The conversations with a prefix, also those that have blobs alone, which no list has. */
+  async #withPrefix(prefix: string): Promise<ReadonlySet<string>> {
+    const doubtful = await this.#files.doubtful()
+    const found = new Set(doubtful.map(({ chat }) => chat).filter((chat) => chat.startsWith(prefix)))
+    for (let after: string | undefined, isLast = false; !isLast;) {
+      const { chats, next } = await this.#store.list({ prefix, children: true, limit: listedTogether, after })
+      for (const { id } of chats) found.add(id)
+      after = next
+      isLast = next === undefined
+    }
+    return found
   }
 
   /** BLOB5 */
@@ -238,6 +254,9 @@ class FolderBlobs implements NonNullable<Store.SessionStore["blobs"]> {
 
 /** The number of entries that are read together. */
 const together = 100
+
+/** The number of conversations that are listed together: one that is written meanwhile changes its place, but not within a page. */
+const listedTogether = 100_000
 
 /** The JSON of a record, which may have integers of any size. */
 const textOf = (values: unknown): string =>

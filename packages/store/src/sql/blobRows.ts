@@ -3,14 +3,15 @@
  *
  * Owns: the rows of the table `blobs`. Does not own the conversations, whose deletion deletes their rows.
  *
- * BLOBROW1. The size of a blob is a column before its bytes: a sum of sizes reads no bytes.
+ * BLOBROW1. The size of a blob is a column before its bytes: a sum of sizes reads no bytes, and only rows of its conversations.
  * BLOBROW2. A blob waits in a small table of its own until an entry names it, so that a search for forgotten blobs reads no bytes,
  *           and the entries of each blob once.
  */
 import { type Finding, ValidationError } from "@troupe/chat/errors"
 import type { Addition } from "./migrations.ts"
 import type { Dialect } from "./dialect.ts"
-import { type Asking, checkedId, numberIn, rowsOf, storedKey, textIn } from "./query.ts"
+import { prefixRange } from "./listing.ts"
+import { type Asking, checkedId, isDistinct, numberIn, rowsOf, storedKey, textIn } from "./query.ts"
 
 /** The bytes of a blob that is stored. */
 interface NewBlob {
@@ -50,8 +51,12 @@ export class BlobRows {
     return bytes instanceof Uint8Array ? bytes : undefined
   }
 
-  *size(chat: string): Asking<number> {
-    const [row] = yield* rowsOf(this.#sql.size, checkedId(chat))
+  /** The bytes of all blobs of the conversations with a prefix. */
+  *size(prefix: string): Asking<number> {
+    // No stored id has this prefix.
+    if (!isDistinct(prefix)) return 0
+    const { from, to } = prefixRange(prefix)
+    const [row] = yield* rowsOf(this.#sql.size, from, to)
     return numberIn(row, "size")
   }
 
@@ -122,7 +127,8 @@ const statements = ({ prefix }: Dialect) => {
   return {
     put: `INSERT INTO ${blobs} (chat, id, size, bytes) VALUES (?, ?, ?, ?) ON CONFLICT (chat, id) DO NOTHING`,
     get: `SELECT bytes FROM ${blobs} WHERE chat = (SELECT key FROM ${chats} WHERE id = ?) AND id = ?`,
-    size: `SELECT coalesce(sum(size), 0) AS size FROM ${blobs} WHERE chat = (SELECT key FROM ${chats} WHERE id = ?)`,
+    size: `SELECT coalesce(sum(size), 0) AS size FROM ${blobs}
+      WHERE chat IN (SELECT key FROM ${chats} WHERE id >= ? AND id < ?)`,
     copy: `INSERT INTO ${blobs} (chat, id, size, bytes) SELECT ?, id, size, bytes FROM ${blobs} AS origin WHERE chat = ?
       AND (EXISTS (SELECT 1 FROM ${items} WHERE chat = ? AND ${has("body", "origin.id")})
         OR EXISTS (SELECT 1 FROM ${commits} WHERE chat = ? AND ${has("body", "origin.id")}))

@@ -160,7 +160,7 @@ export class SqlStore implements Store.SessionStore {
       await this.#write(chat, () => this.#log.putBlob(chat, id, bytes, fence))
     },
     get: async (chat, id) => this.#read(chat, () => this.#log.blobs.get(chat, id)),
-    size: async (chat) => this.#read(chat, () => this.#log.blobs.size(chat))
+    size: async (prefix) => this.#read(prefix, () => this.#log.blobs.size(prefix))
   }
 
   async keepDraft(id: string, text: string, after: number, fence?: Store.Fence): Promise<void> {

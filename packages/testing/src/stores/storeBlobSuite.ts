@@ -81,6 +81,30 @@ export const blobLaws = (make: MakeStore): ReadonlyArray<Law> => {
         same("the list", (await listed()).length, 2)
       }
     ),
+    blobLaw(
+      "the size for a prefix is that of all its conversations, sub-agents and blobs alone included, after any change",
+      async (blobs, store) => {
+        const child = "anna/c1/~/call"
+        const put = async (chat: string, ...ids: ReadonlyArray<string>): Promise<void> => {
+          for (const id of ids) await blobs.put(chat, id, new Uint8Array(id.length))
+        }
+        await store.save(said("anna/a", "one", "first"))
+        await put("anna/a", "first", "zz")
+        await store.save(said(child, "one"))
+        await put(child, "zzz")
+        await put("anna/alone", "zzzz")
+        for (const other of ["ann/a", "anna", "anna0", "Anna/a", "annb/a"]) await put(other, "other")
+        same("the size", await blobs.size("anna/"), 5 + 2 + 3 + 4)
+        same("the sizes", [await blobs.size("anna/a"), await blobs.size("anna/x"), await blobs.size("")], [11, 0, 39])
+        same("the size of no id", await blobs.size("anna/\ud800"), 0)
+        await store.fork("anna/a", "anna/fork")
+        same("the size with a fork", await blobs.size("anna/"), 14 + 5)
+        await store.rewind("anna/a", 0)
+        same("the size after a rewind", await blobs.size("anna/"), 19)
+        await store.delete(child)
+        same("the size after a deletion", await blobs.size("anna/"), 16)
+      }
+    ),
     blobLaw("a deletion removes them, and a new conversation of the id has none", async (blobs, store) => {
       await store.save(said("a", "one"))
       await blobs.put("a", "one", bytesOf(1))
