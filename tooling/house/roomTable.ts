@@ -19,9 +19,9 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     time channel machine/chart | core | kernel | process | telemetry | system | machine/host | machine server | supervisor
     | application observe registry task`),
   "packages/chat": floors(`
-    chart errors json | async schema | values | toolResult | model | record blob | events | adapter | tool | gate | options | agents
-    | call stopConditions request | schedule | batch | dispatch lists step | store | inbox | loop
-    | passivation session view | arguments background children | codec live | effect observe`),
+    errors json | async schema | values | model | record blob | events | adapter | tool | gate | options | agents
+    | call stopConditions request | batch | dispatch lists step | store | inbox | loop | session view | children | live
+    | troupe | observe`),
   "packages/testing": floors("law | faults ports replay stores"),
   "packages/providers": floors("aiSdk mcp"),
   "packages/store": floors("options sql | folder postgres sqlite"),

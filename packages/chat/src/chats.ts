@@ -4,7 +4,7 @@
  * @module
  */
 export type { ToolCallView } from "./call/toolCallView.ts"
-export type { ChatTurn } from "./live/ChatRef.ts"
+export type { ChatTurn } from "./troupe/ChatRef.ts"
 export type { LiveTurn } from "./live/liveTurn.ts"
 export type { ChatOptions } from "./options/ChatOptions.ts"
 export { ChatResult, lastText } from "./record/ChatResult.ts"

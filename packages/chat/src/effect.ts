@@ -3,4 +3,4 @@
  *
  * @module
  */
-export * as ChatEffect from "./effect/ChatEffect.ts"
+export * as ChatEffect from "./troupe/ChatEffect.ts"

@@ -6,4 +6,4 @@
 export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./errors/ChatError.ts"
 export type { Finding } from "./errors/ChatError.ts"
 export { findingsFor as optionFindings } from "./errors/optionTypes.ts"
-export { describe } from "./toolResult/errorText.ts"
+export { describe } from "./values/errorText.ts"

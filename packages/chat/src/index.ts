@@ -7,10 +7,10 @@
  *
  * @module
  */
-export type { ChatRef } from "./live/ChatRef.ts"
-export type { LocalChatRef } from "./live/LocalChatRef.ts"
-export { Troupe } from "./live/Troupe.ts"
-export type { RunningTroupe, TroupeOptions } from "./live/Troupe.ts"
+export type { ChatRef } from "./troupe/ChatRef.ts"
+export type { LocalChatRef } from "./troupe/LocalChatRef.ts"
+export { Troupe } from "./troupe/Troupe.ts"
+export type { RunningTroupe, TroupeOptions } from "./troupe/Troupe.ts"
 export * as Chat from "./loop/Chat.ts"
 export { user } from "./model/Message.ts"
 export * as Engine from "./options/Engine.ts"

@@ -3,6 +3,6 @@
  *
  * @module
  */
-export * as Codec from "./codec/Codec.ts"
+export * as Codec from "./session/Codec.ts"
 export { Conversation } from "./record/Conversation.ts"
 export * as Store from "./store/Store.ts"

@@ -11,7 +11,6 @@
 import { StateMachine } from "@troupe/otp"
 import { type DoneActorEvent, type ErrorActorEvent, setup } from "xstate"
 import { type CallEnd, type ToolCallInput, toolCallMachine } from "../call/index.ts"
-import { chart } from "../chart/index.ts"
 import { type Held, held } from "../values/index.ts"
 import type { BatchEvent, BatchState, CallState } from "./batchEvents.ts"
 import type { ToolBatchResult } from "./batchContract.ts"
@@ -154,4 +153,4 @@ const machine = setup({
 })
 
 /** Runs a batch of tool calls: gating while its calls are judged, running, draining after a halt or a cancel, done. */
-export const batchMachine = StateMachine.hosted(chart(machine), { label: () => "ToolBatch" })
+export const batchMachine = StateMachine.hosted(StateMachine.published(machine), { label: () => "ToolBatch" })

@@ -10,15 +10,15 @@ import { resolveOptions, type StepOptions, toolsFindings } from "../options/inde
 import * as Engine from "../options/Engine.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import { newStepId, type Tool, toolFor } from "../tool/index.ts"
-import { callsFindings } from "./callChecks.ts"
+import { callsFindings } from "../tool/index.ts"
 import { BatchLife, type ToolBatchResult } from "./batchContract.ts"
 import { original } from "../values/index.ts"
 import { batchMachine } from "./BatchMachine.ts"
-import { ToolEvents } from "./toolEventStream.ts"
+import { ToolEvents } from "../events/index.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { StepHalt } from "../record/index.ts"
 
-export type { ToolEvents } from "./toolEventStream.ts"
+export type { ToolEvents } from "../events/index.ts"
 
 /** The options of a batch: the options of a step that concern tools, and the engine for their defaults. */
 export interface ToolRunnerOptions extends Pick<

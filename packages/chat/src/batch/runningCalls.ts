@@ -49,10 +49,11 @@ import type { BatchEvent, BatchState, CallsEvent, CallState } from "./batchEvent
 import { held, original } from "../values/index.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
-import { accessesOf, type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "../schedule/index.ts"
+import { accessesOf } from "./callAccesses.ts"
+import { type CallEnd, type CallOwner, type CallPhase, defaultLimit, Scheduler } from "./Scheduler.ts"
 import type { ChildWait, Mode } from "../record/index.ts"
 import { type Tool, toolFor } from "../tool/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import { CallStarts } from "./callStarts.ts"
 import { defaultSystem } from "../async/index.ts"
 

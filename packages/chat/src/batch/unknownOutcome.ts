@@ -2,7 +2,7 @@
 
 import type { ToolCall } from "../model/index.ts"
 import { type OutcomeRules, resultOf, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The reason that is given for a call with an unknown outcome. */
 export const unknownReason = "the program ended while it ran; it is unknown whether it took effect"

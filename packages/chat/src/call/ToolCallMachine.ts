@@ -22,7 +22,6 @@
  */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
-import { chart } from "../chart/index.ts"
 import { boundEnvironment } from "../errors/index.ts"
 import type { CallEnd, SettledRun, ToolCallEvent, ToolCallInput } from "./callEvents.ts"
 import type { CallEnv } from "./callEnv.ts"
@@ -190,6 +189,6 @@ const machine = setup({
 })
 
 /** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
-export const toolCallMachine = StateMachine.hosted(chart(machine), {
+export const toolCallMachine = StateMachine.hosted(StateMachine.published(machine), {
   label: (input) => `ToolCall ${input?.name ?? ""}`
 })

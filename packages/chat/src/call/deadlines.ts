@@ -19,7 +19,7 @@ import { ignoreRejection } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import type { CallTimeout } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The most time that a call may take, and that it may take without progress, in milliseconds. */
 export interface Limits {

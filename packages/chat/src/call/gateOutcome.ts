@@ -5,7 +5,7 @@ import type { ToolCall } from "../model/index.ts"
 import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/index.ts"
 import { inEvent, withText } from "./resultContent.ts"
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The outcome of a refused call. The model reads the reason of a `Denial` as it is; a plain reason gets a prefix. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {

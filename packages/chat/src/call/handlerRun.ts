@@ -49,7 +49,7 @@ import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
 import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The options of a run. */
 export type ExecutionOptions = Pick<

@@ -17,7 +17,7 @@ import {
   type ResultLimits,
   tooLarge,
   type ToolResultEncoder
-} from "../toolResult/index.ts"
+} from "../values/index.ts"
 import {
   defaultMaxFileBytes,
   encodedParts,

@@ -17,7 +17,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied, deepestLevels, wellFormed } from "../json/index.ts"
 import { write } from "../values/index.ts"
-import { awaitingUser, describe } from "../toolResult/index.ts"
+import { awaitingUser, describe } from "../values/index.ts"
 import { ofError, type Outcome, type ToolCall, type ToolMessage, type Usage } from "../model/index.ts"
 import {
   type Content,

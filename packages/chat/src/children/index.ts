@@ -1,5 +1,8 @@
-/** The child chats of tool calls: their supervisors, their turns and their ends. */
+/** The child chats and the background tasks of tool calls: their processes, and how their ends reach the chat. */
+export { BackgroundTasks } from "./backgroundTasks.ts"
+export type { TaskedChat } from "./backgroundTasks.ts"
 export { ChildChats } from "./childChats.ts"
 export { withoutLimit } from "./childWaits.ts"
 export type { FamilyChat } from "./familyChat.ts"
+export { reviveTasks } from "./taskRevival.ts"
 export type { TreeBounds } from "./treeLimits.ts"

@@ -14,7 +14,7 @@ import {
   ValidationError,
   wordOf
 } from "../errors/index.ts"
-import { callsFindings } from "../batch/index.ts"
+import { callsFindings } from "../tool/index.ts"
 import { hooks, permissions } from "../gate/index.ts"
 import { modes } from "../record/index.ts"
 

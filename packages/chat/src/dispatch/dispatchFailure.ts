@@ -2,7 +2,7 @@
 import { shortened, ToolError, type ToolErrorReason } from "../errors/index.ts"
 import { ofError, type Outcome, type ToolCall } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
-import { errorText } from "../toolResult/index.ts"
+import { errorText } from "../values/index.ts"
 import type { Failure } from "./dispatchState.ts"
 
 interface Details {

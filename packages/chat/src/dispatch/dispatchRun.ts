@@ -27,9 +27,9 @@ import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import { accessesOf, type CallAccesses, defaultLimit, Scheduler } from "../schedule/index.ts"
+import { accessesOf, type CallAccesses, defaultLimit, Scheduler } from "../batch/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
 
 /** The complete options of a batch. */

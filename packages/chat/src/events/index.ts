@@ -1,15 +1,15 @@
 /** The events of a turn: their shapes, their fold into results, and the bounded stream that a reader pulls. */
-export { continues, innermost, isFragment, joined, textOf, withText } from "./deltas.ts"
 export { Event, isEvent } from "./Event.ts"
 export type {
   AdapterEvent,
-  ErrorEvent,
   MessageCompleted,
   MessageStarted,
   RequestDelayed,
   ToolCallCompleted,
   ToolEvent
 } from "./Event.ts"
+export { StreamCollector } from "./StreamCollector.ts"
+export { continues, innermost, isFragment, joined, textOf, withText } from "./deltas.ts"
 export { EventStream } from "./eventStream.ts"
 export { emit } from "./finalEvents.ts"
 export type { EventsTaken } from "./finalEvents.ts"
@@ -18,4 +18,4 @@ export type { Outlet, Source } from "./outlet.ts"
 export { QueueSource } from "./queueSource.ts"
 export { hasCost, reportedUsage } from "./reportedUsage.ts"
 export { storableEvent } from "./storableEvent.ts"
-export { StreamCollector } from "./StreamCollector.ts"
+export { ToolEvents } from "./toolEventStream.ts"

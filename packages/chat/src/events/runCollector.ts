@@ -11,7 +11,7 @@
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
 import { ContentPart, goesOn, type Response, type Thread, type ToolCall, type ToolMessage } from "../model/index.ts"
-import { awaitingUser, describe } from "../toolResult/index.ts"
+import { awaitingUser, describe } from "../values/index.ts"
 
 /** The running fold of a chat. */
 export class RunCollector {

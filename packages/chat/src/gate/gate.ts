@@ -22,7 +22,7 @@ import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
 import { unknownNames } from "../errors/index.ts"
 import type { Mode } from "../record/index.ts"
 import { isProviderApproval, type Tool } from "../tool/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The rules that judge calls. */
 export interface Gate extends Hooks.HookRun {

@@ -15,7 +15,7 @@ import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
 import type { UserAnswer } from "../async/index.ts"
 import { requestParams, type RequestParams } from "./requestParams.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 type Answered = Exclude<UserAnswer, { readonly type: "aborted" }>
 

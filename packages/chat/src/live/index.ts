@@ -1,6 +1,12 @@
-/** Chats as supervised processes: the Troupe, its directory of chats, and the unloading of idle chats. */
-export { chatAt, livingChatsOf } from "./chatDirectory.ts"
-export type { LiveChat } from "./liveChat.ts"
-export { Troupe } from "./Troupe.ts"
-export type { RunningTroupe } from "./Troupe.ts"
-export type { TroupeOptions } from "./troupeOptions.ts"
+/** One loaded chat: its process and turns, the checks of its arguments, and the unloading of idle chats. */
+export { argumentChecks } from "./argumentChecks.ts"
+export { controlCalls, sendChainEnd, sendChildren, withDecision } from "./chatCommands.ts"
+export type { ChatPid } from "./chatCommands.ts"
+export { askedAgent, checkId, checkNames, checkOwnId, refusedArgument } from "./idChecks.ts"
+export { LiveChat } from "./liveChat.ts"
+export type { TurnStart, ChatHome } from "./liveChat.ts"
+export type { LiveTurn } from "./liveTurn.ts"
+export { Passivation } from "./passivation.ts"
+export { StartSlots } from "./startSlots.ts"
+export { SupervisionTree } from "./supervisionTree.ts"
+export type { WaitEnds } from "./waitEnds.ts"

@@ -47,7 +47,7 @@ import { chatMoved, chatStopped, LiveFeed, type LiveState, type LiveView } from 
 import { type AskedProcess, sendAgent, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import { heldInputs, knownInput, releasedInputs, retried } from "./heldInputs.ts"
-import { RestWatch } from "../passivation/index.ts"
+import { RestWatch } from "./passivation.ts"
 import { WaitEnds } from "./waitEnds.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Asked, Decided } from "../step/index.ts"

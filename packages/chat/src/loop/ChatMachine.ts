@@ -57,7 +57,6 @@ import {
   waitOf
 } from "./chatSetup.ts"
 import { askedFormat } from "../options/index.ts"
-import { chart } from "../chart/index.ts"
 import type { ChatContext, ChatEvent } from "./chatContext.ts"
 import type { Saving } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
@@ -401,4 +400,4 @@ const machine = chatSetup.createMachine({
  * hooking, committing, stepping, resuming or completing; expiring after a wait that took too long. In beginning, judging,
  * closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
-export const chatMachine = StateMachine.hosted(chart(machine))
+export const chatMachine = StateMachine.hosted(StateMachine.published(machine))

@@ -44,7 +44,7 @@ import {
   type StepWatcher
 } from "../step/index.ts"
 import { ignoreRejection, SparseMap } from "../async/index.ts"
-import { json } from "../toolResult/index.ts"
+import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
 import { type Chain, type OpenStep, using } from "../record/index.ts"

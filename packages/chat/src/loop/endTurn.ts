@@ -34,7 +34,7 @@ import {
 } from "../stopConditions/index.ts"
 import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
 import { canSteer, leavesQuestion, silent, stillWaits } from "./beginTurn.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The output of a step, as the chart holds it. */
 export type StepEnd =

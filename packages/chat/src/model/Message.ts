@@ -22,9 +22,9 @@ import {
   type ToolMessage,
   type UserMessage
 } from "./messageShapes.ts"
-import { errorText } from "../toolResult/index.ts"
+import { errorText } from "../values/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
-import * as ToolResultEncoder from "../toolResult/ToolResultEncoder.ts"
+import * as ToolResultEncoder from "../values/ToolResultEncoder.ts"
 import { messageFindings } from "./messageFindings.ts"
 import { encodedParts, resultParts, resultText } from "./resultParts.ts"
 

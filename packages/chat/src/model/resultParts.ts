@@ -9,7 +9,7 @@
  */
 import { isRecord } from "../errors/index.ts"
 import { copied, jsonSize } from "../json/index.ts"
-import type { ResultLimits, ResultSize } from "../toolResult/index.ts"
+import type { ResultLimits, ResultSize } from "../values/index.ts"
 import { bytesOf, fileBytesOf, isMedia, mediaTypeOf, withoutData } from "./mediaSource.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
 

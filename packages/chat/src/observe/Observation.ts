@@ -13,7 +13,7 @@
  */
 import { Observer, Process } from "@troupe/otp"
 import { ValidationError } from "../errors/index.ts"
-import { chatAt, livingChatsOf, type RunningTroupe } from "../live/index.ts"
+import { chatAt, livingChatsOf, type RunningTroupe } from "../troupe/index.ts"
 import { processSight } from "./processDetail.ts"
 import { type CallOf, type ChatOf, observed } from "./processTree.ts"
 import { timelineSight } from "./turnTimeline.ts"

@@ -1,7 +1,7 @@
 /** The parts of an engine, their types, and what to write instead of a wrong value. */
 import * as z from "zod"
 import { type Adapter, type Fallback, type Prices, RetryOptions } from "../adapter/index.ts"
-import type { ToolResultEncoder } from "../toolResult/index.ts"
+import type { ToolResultEncoder } from "../values/index.ts"
 import { unknownOption } from "../errors/index.ts"
 import {
   isProviderTool,

@@ -16,7 +16,7 @@ import {
   type ToolCall,
   type Usage
 } from "../model/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** Attributes of a span or of a measurement; an attribute that is `undefined` is left out. */
 export type Attributes = Readonly<Record<string, unknown>>

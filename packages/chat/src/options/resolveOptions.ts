@@ -5,7 +5,7 @@ import { EngineError, type Finding, isRecord, unknownName, ValidationError } fro
 import { resolveModel, resolveParams, resolveTools } from "./callOverlay.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
-import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../toolResult/index.ts"
+import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../values/index.ts"
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
 import { withFormat } from "./answerFormat.ts"

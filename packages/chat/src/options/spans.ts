@@ -23,7 +23,7 @@ import * as Usage from "../model/Usage.ts"
 import { beginSpan, type Tracing, write } from "./traceOptions.ts"
 import type { ToolEvent } from "../events/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import {
   agentDuration,
   argumentsContent,

@@ -6,7 +6,7 @@
  *         follows a late write.
  */
 import type { Thread, ToolCall } from "../model/index.ts"
-import { awaitingUser } from "../toolResult/index.ts"
+import { awaitingUser } from "../values/index.ts"
 import type { PendingQuestion } from "./ChatResult.ts"
 import type { OpenStep } from "./OpenStep.ts"
 

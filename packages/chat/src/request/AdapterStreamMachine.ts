@@ -19,7 +19,6 @@
  */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
-import { chart } from "../chart/index.ts"
 import { type PreflightError, StreamError } from "../errors/index.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
@@ -170,6 +169,6 @@ const machine = setup({
 })
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
-export const adapterStreamMachine = StateMachine.hosted(chart(machine), {
+export const adapterStreamMachine = StateMachine.hosted(StateMachine.published(machine), {
   label: (input) => (input === undefined ? "AdapterStream" : `AdapterStream ${input.adapter}`)
 })

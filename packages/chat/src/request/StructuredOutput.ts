@@ -10,7 +10,7 @@ import { type Parameters, pathOf, validate } from "../tool/index.ts"
 import * as Responses from "../model/Response.ts"
 import type { Response, ResponseFormat } from "../model/index.ts"
 import type { ChatResult } from "../record/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /**
  * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.

@@ -16,7 +16,7 @@ import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions }
 import { answeredBy, type Attempt } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import type { Request } from "../model/index.ts"
 import { RequestCost } from "./requestCost.ts"
 import type { Engine } from "../tool/index.ts"

@@ -29,7 +29,7 @@ import { ReplyBounds } from "./replyBounds.ts"
 import type { RequestCost } from "./requestCost.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { AssistantMessage } from "../model/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** The callbacks for the first event, and for an end of the stream without an event. */
 export interface SourceListener {

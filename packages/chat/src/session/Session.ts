@@ -40,7 +40,7 @@ import {
 } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
-import { errorText, json } from "../toolResult/index.ts"
+import { errorText, json } from "../values/index.ts"
 import { closed, leftOut, withCallersResults } from "../step/index.ts"
 import { changed, type Session, blank, sessionFrom } from "./sessionState.ts"
 import type { SessionTurn } from "./sessionOutcome.ts"

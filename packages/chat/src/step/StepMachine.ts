@@ -22,7 +22,6 @@
 import { StateMachine } from "@troupe/otp"
 import { type DoneActorEvent, type ErrorActorEvent, type EventObject, setup } from "xstate"
 import { batchMachine, type ToolBatchResult } from "../batch/index.ts"
-import { chart } from "../chart/index.ts"
 import { boundEnvironment } from "../errors/index.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
 import { adapterStreamMachine, type AdapterStreamOutput } from "../request/index.ts"
@@ -247,7 +246,7 @@ const step = stepSetup.createMachine({
 })
 
 /** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
-export const stepMachine = StateMachine.hosted(chart(step), { inside: true })
+export const stepMachine = StateMachine.hosted(StateMachine.published(step), { inside: true })
 
 const resumedStep = stepSetup.createMachine({
   id: "resumedStep",
@@ -265,4 +264,4 @@ const resumedStep = stepSetup.createMachine({
 })
 
 /** Continues with the open calls of a thread: phaseB, phaseC, then done. */
-export const resumedStepMachine = StateMachine.hosted(chart(resumedStep), { inside: true })
+export const resumedStepMachine = StateMachine.hosted(StateMachine.published(resumedStep), { inside: true })

@@ -21,7 +21,7 @@ import {
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { haltProblem } from "../gate/index.ts"
 import { type Json, write } from "../values/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import { askAt, pendingApprovalsOf } from "./openCalls.ts"
 import { type Decided, noWait } from "./childAsks.ts"
 import { type Engine, isProviderApproval, type ParsedArguments, submittedMessage } from "../tool/index.ts"

@@ -21,7 +21,7 @@ import * as Usage from "../model/Usage.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** Called when an intent is stored, or with the failure. */
 export type Intended = (failure: SessionError | undefined) => void

@@ -18,7 +18,7 @@ import {
   type StepHalt
 } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import { approvalsOf, askBelow, type Asked, asksOfCall, type Decided, decidedCall, decisionFor } from "./childAsks.ts"
 
 /** A thread and its open step. */

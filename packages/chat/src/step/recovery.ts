@@ -10,7 +10,7 @@
  */
 import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
-import { json } from "../toolResult/index.ts"
+import { json } from "../values/index.ts"
 import { isUnfinished, type Opened, openToolCalls, withResults } from "./openCalls.ts"
 import { withQuestion } from "../stopConditions/index.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"

@@ -14,7 +14,7 @@ import { waitingForChild } from "./childAsks.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
 import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
 import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 import { type EndedStep, replyOf, type RunningStep } from "./stepState.ts"
 
 /** Who answers the calls of a step; `positions` are the indexes in the reply of the batch's calls. */

@@ -8,7 +8,7 @@
 import type { PendingQuestion } from "../record/index.ts"
 import type { Message, ToolMessage, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { awaitingUser } from "../toolResult/index.ts"
+import { awaitingUser } from "../values/index.ts"
 
 /**
  * Where the answer to a tool's question goes.

@@ -13,7 +13,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
 import { isReturned, type Returned } from "./Returned.ts"
 import type { Tool, ToolExecutor } from "./toolContract.ts"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 export type { ToolExecutor } from "./toolContract.ts"
 

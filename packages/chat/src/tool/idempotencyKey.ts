@@ -9,7 +9,7 @@
  */
 
 import { System } from "@troupe/otp"
-import { describe } from "../toolResult/index.ts"
+import { describe } from "../values/index.ts"
 
 /** Identifies a call in a reply. Call ids and indexes in the thread can repeat, so neither identifies a call. */
 export interface CallPlace {

@@ -1,12 +1,15 @@
 /** A tool: its definition, its parameters, the context of its handler and the text of its result. */
-export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
-export type { CallPlace } from "./idempotencyKey.ts"
-export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
-export { submittedMessage } from "./submittedResult.ts"
-export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
 export { ChildWaits, isReturned, handlerResultOf, TaskBegan } from "./Returned.ts"
 export type { Returned } from "./Returned.ts"
 export { make } from "./Tool.ts"
+export { inProcess } from "./ToolExecutor.ts"
+export { callsFindings } from "./callChecks.ts"
+export { digest, idempotencyKey, newStepId } from "./idempotencyKey.ts"
+export type { CallPlace } from "./idempotencyKey.ts"
+export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
+export { isProviderApproval, isProviderTool, toolFor, toolOf } from "./providerTool.ts"
+export { submittedMessage } from "./submittedResult.ts"
+export { isSchema, repeatedTool, schemaType, toolAdvice, toolListAdvice } from "./toolChecks.ts"
 export type {
   Awaitable,
   BackgroundCall,
@@ -20,6 +23,4 @@ export type {
   ToolContext,
   ToolExecutor
 } from "./toolContract.ts"
-export { isSchema, repeatedTool, schemaType, toolAdvice, toolListAdvice } from "./toolChecks.ts"
-export { inProcess } from "./ToolExecutor.ts"
 export { isUnknownTool } from "./unknownTool.ts"

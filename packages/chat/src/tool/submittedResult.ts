@@ -24,7 +24,7 @@ import {
   json,
   type ResultLimits,
   tooLarge
-} from "../toolResult/index.ts"
+} from "../values/index.ts"
 
 /**
  * The tool message of a submitted result. An `Error` is a failed call, with the text that a model reads about a failure. Text and the

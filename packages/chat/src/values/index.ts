@@ -1,8 +1,13 @@
-/** Values that leave the program: handler results, tagged and canonical JSON, errors as data, and values in charts. */
+/** Values that leave the program: handler results, tagged and canonical JSON, errors as data, and the texts a model reads about them. */
+export { HandlerResult, QuestionOptions, error, ok, reservedHaltReasons } from "./HandlerResult.ts"
+export { json } from "./ToolResultEncoder.ts"
+export type { ToolResultEncoder } from "./ToolResultEncoder.ts"
 export { canonicalJson } from "./canonicalJson.ts"
-export { HandlerResult, QuestionOptions, error, isHandlerResult, ok, reservedHaltReasons } from "./HandlerResult.ts"
+export { awaitingUser, describe, errorText } from "./errorText.ts"
 export { held, original } from "./held.ts"
 export type { Held } from "./held.ts"
 export { anything, openRecord } from "./openSchema.ts"
+export { defaultMaxToolResultCharacters, tooLarge } from "./resultText.ts"
+export type { ResultLimits, ResultSize } from "./resultText.ts"
 export { read, write } from "./taggedJson.ts"
 export type { Json, Tag } from "./taggedJson.ts"

@@ -1,7 +1,7 @@
 /** Inputs that arrive at bad times: while the process is killed, the store fails or hangs, others send and interrupt too. */
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"

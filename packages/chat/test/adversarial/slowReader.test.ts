@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import * as ChatEffect from "../../src/effect/ChatEffect.ts"
+import * as ChatEffect from "../../src/troupe/ChatEffect.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent, Event } from "../../src/events/Event.ts"
 import { maxRun } from "../../src/view/eventLog.ts"

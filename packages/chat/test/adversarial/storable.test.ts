@@ -1,7 +1,7 @@
 /** What no store can keep never enters a thread. */
 import { describe, expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import { AdapterError, ValidationError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
@@ -11,7 +11,7 @@ import { parseArguments } from "../../src/model/ToolCall.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, only, readAll } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -8,7 +8,7 @@ import { toolResult, user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { runToolCalls } from "../../src/batch/ToolRunner.ts"
-import { json } from "../../src/toolResult/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { callThenAnswer, calls, echo, handling, says } from "../double/scripts.ts"
 

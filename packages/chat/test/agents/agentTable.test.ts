@@ -3,7 +3,7 @@ import { shop } from "../double/agents.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { SessionError, ValidationError } from "../../src/errors/ChatError.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

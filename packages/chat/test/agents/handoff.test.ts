@@ -9,7 +9,7 @@ import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

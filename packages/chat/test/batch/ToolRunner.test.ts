@@ -6,7 +6,7 @@ import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/H
 import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import { runToolCalls, streamToolCalls, type ToolRunnerOptions } from "../../src/batch/ToolRunner.ts"
-import { json } from "../../src/toolResult/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { echo, handling, tagsOf } from "../double/scripts.ts"

@@ -1,7 +1,7 @@
 import { batchMachine } from "../../src/batch/BatchMachine.ts"
 import type { ToolBatchResult } from "../../src/batch/batchContract.ts"
 import { endedEarly, type ToolOutcome } from "../../src/call/toolOutcome.ts"
-import { json } from "../../src/toolResult/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
 import { held } from "../../src/values/held.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { Walk } from "./paths.ts"

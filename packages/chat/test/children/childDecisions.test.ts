@@ -8,7 +8,7 @@ import { text } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import { defaultMaxToolResultCharacters } from "../../src/toolResult/index.ts"
+import { defaultMaxToolResultCharacters } from "../../src/values/index.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 
 const check = leakCheck()

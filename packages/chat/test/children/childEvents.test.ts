@@ -7,7 +7,7 @@ import { childrenIn, delegates, delegation } from "../double/subagents.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { innermost, joined } from "../../src/events/index.ts"
-import { livingChatsOf } from "../../src/live/chatDirectory.ts"
+import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import * as ChatView from "../../src/view/ChatView.ts"
 

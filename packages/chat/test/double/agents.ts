@@ -6,7 +6,7 @@ import type { Script } from "../../src/adapter/fakeScript.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 export const refund = tool({ name: "refund", execute: () => "refunded" })
 export const search = tool({ name: "search", effect: "read", execute: () => "found" })

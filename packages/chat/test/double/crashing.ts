@@ -1,5 +1,5 @@
 /** A store of texts that a program can leave behind, and programs that live from it. */
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 

@@ -7,11 +7,11 @@ import host from "node:process"
 import { afterEach, beforeAll, beforeEach, expect } from "vitest"
 import * as Fake from "../../src/adapter/Fake.ts"
 import { defaultSystem } from "../../src/async/defaultSystem.ts"
-import { Troupe, type RunningTroupe } from "../../src/live/Troupe.ts"
+import { Troupe, type RunningTroupe } from "../../src/troupe/Troupe.ts"
 import { heldBy } from "./processes.ts"
 import { jsonSchema } from "../../src/tool/jsonSchema.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 /** Makes what a test uses, so that the check includes it. */
 export interface LeakCheck {

@@ -7,7 +7,7 @@ import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 /** The tasks that the last user message gives: each word after `!`. */
 const tasksIn = ({ messages }: Request): ReadonlyArray<string> => {

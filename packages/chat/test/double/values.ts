@@ -1,6 +1,6 @@
 /** Random values of every type that has a JSON form. */
 import { Arbitrary } from "effect"
-import type { TypeName, Types } from "../../src/codec/codecTable.ts"
+import type { TypeName, Types } from "../../src/session/codecTable.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type Event, tags } from "../../src/events/Event.ts"
 import { ok } from "../../src/values/HandlerResult.ts"

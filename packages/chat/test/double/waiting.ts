@@ -4,7 +4,7 @@
  * The model asks questions, calls tools that wait for an approval or for the caller, hands over, starts background tasks, hangs or answers.
  */
 import { Process } from "@troupe/otp"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import type { Request } from "../../src/model/Request.ts"

@@ -5,7 +5,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Fake from "../../src/adapter/Fake.ts"
 import { tool } from "../../src/tool/functionTool.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

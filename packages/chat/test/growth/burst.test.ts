@@ -2,7 +2,7 @@
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import { Troupe } from "../../src/live/Troupe.ts"
+import { Troupe } from "../../src/troupe/Troupe.ts"
 
 const adapter: Adapter = {
   name: "brief",

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import * as Fake from "../../src/adapter/Fake.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { Troupe } from "../../src/live/Troupe.ts"
+import { Troupe } from "../../src/troupe/Troupe.ts"
 import { calls, handling, says } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Decision } from "../../src/record/Approval.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { decide } from "../../src/step/openCalls.ts"
 import { type ToolMessage } from "../../src/model/messageShapes.ts"
@@ -12,7 +12,7 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readAll, says, tagsOf } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

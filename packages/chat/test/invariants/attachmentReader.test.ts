@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { maxItems, maxRun } from "../../src/view/eventLog.ts"
 import { endsTurn, eventsOf, isSnapshot, readUntil, wordsOf } from "../double/attached.ts"

@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
@@ -11,7 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, echo, handling, said, says } from "../double/scripts.ts"
 import type { Tool, ToolContext } from "../../src/tool/toolContract.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

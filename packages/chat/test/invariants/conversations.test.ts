@@ -1,10 +1,10 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { SessionError } from "../../src/errors/ChatError.ts"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import * as Store from "../../src/store/Store.ts"
-import type { RunningTroupe } from "../../src/live/Troupe.ts"
+import type { RunningTroupe } from "../../src/troupe/Troupe.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -462,7 +462,7 @@ describe("STORE8 a time to live", () => {
   const living = async () => {
     const { system, clock } = check.system()
     const store = Store.memory({ clock, ttlMs: 90_000 })
-    const { Troupe } = await import("../../src/live/Troupe.ts")
+    const { Troupe } = await import("../../src/troupe/Troupe.ts")
     const adapter = check.fake({ scripts: [says("A1"), says("B1")] })
     const troupe: RunningTroupe = await Troupe.start({ adapter, store, system })
     return { store, clock, troupe, system }
@@ -486,7 +486,7 @@ describe("STORE8 a time to live", () => {
     const { clock, troupe } = await living()
     expect(clock.pending).toBe(0)
     await troupe.stop()
-    const { Troupe } = await import("../../src/live/Troupe.ts")
+    const { Troupe } = await import("../../src/troupe/Troupe.ts")
     const hostTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
     const before = hostTimers()
     const alive = await Troupe.start({ adapter: check.fake({ script: [] }), store: Store.memory({ ttlMs: 90_000 }) })

@@ -7,7 +7,7 @@ import { draftStore, type DraftStore } from "../double/draftStore.ts"
 import { heldBy } from "../double/processes.ts"
 import { Drafts } from "../../src/store/drafts.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

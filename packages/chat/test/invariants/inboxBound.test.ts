@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import * as Message from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import type { UserInput } from "../../src/record/userMessage.ts"
 
 const check = leakCheck()

@@ -1,12 +1,12 @@
 import { Clock, Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { Decision } from "../../src/record/Approval.ts"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { ChatSnapshot } from "../../src/view/liveView.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { Troupe } from "../../src/live/Troupe.ts"
+import { Troupe } from "../../src/troupe/Troupe.ts"
 import { collected } from "../double/collected.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
@@ -14,7 +14,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, handling, says } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import { runToolCalls, streamToolCalls, type ToolRunnerOptions } from "../../src/batch/ToolRunner.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { toolOutcome } from "../../src/call/toolOutcome.ts"
 import { text } from "../../src/model/Message.ts"
 import { error, halt, ok } from "../../src/values/HandlerResult.ts"
-import { json } from "../../src/toolResult/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
 import { handling } from "../double/scripts.ts"
 
 const toolCall = { id: "c0", name: "shot", arguments: {} }

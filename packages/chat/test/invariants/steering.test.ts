@@ -7,7 +7,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

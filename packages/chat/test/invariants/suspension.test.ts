@@ -9,7 +9,7 @@ import { moodyStore } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { answersOf } from "../double/scenario.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { toolOutcome } from "../../src/call/toolOutcome.ts"
-import { json, type ToolResultEncoder } from "../../src/toolResult/ToolResultEncoder.ts"
+import { json, type ToolResultEncoder } from "../../src/values/ToolResultEncoder.ts"
 import type { OnToolError } from "../../src/options/callPolicy.ts"
 
 const toolCall = { id: "c0", name: "t", arguments: {} }

@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { expect, test } from "vitest"
-import { Troupe } from "../../src/live/Troupe.ts"
+import { Troupe } from "../../src/troupe/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 
 const check = leakCheck()

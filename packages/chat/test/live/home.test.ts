@@ -9,7 +9,7 @@ import * as Store from "../../src/store/Store.ts"
 import type { Home, SessionStore } from "../../src/store/sessionStore.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -8,7 +8,7 @@ import { make } from "../../src/tool/Tool.ts"
 import { bucketOf, memory } from "../../src/store/Store.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 
 const check = leakCheck()
 

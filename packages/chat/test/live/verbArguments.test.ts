@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"

@@ -1,7 +1,7 @@
 /** The ordered parts of a reply. */
 import { describe, expect, test } from "vitest"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
-import { decode, encode } from "../../src/codec/Codec.ts"
+import { decode, encode } from "../../src/session/Codec.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { parts } from "../../src/model/Message.ts"

@@ -1,7 +1,7 @@
 import { dateOf } from "../double/arbitrary.ts"
 import { expect, test } from "vitest"
 import { isPlainMessage, messageFindings } from "../../src/model/messageFindings.ts"
-import { decode, encode } from "../../src/codec/Codec.ts"
+import { decode, encode } from "../../src/session/Codec.ts"
 import { Message } from "../../src/model/messageShapes.ts"
 
 const call = { id: "c1", name: "look", arguments: { x: 1 } }

@@ -1,7 +1,7 @@
 /** Random programs of chains: all that one input causes, over tasks, approvals, handoffs and sub-agents, under small limits. */
 import { expect, test } from "vitest"
 import { subagent } from "../../src/agents/subagentTool.ts"
-import { livingChatsOf } from "../../src/live/chatDirectory.ts"
+import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Chat from "../../src/loop/Chat.ts"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import * as Fake from "../../src/adapter/Fake.ts"
 import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"

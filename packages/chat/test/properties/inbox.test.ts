@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
 import type { LiveTurn } from "../../src/live/liveTurn.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import { until } from "../double/hop.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import type { Decision } from "../../src/record/Approval.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { AdapterError, ToolError } from "../../src/errors/ChatError.ts"
 import { error, ok } from "../../src/values/HandlerResult.ts"
-import { json } from "../../src/toolResult/ToolResultEncoder.ts"
-import { describe as inWords, errorText } from "../../src/toolResult/errorText.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
+import { describe as inWords, errorText } from "../../src/values/errorText.ts"
 
 describe("the JSON encoder", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
-import * as Codec from "../../src/codec/Codec.ts"
+import * as Codec from "../../src/session/Codec.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { user } from "../../src/model/Message.ts"
 import * as Engine from "../../src/options/Engine.ts"

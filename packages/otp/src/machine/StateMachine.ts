@@ -340,6 +340,9 @@ export { assign, cancel, raise, sendParent, sendTo, sendToChild, spawnChild, sto
 
 export type { ActorScope, RunningCallback } from "./chart/index.ts"
 
+export { published } from "./publishedChart.ts"
+export type { PublishedChart } from "./publishedChart.ts"
+
 /**
  * Makes callback logic: `run` is called with the input, and may return functions that receive events and close it.
  *

@@ -1,2 +1,0 @@
-/** The declared type of the published statecharts. */
-export { chart } from "./chart.ts"

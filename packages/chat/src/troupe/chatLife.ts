@@ -1,0 +1,204 @@
+/** The parts of the environment of one process of a chat, its saves, one after the other, and what its background tasks need of it. */
+import type { Clock, System } from "@troupe/otp"
+import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
+import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
+import {
+  type Accepted,
+  CommitChain,
+  type Fence,
+  type Home,
+  type StoreCall,
+  type Place,
+  type Saved
+} from "../store/index.ts"
+import type { AgentTable, Serving } from "../agents/index.ts"
+import { BackgroundTasks, type TaskedChat } from "../children/index.ts"
+import { ChatBlobs } from "../blob/index.ts"
+import type { ChildChats } from "../children/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { Delivery, type Turn } from "../inbox/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { LiveState } from "../view/index.ts"
+import type { ChatPid } from "../live/index.ts"
+import type { ChatHome, LiveChat } from "../live/index.ts"
+import type { SupervisionTree } from "../live/index.ts"
+import type { Engine } from "../tool/index.ts"
+import * as Store from "../store/Store.ts"
+
+/** The parts of a Troupe that a process of a chat needs. */
+interface LifeParts {
+  readonly system: System.System
+  readonly tree: SupervisionTree
+  readonly engine: Engine
+  readonly home: Home | undefined
+  readonly tasks: BackgroundTasks
+  readonly children: ChildChats
+  readonly blobs: ChatBlobs | undefined
+}
+
+export class ChatLife extends CommitChain {
+  readonly engine: Engine
+  readonly clock: Clock.Clock
+  readonly watcher: LiveState
+  readonly #chat: LiveChat
+  readonly #tree: SupervisionTree
+  readonly #home: Home | undefined
+  readonly #tasks: BackgroundTasks
+  readonly #children: ChildChats
+  readonly #blobs: ChatBlobs | undefined
+  pid: ChatPid | undefined
+
+  constructor(
+    chat: LiveChat,
+    { engine, system, tree, home, tasks, children, blobs }: LifeParts,
+    record: Conversation | undefined,
+    recalled: Conversation | undefined
+  ) {
+    super(record, record === undefined || recalled === record ? undefined : keepsAnswered(record))
+    this.engine = engine
+    this.clock = system.clock
+    this.watcher = chat.state
+    this.#chat = chat
+    this.#tree = tree
+    this.#home = home
+    this.#tasks = tasks
+    this.#children = children
+    this.#blobs = blobs
+    blobs?.loaded(recalled)
+  }
+
+  /** HOME1, CHATBLOB1 */
+  protected saveAt(record: Conversation, place: Place): Promise<Saved | undefined> {
+    const { fence } = this.#chat
+    const behind = this.#blobs?.hasUnstored === true ? this.#blobs.stored() : undefined
+    const save = () => this.#tree.ask<"save">({ type: "save", record, ...place, fence })
+    return this.#chat.rest.keep(behind === undefined ? save : () => behind.then(save))
+  }
+
+  protected saved(record: Conversation): void {
+    this.#tasks.recorded(this.#chat.id, record)
+    this.#children.stored(this.#chat.id)
+  }
+
+  /** Stores an input that waits, if the store does not have it. */
+  accept(input: InboxEntry): void {
+    ignoreRejection(this.#chat.accept(input))
+  }
+
+  /** The model of an input is a name of the agent that its turn began with. */
+  optionsOf({ own, options: { requestId, trace } }: Turn, agent: string | undefined, isFirst: boolean): RunOptions {
+    const kept = own === undefined || isFirst ? own : { ...own, model: undefined }
+    return { ...this.#chat.options(kept, agent), requestId, trace }
+  }
+
+  serving(agent: string | undefined): Serving {
+    return this.#chat.serving(agent)
+  }
+
+  /** HOME2: the process has ended when the promise resolves, so that it does not handle the error. */
+  protected failed(error: unknown): unknown {
+    if (isFenced(error) || this.#home?.mayAct(this.#chat.id) === false) return this.#chat.away()
+    if (isConflict(error)) this.#chat.conflicted(this.pid)
+    return error
+  }
+}
+
+/** The blobs of a chat in the store, if the store keeps blobs. */
+export const blobsIn = (
+  { mostBlobBytes, tree }: { readonly mostBlobBytes: number | undefined; readonly tree: SupervisionTree },
+  id: string,
+  fence: Fence | undefined
+): ChatBlobs | undefined => (mostBlobBytes === undefined ? undefined : new StoredBlobs(tree, id, fence, mostBlobBytes))
+
+class StoredBlobs extends ChatBlobs {
+  readonly #tree: SupervisionTree
+  readonly #id: string
+  readonly #fence: Fence | undefined
+
+  constructor(tree: SupervisionTree, id: string, fence: Fence | undefined, mostBytes: number) {
+    super(mostBytes)
+    this.#tree = tree
+    this.#id = id
+    this.#fence = fence
+  }
+
+  protected put(blob: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#tree.add({ type: "putBlob", id: this.#id, blob, bytes, fence: this.#fence })
+  }
+
+  protected get(blob: string): Promise<Uint8Array | undefined> {
+    return this.#tree.ask({ type: "readBlob", id: this.#id, blob })
+  }
+}
+
+/** Stores an input with images or files, after the bytes that it refers to (CHATBLOB1). */
+export const acceptFiles = async (
+  tree: SupervisionTree,
+  blobs: ChatBlobs | undefined,
+  call: Extract<StoreCall, { readonly type: "accept" }>
+): Promise<Accepted> => {
+  blobs?.hold(call.input.message.content)
+  await blobs?.stored()
+  return tree.add<"accept">(call)
+}
+
+/** The parts of a directory that background tasks need. */
+interface TasksParts extends Pick<LifeParts, "system" | "tree"> {
+  readonly agents: AgentTable
+  readonly maxTasks: number
+}
+
+/** The chats of a directory. */
+interface Chats {
+  readonly home: Pick<ChatHome, "options">
+  readonly get: (id: string) => { readonly chat: LiveChat } | undefined
+  readonly called: (id: string) => Promise<unknown>
+}
+
+/** The background tasks of the chats of a directory. */
+export const tasksOf = (
+  { system, tree, agents, maxTasks }: TasksParts,
+  chats: Chats,
+  children: ChildChats
+): BackgroundTasks =>
+  new BackgroundTasks({
+    clock: system.clock,
+    maxTasks,
+    supervisor: () => tree.tasks(),
+    options: (id, agent) => chats.home.options(id, undefined, agent),
+    subagent: agents.isEmpty ? undefined : (id, call, under) => children.run(id, call, under),
+    called: (id) => chats.called(id),
+    living: (id) => taskedChat(chats.get(id)?.chat)
+  })
+
+/** A chat, as its background tasks use it. An input that is known is not sent again; one that is held is released (BG1). */
+const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
+  chat && {
+    context: chat.context,
+    report: (message, id) => {
+      const turn = chat.known(id) ?? chat.start([message], { delivery: new Delivery("steer", id) })
+      return turn.receipt
+    },
+    changed: (tasks) => {
+      chat.view.tasks = tasks
+      chat.view.callsChanged()
+    }
+  }
+
+/** Throws a `ValidationError` for a home over a store that has no fences. */
+export const checkHome = (home: Home | undefined, store: Store.Store): void => {
+  if (home === undefined || Store.isSessionStore(store)) return
+  const reason = "must_be_a store with a log, such as postgres(url), when there is a home"
+  throw new ValidationError("invalid_options", [{ field: ["store"], reason }])
+}
+
+/** How many ids are tried; with 4,096 buckets, a home of few of them finds one sooner. */
+const mostIds = 100_000
+
+/** An id for a new conversation whose home is this program; any id if there is none. */
+export const idAtHome = (home: Home | undefined, newId: () => string): string => {
+  let id = newId()
+  if (home === undefined) return id
+  for (let tried = 1; tried < mostIds && home.fenceOf(id) === undefined; tried++) id = newId()
+  return id
+}
