@@ -13,7 +13,9 @@
  *        same call once more, with the same arguments, is a repetition, also when its package gave it a made-up id.
  * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
  *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
- *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
+ *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments, or the text of a chat
+ *        completion (`….chat`) ended with its stream and without a broken call: its reason is `other`, with a warning. Such
+ *        streams end with `[DONE]`, which their packages do not pass on.
  * PART5. Only the arguments of a completed call are parsed.
  * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
  * PART7. The message of a reply that its provider paused has `metadata.paused`, so that the turn continues (PAUSE1).
@@ -48,6 +50,13 @@ export interface About {
   readonly mayAsk?: boolean | undefined
   /** The most characters in the arguments of one call. Default: no bound. */
   readonly maxToolArgumentCharacters?: number | undefined
+}
+
+/** The reason of a text that ended without a reason, and its warning. */
+const unexplained: Finish = { reason: "other", raw: undefined }
+const noReason: SharedV4Warning = {
+  type: "other",
+  message: "the provider gave no finish reason: the reply may be cut off"
 }
 
 type CallPart = Extract<StreamPart, { readonly type: "tool-call" }>
@@ -214,6 +223,10 @@ export class PartReader {
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
     const parts = this.#failed ? undefined : this.#parts.whole(this.#calls.ids)
+    if (finish === unexplained && !this.#failed) {
+      const { warnings } = this.#about
+      this.#about["warnings"] = [...(Array.isArray(warnings) ? warnings : []), noReason]
+    }
     const metadata = this.#about
     this.#emit({
       type: "message_completed",
@@ -321,10 +334,17 @@ export class PartReader {
     if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
   }
 
+  /** Whether the reply of a chat completion has text, and no part of it is broken (PART4). */
+  get #isText(): boolean {
+    const isBroken = this.#hasCall || this.#calls.open().length > 0
+    return !isBroken && this.#text.trim() !== "" && this.#provider.endsWith(".chat")
+  }
+
   /** Why the reply ended, once it has (PART4). */
   #finished(): Finish | undefined {
     const finish = this.#finish
-    if (finish === undefined) return this.#hasWholeCall ? { reason: "tool_calls", raw: undefined } : undefined
+    if (finish === undefined && this.#hasWholeCall) return { reason: "tool_calls", raw: undefined }
+    if (finish === undefined) return this.#isText ? unexplained : undefined
     const { reason, raw = reason } = finish
     return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : finish
   }

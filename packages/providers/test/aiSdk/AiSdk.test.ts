@@ -221,8 +221,11 @@ describe("a failure over HTTP", () => {
   test.each([
     ["openai-compatible", (url: string) => createOpenAICompatible({ name: "local", baseURL: url })("small")],
     ["openai chat", (url: string) => createOpenAI({ baseURL: url, apiKey: "k" }).chat("small")]
-  ])("by a stream of %s that just ends is a malformed_response event", async (_, model) => {
-    server = await eventServer((response) => sendStream(response, [chatChunk({ content: "a" })]))
+  ])("by a stream of %s that just ends in a call is a malformed_response event", async (_, model) => {
+    const call = { index: 0, id: "c1", type: "function", function: { name: "count", arguments: '{"to":' } }
+    server = await eventServer((response) =>
+      sendStream(response, [chatChunk({ content: "a" }), chatChunk({ tool_calls: [call] })])
+    )
     const events = await pull(aiSdk(model(server.url)))
     expect(only(events, "error").error).toMatchObject({ reason: "malformed_response" })
     expect(only(events, "message_completed")).toMatchObject({ finishReason: "error", message: { content: "a" } })

@@ -127,3 +127,32 @@ describe("PART4. A complete call that comes through google", () => {
     expect([first?.finishReason, first?.rawFinishReason]).toEqual(["tool_calls", reason])
   })
 })
+
+describe.each(packages)("PART4. A text without a finish reason that comes through %s", (_, modelAt) => {
+  test.each([
+    ["behind [DONE]", [chatChunk({ content: "Hello" }), chatChunk({ content: " you" }), "[DONE]"]],
+    ["behind a chunk of usage", [chatChunk({ content: "Hello you" }), { ...chatChunk({}), choices: [] }, "[DONE]"]]
+  ])("is whole at the end of the stream %s, and has a warning", async (__, reply) => {
+    const { result, first } = await ours(modelAt(await serving(reply, chatEnd)))
+    expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "Hello you" } })
+    const warnings = [{ type: "other", message: expect.stringContaining("no finish reason") }]
+    expect(first).toMatchObject({ finishReason: "other", metadata: { warnings } })
+    expect(first?.rawFinishReason).toBeUndefined()
+  })
+
+  test.each([
+    ["is blank", [chatChunk({ content: " \n" }), "[DONE]"]],
+    ["is followed by a part of a call", [chatChunk({ content: "I count" }), chatCall('{"to":'), "[DONE]"]]
+  ])("is an error when it %s", async (__, reply) => {
+    const { result } = await ours(modelAt(await serving(reply, chatEnd)))
+    expect(result.haltedReason).toBe("error")
+  })
+
+  test("is an error when the connection breaks", async () => {
+    server = await eventServer((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write(`data: ${JSON.stringify(chatChunk({ content: "Hello" }))}\n\n`, () => response.destroy())
+    })
+    expect((await ours(modelAt(server.url))).result).toMatchObject({ haltedReason: "error" })
+  })
+})

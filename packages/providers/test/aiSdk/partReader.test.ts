@@ -9,6 +9,10 @@ import { finish, modelV2, modelV3, modelV4, someUsage, streamOf } from "../loopb
 const say = (...parts: ReadonlyArray<LanguageModelV4StreamPart>): Promise<ReadonlyArray<AdapterEvent>> =>
   pull(aiSdk(modelV4(() => streamOf(parts))))
 
+/** As `say`, of a provider whose streams are no chat completions. */
+const sayMessages = (...parts: ReadonlyArray<LanguageModelV4StreamPart>): Promise<ReadonlyArray<AdapterEvent>> =>
+  pull(aiSdk({ ...modelV4(() => streamOf(parts)), provider: "scripted.messages" }))
+
 const word = (id: string, delta: string): ReadonlyArray<LanguageModelV4StreamPart> => [
   { type: "text-start", id },
   { type: "text-delta", id, delta },
@@ -402,7 +406,7 @@ describe("PART4. the finish reason", () => {
   const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: "{}" }
   const cut = { ...call, toolCallId: "d", input: '{"a":' }
   const endOf = async (...parts: ReadonlyArray<LanguageModelV4StreamPart>) => {
-    const { finishReason, rawFinishReason } = only(await say(...parts), "message_completed")
+    const { finishReason, rawFinishReason } = only(await sayMessages(...parts), "message_completed")
     return [finishReason, rawFinishReason]
   }
   const wordless = (unified: "stop" | "other" | "interrupted" | "error") => ({
@@ -469,7 +473,7 @@ describe("PART4. the finish reason", () => {
     ["that its package calls interrupted", [finish("interrupted", undefined)]],
     ["whose reason nobody said", [{ ...finish("other"), finishReason: { unified: "other", raw: undefined } }]]
   ] as const)("of a reply %s is error, after one malformed_response", async (_, ending) => {
-    const events = await say(...word("t", "hal"), ...ending)
+    const events = await sayMessages(...word("t", "hal"), ...ending)
     expect(tagsOf(events)).toEqual(["message_started", "text_delta", "error", "text_completed", "message_completed"])
     expect(only(events, "error").error).toMatchObject({ _tag: "AdapterError", reason: "malformed_response" })
     expect(only(events, "message_completed").finishReason).toBe("error")
