@@ -77,6 +77,8 @@ interface Run {
   readonly account: Account
   /** The mode of the parent that the child is within, if it has one. */
   bound: Mode | undefined
+  /** The end of the run, from its beginning on. */
+  ending: Promise<void> | undefined
 }
 
 /** The id of the one input of a child. */
@@ -102,7 +104,7 @@ export class ChildChats {
     this.#spending = new Spending({
       tree: this.#tree,
       living: home.living,
-      childrenOf: (id) => this.#childrenOf(id),
+      childrenOf: (id) => this.#runsOf(id).flatMap(([child, { ending }]) => (ending === undefined ? [child] : [])),
       accountOf: (child) => this.#runs.get(child)?.account
     })
   }
@@ -225,7 +227,8 @@ export class ChildChats {
       under,
       wait,
       account: { counted: wait?.counted ?? Usage.empty, former: Usage.empty },
-      bound
+      bound,
+      ending: undefined
     }
     this.#runs.set(id, run)
     const interrupt = () => void this.#interrupted(id, run)
@@ -344,8 +347,12 @@ export class ChildChats {
     await this.#ended(id, run)
   }
 
-  /** SUB4 */
-  async #ended(id: string, run: Run): Promise<void> {
+  /** Ends the run once: its usage counts from then on as that of a call that has ended (SUB4, SUB7). */
+  #ended(id: string, run: Run): Promise<void> {
+    return (run.ending ??= this.#end(id, run))
+  }
+
+  async #end(id: string, run: Run): Promise<void> {
     if (!this.#isOf(id, run)) return
     const chat = this.#home.living(id)
     const usage = chat && usageOf(chat, run)

@@ -4,7 +4,7 @@
  * Owns: the usage of children whose calls ended in a running step, and what children spent for former chains. Does not own the usage of
  * chats, which their charts have.
  *
- * SUB7. The usage of a child counts for its parent once: for the budget of the parent's turn at once, and for the parent's usage when
+ * SUB7. The usage of a child counts for its parent once at every moment: for the budget of the parent's turn at once, and for the parent's usage when
  *       the step of the call ends. The usage before a wait is counted with the wait. What a child in the background has spent when its
  *       parent begins a new chain is in the parent's usage, and does not count for the new chain.
  * SUB8. Before each request of a chat its own budget and that of every chat above must have something left. All children of a chat share
@@ -22,7 +22,7 @@ import type { TreeLimits } from "./treeLimits.ts"
 export interface SpendingHome {
   readonly tree: TreeLimits
   readonly living: (id: string) => FamilyChat | undefined
-  /** The ids of the children that run for a chat. */
+  /** The ids of the children that run for a chat, and whose call has not ended. */
   readonly childrenOf: (id: string) => ReadonlyArray<string>
   readonly accountOf: (child: string) => Account | undefined
 }
@@ -60,8 +60,8 @@ export class Spending {
   of(id: string): FamilySpending {
     return {
       spent: (key) => this.#endedWith(id, key),
-      take: (requests) => {
-        this.#home.tree.sent(id, requests)
+      sends: () => this.#home.tree.sends(id),
+      take: () => {
         const ended = this.#ended.get(id)
         if (ended === undefined) return undefined
         this.#ended.delete(id)
@@ -75,7 +75,7 @@ export class Spending {
         return former
       },
       below: () => (this.#ended.has(id) || this.#home.childrenOf(id).length > 0 ? this.#spentBelow(id) : undefined),
-      chainBegan: () => this.#chainBegan(id),
+      chainBegan: (turn) => this.#chainBegan(id, turn),
       overspent: () => this.overspent(id)
     }
   }
@@ -94,7 +94,8 @@ export class Spending {
   }
 
   /** What the children of the chat have spent so far is of its former chain. */
-  #chainBegan(id: string): undefined {
+  #chainBegan(id: string, turn: string): undefined {
+    this.#home.tree.chainBegan(id, turn)
     for (const [child, ended] of this.#ended.get(id) ?? []) {
       const former = Usage.add(ended.former, ended.usage)
       this.#ended.get(id)?.set(child, { ...ended, former, usage: Usage.empty })
@@ -140,11 +141,14 @@ export class Spending {
     return { ...spent, metadata: { ...spent.metadata, chat: parent.id } }
   }
 
-  /** What the children of the running step have spent so far. */
+  /** What the children of the running step have spent so far. A child whose call runs again has its former usage in its chat. */
   #spentBelow(id: string): Usage.Usage {
-    const ended = this.#ended.get(id)
-    const running = this.#home.childrenOf(id).map((child) => this.#spentBy(child))
-    return running.reduce(Usage.add, ended === undefined ? Usage.empty : sumOf(ended, "usage"))
+    const running = this.#home.childrenOf(id)
+    const ended = Array.from(this.#ended.get(id) ?? []).filter(([child]) => !running.includes(child))
+    return [...ended.map(([, { usage }]) => usage), ...running.map((child) => this.#spentBy(child))].reduce(
+      Usage.add,
+      Usage.empty
+    )
   }
 
   /** What a running child has spent so far for the chain of its parent, with the children below it. */

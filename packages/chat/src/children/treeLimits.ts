@@ -6,7 +6,8 @@
  * SUB13. One input of a root begins at most `maxTreeChildren` sub-agents, however deep they are. A further call fails with
  *        `child_refused`, and the model reads the bound. A call that runs again does not count again.
  * SUB14. All chats of a tree together send at most `maxTreeRequests` requests for one input of the root, and one more for each that runs
- *        at the same time. Then each turn of the tree ends with `max_tree_requests`.
+ *        at the same time. Then each turn of the tree ends with `max_tree_requests`. A request counts when it begins, also one that is
+ *        cut off. The counts are in memory: they begin anew when the root is unloaded, or its program starts again.
  */
 import type { ChatContext } from "../loop/index.ts"
 import { rootOf } from "../record/index.ts"
@@ -24,6 +25,8 @@ interface Tree {
   requests: number
 }
 
+const treeOf = (cause: string | undefined): Tree => ({ cause, children: new Set(), requests: 0 })
+
 type Living = (id: string) => { readonly context: Pick<ChatContext, "turn" | "chain"> | undefined } | undefined
 
 export class TreeLimits {
@@ -36,9 +39,9 @@ export class TreeLimits {
     this.#living = living
   }
 
-  /** A chat of the tree has sent requests. */
-  sent(id: string, requests: number): void {
-    this.#of(id).requests += requests
+  /** A chat of the tree begins a request. */
+  sends(id: string): void {
+    this.#of(id).requests += 1
   }
 
   /** Counts a child of the tree; false if the tree may begin no further one (SUB13). */
@@ -62,14 +65,19 @@ export class TreeLimits {
     this.#trees.delete(id)
   }
 
-  /** A turn of the root that carries on no chain begins the counts anew. */
+  /** A turn of a chat begins a chain: that of the root begins the counts anew. */
+  chainBegan(id: string, turn: string): void {
+    if (id === rootOf(id)) this.#trees.set(id, treeOf(turn))
+  }
+
+  /** A turn of the root that carries on no chain begins the counts anew: an input may begin the chain while the turn runs. */
   #of(id: string): Tree {
     const root = rootOf(id)
     const known = this.#trees.get(root)
     const { turn, chain } = this.#living(root)?.context ?? {}
     const cause = turn !== undefined && chain === undefined ? turn.id : known?.cause
     if (known !== undefined && known.cause === cause) return known
-    const tree = { cause, children: new Set<string>(), requests: 0 }
+    const tree = treeOf(cause)
     this.#trees.set(root, tree)
     return tree
   }

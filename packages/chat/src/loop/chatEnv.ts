@@ -210,7 +210,7 @@ export class ChatEnv implements StepEnv {
     outlet.begin()
     options.trace?.chatBegan()
     this.#journal = undefined
-    const spent = chain === undefined ? options.family?.chainBegan() : chainSpent(options, chain)
+    const spent = chain === undefined ? options.family?.chainBegan(turn) : chainSpent(options, chain)
     return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
   }
 

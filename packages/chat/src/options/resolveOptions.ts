@@ -19,17 +19,19 @@ import type { CallTimeout } from "./callPolicy.ts"
 export interface FamilySpending {
   /** The usage of the child whose call has this key, and ended in the running step; `undefined` for none. */
   readonly spent: (key: () => string) => Usage | undefined
+  /** Called when a request begins. */
+  readonly sends: () => void
   /**
-   * Called at the end of a step, with the requests that it sent. Returns the usage of all children whose calls ended, once, without what
-   * they spent for former chains; `undefined` for none.
+   * Called at the end of a step. Returns the usage of all children whose calls ended, once, without what they spent for former chains;
+   * `undefined` for none.
    */
-  readonly take: (requests: number) => Usage | undefined
+  readonly take: () => Usage | undefined
   /** What the children that {@link take} returned spent for former chains, once; `undefined` for none. */
   readonly takeFormer: () => Usage | undefined
   /** What children have spent for the chain, and no step of it counts yet; `undefined` for none. */
   readonly below: () => Usage | undefined
-  /** Called when the chat begins a chain: what its children have spent so far is of the former one. */
-  readonly chainBegan: () => undefined
+  /** Called when a turn begins a chain: what the children of the chat have spent so far is of the former one. */
+  readonly chainBegan: (turn: string) => undefined
   /** The budget of a chat above that is used up, if one is. */
   readonly overspent: () =>
     | { readonly reason: HaltedReason; readonly metadata: Readonly<Record<string, unknown>> }

@@ -195,7 +195,7 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     error: context.error,
     blobs: options.blobs,
     permissionMode: permissionMode.fold(outcomes, options.permissions),
-    childUsage: options.family?.take(open === undefined ? 1 : 0)
+    childUsage: options.family?.take()
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }
   const opened = afterBatch(context)

@@ -22,7 +22,9 @@ class StepLife extends BatchLife implements StepEnv {
   }
 
   beginStep(start: StepStart): StepRun {
-    this.#step = new StepRun(this.#live(), start)
+    const live = this.#live()
+    this.#step = new StepRun(live, start)
+    if (start.open === undefined) live.options.family?.sends()
     return this.#step
   }
 

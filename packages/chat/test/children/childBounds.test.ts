@@ -2,9 +2,11 @@ import { expect, test } from "vitest"
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { turnsOfLoop } from "../double/pausing.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { childrenIn, delegates } from "../double/subagents.ts"
 import { subagent } from "../../src/agents/subagentTool.ts"
+import { TreeLimits } from "../../src/children/treeLimits.ts"
 import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
 import type { RunningTroupe } from "../../src/troupe/Troupe.ts"
@@ -12,6 +14,7 @@ import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 import { Tracing } from "../../src/observe/Tracing.ts"
+import { over } from "../../src/record/Chain.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 
 const check = leakCheck()
@@ -160,6 +163,36 @@ test("SUB14 a tree of sub-agents sends at most maxTreeRequests requests, and one
   expect(sent() - before).toBeGreaterThan(20)
 })
 
+test("SUB14 a request counts when it begins: a child that its parent waits for sees it", async () => {
+  const respond = () => calls(["research", { input: "a" }])
+  const research = { adapter: check.fake({ respond }), tools: [subagent("research", { maxDepth: 8 })], maxTurns: 50 }
+  const root = check.fake({ respond })
+  const { troupe } = await check.troupe({
+    adapter: root,
+    tools: [subagent("research", { maxDepth: 8 })],
+    agents: { research },
+    maxTreeRequests: 3
+  })
+  const chat = await troupe.chat("c")
+  expect((await chat.send("go").result()).haltedReason).toBe("max_tree_requests")
+  expect([root.requests.length, research.adapter.requests.length]).toEqual([1, 2])
+})
+
+test("SUB14 an input begins the counts anew, also when its chain is ended before its first request", () => {
+  const bounds = { maxTreeChildren: 1, maxTreeRequests: 1 }
+  let turn = "first"
+  const tree = new TreeLimits(bounds, () => ({ context: { turn: { id: turn, messages: [] }, chain: over() } }))
+  tree.chainBegan("c", turn)
+  tree.sends("c")
+  expect([tree.begins("c/~/a"), tree.begins("c/~/b")]).toEqual([true, false])
+  turn = "second"
+  expect(tree.spent("c")?.reason).toBe("max_tree_requests")
+  tree.chainBegan("c", turn)
+  expect([tree.begins("c/~/b"), tree.spent("c/~/b")]).toEqual([true, undefined])
+  tree.chainBegan("c/~/b", turn)
+  expect(tree.begins("c/~/a")).toBe(false)
+})
+
 test("SUB14 a turn that the end of a task begins sends no request when its tree has sent maxTreeRequests", async () => {
   const crawl = tool({ name: "crawl", background: true, effect: "read", execute: () => Promise.resolve("crawled") })
   const isNew = ({ messages }: Request): boolean => messages.at(-1)?.role === "user" && messages.length === 1
@@ -188,6 +221,36 @@ test("SUB13 one input of a root begins at most maxTreeChildren sub-agents, at al
   const result = await (await troupe.chat("c")).send("go").result()
   expect(await childrenIn(store)).toHaveLength(10)
   expect(result.thread.messages.map(said).join("")).toContain("10 agents have begun for the last message")
+})
+
+test("SUB7 a child counts once while its process ends", async () => {
+  for (let turns = 0; turns < 12; turns++) {
+    const answered = Promise.withResolvers<void>()
+    const look = tool({
+      name: "look",
+      effect: "read",
+      execute: () => answered.promise.then(() => turnsOfLoop(turns)).then(() => "seen")
+    })
+    const { adapters, troupe } = await delegates(check, () => says(""), {
+      agents: {
+        research: {
+          tools: [look],
+          adapter: check.fake({
+            respond: ({ messages }) => {
+              const isFirst = said(messages.at(-1)) === "dig"
+              if (isFirst) answered.resolve()
+              return spending(isFirst || messages.length > 1 ? says("found") : calls("look"), 100)
+            }
+          })
+        }
+      },
+      budget: { tokens: 300 }
+    })
+    const chat = await troupe.chat("c")
+    const { thread } = await chat.send("please !dig and !dive").result()
+    expect([turns, ...thread.messages.slice(2).map(said)]).toEqual([turns, "found", "found"])
+    expect(adapters.boss.requests).toHaveLength(1)
+  }
 })
 
 test("SUB8 children in the background use up the budget of their root", async () => {

@@ -1,14 +1,18 @@
 /** Random programs of chains: all that one input causes, over tasks, approvals, handoffs and sub-agents, under small limits. */
+import { Telemetry } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { subagent } from "../../src/agents/subagentTool.ts"
 import { livingChatsOf } from "../../src/troupe/chatDirectory.ts"
+import type { ChatTurn } from "../../src/troupe/ChatRef.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Request } from "../../src/model/Request.ts"
+import { isRuntimeInput } from "../../src/record/Chain.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import type { Script } from "../../src/adapter/fakeScript.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { pausesBy, pausing, pausingLoads, turnsOfLoop } from "../double/pausing.ts"
 import { anyOf, pick } from "../double/randomParts.ts"
 import { chanceOf } from "../double/randomTalk.ts"
 import { childrenIn } from "../double/subagents.ts"
@@ -21,10 +25,6 @@ const cost = 100
 
 /** How many rounds of the event loop a chain may take until the chat comes to rest. */
 const mostRounds = 400
-
-const turnsOfLoop = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
-}
 
 const limitsOf = (chance: () => number) => ({
   maxTurns: pick(chance, [1, 2, 3, 4]),
@@ -52,7 +52,8 @@ interface Caused {
   stored: number
   lastCalls: boolean
   readonly results: Array<Pick<ChatResult, "haltedReason" | "metadata">>
-  readonly open: Set<string>
+  /** The names of the turns that are not over, by their ids. */
+  readonly open: Map<string, string>
   isAtRest: boolean
   halted: string | undefined
   waiting: number
@@ -71,7 +72,7 @@ const nothing = (): Caused => ({
   stored: 0,
   lastCalls: false,
   results: [],
-  open: new Set(),
+  open: new Map(),
   isAtRest: false,
   halted: undefined,
   waiting: 0,
@@ -95,7 +96,8 @@ const lived = async (seed: number) => {
   const limits = limitsOf(chance)
   const talk = pick(chance, [0.05, 0.2, 0.4])
   const isCalm = chance() < 0.5
-  const store = memory()
+  const pause = pausesBy(chanceOf("chains pauses", seed))
+  const store = pausingLoads(memory(), pause)
   const all: Array<Caused> = []
   let now = nothing()
   let sent = 0
@@ -145,13 +147,8 @@ const lived = async (seed: number) => {
       ask: ({ toolCall: { name } }: { readonly toolCall: { readonly name: string } }) =>
         name === "pay" ? ("suspend" as const) : ("allow" as const)
     }
-    const counts = () => {
-      const children = Array.from(livingChatsOf(troupe).keys()).filter((id) => id.includes("/~/"))
-      now.parallel = Math.max(now.parallel, children.length)
-    }
-    const adapter = check.fake({
+    const fake = check.fake({
       respond: (request) => {
-        counts()
         now.root += 1
         const { script, isCall } = reply(request)
         now.lastCalls = isCall
@@ -160,7 +157,6 @@ const lived = async (seed: number) => {
     })
     const below = check.fake({
       respond: (request) => {
-        counts()
         const [first] = request.messages
         const task = first === undefined ? "" : text(first)
         now.children.set(task, (now.children.get(task) ?? 0) + 1)
@@ -169,12 +165,13 @@ const lived = async (seed: number) => {
     })
     const { maxTurns, tokens, ...others } = limits
     const own = { tools, permissions, maxTurns, budget: { tokens } }
-    const { troupe } = await check.troupe({
+    const adapter = pausing(fake, pause)
+    const { troupe, system } = await check.troupe({
       adapter,
       agents: {
         a: { ...own, adapter, handoffs: ["b"] },
         b: { ...own, adapter, handoffs: ["a"] },
-        research: { ...own, adapter: below }
+        research: { ...own, adapter: pausing(below, pause) }
       },
       agent: "a",
       store,
@@ -184,6 +181,13 @@ const lived = async (seed: number) => {
       ...own,
       ...others
     })
+    let running = 0
+    const counts = (change: number) => (event: Telemetry.Event<"process.spawn" | "process.exit">) => {
+      if (event.metadata.label.startsWith("Chat c/~/")) running += change
+      now.parallel = Math.max(now.parallel, running)
+    }
+    Telemetry.attach(system, "process.spawn", counts(1))
+    Telemetry.attach(system, "process.exit", counts(-1))
     return { troupe, chat: await troupe.chat("c") }
   }
 
@@ -191,15 +195,14 @@ const lived = async (seed: number) => {
   const contextOf = () => program.chat.getSnapshot()?.context
 
   /** Notes a turn until it is over. */
-  const settles = (name: string, turn: { readonly result: () => Promise<ChatResult> }): void => {
-    const { results, open, done } = now
-    const key = `${done.length} ${name}`
-    open.add(key)
+  const settles = (name: string, turn: Pick<ChatTurn, "id" | "result">): void => {
+    const { results, open } = now
+    open.set(turn.id, name)
     const settled = turn.result().then(
       ({ haltedReason, metadata }) => results.push({ haltedReason, metadata }),
       () => undefined
     )
-    void settled.then(() => open.delete(key))
+    void settled.then(() => open.delete(turn.id))
   }
   const say = (whenBusy: "queue" | "steer"): void => {
     begins(now)
@@ -224,10 +227,14 @@ const lived = async (seed: number) => {
     ends = []
     program = await begin()
   }
+  /** Whether a turn waits behind the running one, or behind a wait: a cancel of that one is not its end. */
+  const hasNext = (): boolean => {
+    const { turn, inbox = [] } = livingChatsOf(program.troupe).get("c")?.chat.context ?? {}
+    return [...now.open.keys()].some((id) => id !== turn?.id) || !inbox.every(isRuntimeInput)
+  }
   const cancel = async (): Promise<void> => {
     now.cancelled = true
-    // A turn that waits behind the cancelled one, or behind a wait, runs.
-    const runs = now.open.size > ((contextOf()?.pendingApprovals.length ?? 0) > 0 ? 0 : 1)
+    const runs = hasNext()
     await program.chat.cancel({ tasks: true })
     now.atCancel = runs ? undefined : requestsOf(now)
   }
@@ -299,7 +306,7 @@ const namedBy = ({
 const laws = (one: Caused, limits: Limits): void => {
   const { maxTurns, maxChainRequests, maxTreeChildren, maxTreeRequests, tokens } = limits
   const { began, restarts, parallel, root, children, stored, halted, cancelled } = one
-  expect([one.isAtRest, ...one.open]).toEqual([true])
+  expect([one.isAtRest, ...one.open.values()]).toEqual([true])
 
   const ofChat = (maxTurns + maxChainRequests) * began + restarts
   const all = requestsOf(one)
