@@ -8,7 +8,7 @@
  * MAIL6. While the chat asks a question, an input begins a turn only if it names that question (MAIL5). Then it is the answer. Each other
  *        input waits until the question is answered, withdrawn or dropped.
  * MAIL7. Results without an answer leave the question of their step open: their turn sends no request, and ends with `ask_user`. The
- *        question keeps its name, so that an input that names it is its answer.
+ *        question keeps its name, so that an input that names it is its answer. An input in the turn of the results is its answer at once.
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"

@@ -175,22 +175,20 @@ const answering = (
   return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
 }
 
-/** The thread at the beginning of a turn. */
+/** The thread at the beginning of a turn: its tool results go after the calls that they answer, before a question that follows. */
 export const beginning = (context: BeginState, turn: TurnData): Thread.Thread => {
   const { pendingQuestion, answer, interrupted } = context
-  const thread = withCutOff(context.thread, interrupted, turn)
-  const [said, ...behind] = turn.messages
-  if (pendingQuestion !== undefined && interrupted === undefined && said?.role === "user") {
-    const reply = continuing(thread, said)
-    return Thread.append(withAnswer(thread, pendingQuestion, reply, answer), ...behind)
+  const cutOff = withCutOff(context.thread, interrupted, turn)
+  const from = drops(context, turn) ? { ...cutOff, messages: cutOff.messages.slice(0, keptOf(cutOff)) } : cutOff
+  const thread = turn.messages.filter((message) => message.role === "tool").reduce(answered, from)
+  const [said, ...behind] = turn.messages.filter(({ role }) => role !== "tool")
+  if (said === undefined) return thread
+  if (pendingQuestion === undefined || interrupted !== undefined || said.role !== "user") {
+    return Thread.append(thread, said, ...behind)
   }
-  const from = drops(context, turn) ? { ...thread, messages: thread.messages.slice(0, keptOf(thread)) } : thread
-  return turn.messages.reduce(withMessage, from)
+  const reply = continuing(thread, said)
+  return Thread.append(withAnswer(thread, pendingQuestion, reply, answer), ...behind)
 }
-
-/** Adds a message; a tool result goes after the call it answers, before a question that follows. */
-const withMessage = (thread: Thread.Thread, message: Message): Thread.Thread =>
-  message.role === "tool" ? answered(thread, message) : Thread.append(thread, message)
 
 /** Whether a reply answers the message: a user message, the messages that hooks added after it, or a tool message. */
 const isAsking = (message: Message): boolean =>

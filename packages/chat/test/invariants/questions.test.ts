@@ -210,6 +210,20 @@ describe("MAIL7 results without an answer", () => {
     }
   )
 
+  test.each(["user_message", "tool_result"] as const)(
+    "and the answer may come in one turn: the thread is as after two (%s)",
+    async (answer) => {
+      const { chat, adapter } = await waiting(answer)
+      await chat.submitToolResults({ c1: "given" }, { input: "this one" }).result()
+      const shown =
+        answer === "user_message"
+          ? ["<awaiting user response>", "given", "Which one?", "this one"]
+          : ["this one", "given"]
+      expect(chat.thread.messages.map(said)).toEqual(["go", "", ...shown, "one"])
+      expect(adapter.requests).toHaveLength(2)
+    }
+  )
+
   test("keep the name of the question, so that a message that was sent beside them is its answer", async () => {
     const { chat } = await waiting("user_message")
     const submitted = chat.submitToolResults({ c1: "given" })
