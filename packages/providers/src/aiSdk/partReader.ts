@@ -52,11 +52,13 @@ export interface About {
   readonly maxToolArgumentCharacters?: number | undefined
 }
 
-/** The reason of a text that ended without a reason, and its warning. */
+/** The reason of a text that ended without a reason (PART4). */
 const unexplained: Finish = { reason: "other", raw: undefined }
-const noReason: SharedV4Warning = {
-  type: "other",
-  message: "the provider gave no finish reason: the reply may be cut off"
+
+/** The metadata of such a reply. */
+const withWarning = ({ warnings, ...about }: Record<string, unknown>): Record<string, unknown> => {
+  const warning = { type: "other", message: "the provider gave no finish reason: the reply may be cut off" }
+  return { ...about, warnings: [...(Array.isArray(warnings) ? warnings : []), warning] }
 }
 
 type CallPart = Extract<StreamPart, { readonly type: "tool-call" }>
@@ -223,11 +225,7 @@ export class PartReader {
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#parts.onlyText ?? null, text })
     const parts = this.#failed ? undefined : this.#parts.whole(this.#calls.ids)
-    if (finish === unexplained && !this.#failed) {
-      const { warnings } = this.#about
-      this.#about["warnings"] = [...(Array.isArray(warnings) ? warnings : []), noReason]
-    }
-    const metadata = this.#about
+    const metadata = finish === unexplained && !this.#failed ? withWarning(this.#about) : this.#about
     this.#emit({
       type: "message_completed",
       message: {
@@ -334,17 +332,14 @@ export class PartReader {
     if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
   }
 
-  /** Whether the reply of a chat completion has text, and no part of it is broken (PART4). */
-  get #isText(): boolean {
-    const isBroken = this.#hasCall || this.#calls.open().length > 0
-    return !isBroken && this.#text.trim() !== "" && this.#provider.endsWith(".chat")
-  }
-
   /** Why the reply ended, once it has (PART4). */
   #finished(): Finish | undefined {
     const finish = this.#finish
-    if (finish === undefined && this.#hasWholeCall) return { reason: "tool_calls", raw: undefined }
-    if (finish === undefined) return this.#isText ? unexplained : undefined
+    if (finish === undefined) {
+      if (this.#hasWholeCall) return { reason: "tool_calls", raw: undefined }
+      const isBroken = this.#hasCall || this.#calls.open().length > 0 || this.#text.trim() === ""
+      return !isBroken && this.#provider.endsWith(".chat") ? unexplained : undefined
+    }
     const { reason, raw = reason } = finish
     return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : finish
   }

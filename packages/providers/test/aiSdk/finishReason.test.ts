@@ -131,7 +131,10 @@ describe("PART4. A complete call that comes through google", () => {
 describe.each(packages)("PART4. A text without a finish reason that comes through %s", (_, modelAt) => {
   test.each([
     ["behind [DONE]", [chatChunk({ content: "Hello" }), chatChunk({ content: " you" }), "[DONE]"]],
-    ["behind a chunk of usage", [chatChunk({ content: "Hello you" }), { ...chatChunk({}), choices: [] }, "[DONE]"]]
+    [
+      "behind a chunk of usage",
+      [chatChunk({ content: "Hello you" }), { choices: [], usage: { prompt_tokens: 1 } }, "[DONE]"]
+    ]
   ])("is whole at the end of the stream %s, and has a warning", async (__, reply) => {
     const { result, first } = await ours(modelAt(await serving(reply, chatEnd)))
     expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "Hello you" } })
