@@ -2,6 +2,8 @@
  * The nodes of a storm: real processes, which are started, killed, frozen, stopped and cut from one another.
  *
  * Owns: the processes, and the network between them. A node keeps its name, its ports and its proxies over restarts.
+ *
+ * LAB28. Other nodes reach a node that is ready, also when the database refused it before.
  */
 import { setTimeout } from "node:timers/promises"
 import { freePort } from "../../../packages/store/test/double/freePort.ts"
@@ -64,6 +66,7 @@ export const fleetOf = (history: History, server: PostgresServer, leaseMs: numbe
   /** Starts its process once; resolves with why it was refused, if it was. */
   const startOnce = async (node: FleetNode): Promise<string | undefined> => {
     const { options, links, build } = node
+    await links.inner.open()
     note(options.name, "started", { detail: build })
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     let refused: string | undefined
@@ -91,7 +94,6 @@ export const fleetOf = (history: History, server: PostgresServer, leaseMs: numbe
 
   /** Starts a node that has no process; resolves when it is ready, or has ended. Starts it again while the database fails. */
   const start = async (node: FleetNode): Promise<void> => {
-    await node.links.inner.open()
     await until(async () => (await startOnce(node)) !== "database_failed", patienceMs, againMs)
   }
 

@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -7,6 +9,8 @@ import { Message, Usage } from "@troupe/chat/messages"
 import type { Conversation } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type PostgresAddress, workerPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { queries } from "../../../packages/store/test/double/queries.ts"
+import { TcpProxy } from "../../../packages/store/test/double/TcpProxy.ts"
 import { root } from "../../house/workspace.ts"
 import { checked, type World } from "../../lab/check/checker.ts"
 import { Counts, wrongLate, wrongLeft, wrongRepeat, wrongZombies } from "../../lab/check/counts.ts"
@@ -17,6 +21,7 @@ import { faultOf, wrongAnswer, wrongMessages } from "../../lab/fuzz/fuzz.ts"
 import { crash, damage } from "../../lab/killed/crash.ts"
 import { wrongStreaming } from "../../lab/load/scenarios.ts"
 import { changes } from "../../lab/nodes/builds.ts"
+import { fleetOf } from "../../lab/nodes/fleet.ts"
 import { answerTo } from "../../lab/workload.ts"
 
 const calling = (...ids: ReadonlyArray<string>) =>
@@ -213,12 +218,12 @@ describe("a planted fault is found by the checker", () => {
   })
 
   test("LAB22: when a run of the same seed has other counts", () => {
-    const [once, again] = [new Counts(), new Counts()]
-    for (const counts of [once, again]) counts.add("turns", 3)
-    expect(wrongRepeat(once, again)).toEqual([])
+    const [first, again] = [new Counts(), new Counts()]
+    for (const counts of [first, again]) counts.add("turns", 3)
+    expect(wrongRepeat(first, again)).toEqual([])
     again.add("turns")
     again.add("kills")
-    expect(wrongRepeat(once, again)).toEqual([
+    expect(wrongRepeat(first, again)).toEqual([
       "LAB22: 4 turns at the second time, instead of 3",
       "LAB22: 1 kills at the second time, instead of 0"
     ])
@@ -286,3 +291,34 @@ test("the sources have each place that another build changes", () => {
     .filter(({ file, from }) => !readFileSync(join(root, file), "utf8").includes(from))
   expect(missing).toEqual([])
 })
+
+test(
+  "LAB28: a node that PostgreSQL refuses is reached by the other nodes when it is ready",
+  { timeout: 120_000 },
+  async () => {
+    const { url } = await workerPostgres()
+    await queries(url, ["CREATE DATABASE refusing"])
+    const database = new URL("/refusing", url)
+    const { host } = database
+    const proxy = await TcpProxy.listen("127.0.0.1:1")
+    database.host = proxy.address
+    const events: Array<NodeEvent> = []
+    const add = (event: Event): void => {
+      if (event.type !== "node") return
+      events.push(event.event)
+      if (event.event === "refused") proxy.lead(host)
+    }
+    const fleet = fleetOf({ lines: [], add }, { url: database.href, stop: async () => {}, restart: undefined }, 3_000)
+    try {
+      await fleet.join("home")
+      expect(events.filter((event) => event !== "reported")).toEqual(["started", "refused", "started", "ready"])
+      const { hostname, port } = new URL(`http://${fleet.running[0]?.options.address}`)
+      const socket = connect(Number(port), hostname)
+      await once(socket, "connect")
+      socket.destroy()
+    } finally {
+      fleet.close()
+      proxy.close()
+    }
+  }
+)
