@@ -34,6 +34,19 @@ export interface Answers {
 
 export const noAnswers: Answers = { results: new Map(), decisions: new Map(), texts: new Map(), named: [] }
 
+/** Results that a client names, each with its place in the body. */
+export const namedResults = (
+  results: ReadonlyArray<{
+    readonly id: string
+    readonly value: unknown
+    readonly field: ReadonlyArray<string | number>
+  }>
+): Answers => ({
+  ...noAnswers,
+  results: new Map(results.map(({ id, value }) => [id, { value }])),
+  named: results.map(({ id, field }) => ({ id, kind: "result", field }))
+})
+
 /**
  * A posted request.
  *
@@ -42,6 +55,9 @@ export const noAnswers: Answers = { results: new Map(), decisions: new Map(), te
  * - `regenerate`: another answer, to the message `of` or to the newest; with `ifRead` only when a client has read the present answer
  *   to its end. `isNamed`: the client names an earlier message
  * - `reply`: the client's id of the reply that the answers continue
+ * - `end`: how many messages the conversation has up to the end of the response that the post continues; infinite for its present end.
+ *   Throws an `HttpError` (404) when it no longer has that response
+ * - `thread`: the messages with which a new conversation begins
  */
 export interface Posted {
   readonly messages: ReadonlyArray<PostedMessage>
@@ -51,6 +67,8 @@ export interface Posted {
     | { readonly of: string | undefined; readonly ifRead: boolean; readonly isNamed: boolean }
     | undefined
   readonly reply?: string | undefined
+  readonly end?: ((messages: ReadonlyArray<Message.Message>) => number) | undefined
+  readonly thread?: ReadonlyArray<Message.Message> | undefined
   readonly whenBusy?: "queue" | "steer" | "interrupt" | "reject" | undefined
   readonly options: (chat: LocalChatRef) => TurnOptions | undefined
 }

@@ -20,8 +20,12 @@ interface Standing {
 }
 
 /**
- * Makes the items of a protocol from a turn. `isLook`: nothing ran for this client. A protocol that has no updates about calls has no
- * `news`, and one without whole answers has no `body`: it is `undefined` while the end of the turn was not read.
+ * Makes the items of a protocol from a turn. `isLook`: nothing ran for this client.
+ *
+ * - `closing`: the last items of a stream that the server ends
+ * - `news`: the item of an update about a call
+ * - `receipt`: the answer to a client that does not wait for the turn
+ * - `body`: the whole answer; `undefined` while the end of the turn was not read
  */
 export interface Encoder<Item> {
   readonly begin: () => ReadonlyArray<Item>
@@ -29,13 +33,16 @@ export interface Encoder<Item> {
   readonly standing: (standing: Standing) => Items<Item>
   readonly end: (context: Context, isLook: boolean) => ReadonlyArray<Item>
   readonly fail: (error: unknown) => ReadonlyArray<Item>
+  readonly closing: (why: HttpError) => ReadonlyArray<Item>
   readonly news?: (news: CallNews) => Item
+  readonly receipt?: () => Response | undefined
   readonly body?: () => Response | undefined
 }
 
 /**
  * One request in a conversation.
  *
+ * - `context`: the conversation that the server decided about, or that the client reads
  * - `name`: the name of the reply, and `has` its messages that the client has. Of `steps` it has the model's messages alone
  * - `asked`: the ids of the calls that the client was asked to decide about
  * - `turns`: the turns that began for this client; they `continue` an earlier reply
@@ -44,6 +51,7 @@ export interface Run<Body> {
   readonly call: Call
   readonly chat: LocalChatRef
   readonly body: Body
+  readonly context: Context
   readonly name: string
   readonly has: ReadonlyArray<Message.Message>
   readonly steps: ReadonlyArray<Message.Message>
@@ -56,22 +64,22 @@ export interface Run<Body> {
 /**
  * How a protocol answers.
  *
+ * - `policy`: its policy, with the choices of the server
  * - `isWhole`: the client wants one answer in place of a stream
  * - `frames`: the text of items. Default: data frames
  * - `done`: the last frame of a stream that ended
- * - `closing`: the last frames of a stream that the server ends
  * - `data`: makes the item of a data part that a handler or a hook wrote into the reply. Without it, they have no writer
  * - `reading`, `around`: add to the items, and to the frames, of a stream
+ * - `turnName`: the name of a turn that begins, for the next home of the conversation (FORWARD9). Default: its id
  * - `refusal`: the error of a refusal, where the protocol has words of its own
  * - `nothing`: the answer to a look at a conversation that does not exist
  */
 export interface Protocol<Body, Item> {
-  readonly policy: PostPolicy
+  readonly policy: (posts: Partial<PostPolicy>) => PostPolicy
   readonly headers?: Readonly<Record<string, string>>
   readonly isWhole?: (body: Body) => boolean
   readonly frames?: (items: ReadonlyArray<Item>) => string
   readonly done?: string
-  readonly closing: (why: HttpError) => string
   readonly isRead?: (chat: LocalChatRef, id: string) => boolean
   readonly data?: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
@@ -81,6 +89,7 @@ export interface Protocol<Body, Item> {
     signal: AbortSignal
   ) => AsyncIterable<ReadonlyArray<Item>>
   readonly around?: (frames: AsyncIterable<string>, run: Run<Body>) => AsyncIterable<string>
+  readonly turnName?: (run: Pick<Run<Body>, "call" | "chat" | "body" | "context">) => string
   readonly refusal?: (refusal: Refusal) => HttpError | undefined
   readonly nothing: (call: Call, body: Body) => Response
 }

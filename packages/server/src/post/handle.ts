@@ -3,7 +3,7 @@
  *
  * POST5. The decision and the calls that apply it run in one tick, so that a decision is for the wait that was read. Only a message and
  *        another answer may rewind, which awaits.
- * POST6. A refused post leaves no conversation behind.
+ * POST6. A refused post leaves no conversation behind: neither a new one nor a fork.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
@@ -14,6 +14,7 @@ import { eventsOf } from "../link/index.ts"
 import {
   answering,
   contextAt,
+  forkedAt,
   isRepeated,
   isRunning,
   isSaid,
@@ -40,35 +41,39 @@ interface Post<Body, Item> {
   readonly protocol: Protocol<Body, Item>
   readonly call: Call
   readonly chat: LocalChatRef
-  readonly id: string
   readonly body: Body
   readonly posted: Posted
   readonly context: Context
 }
 
-/** Handles a post in the conversation of this id. */
+/** Handles a post in the conversation of this id, or in a new one. */
 export const handle = async <Body, Item>(
   protocol: Protocol<Body, Item>,
   call: Call,
-  id: string,
+  id: string | undefined,
   body: Body,
   posted: Posted
 ): Promise<Response> => {
-  const policy = { ...protocol.policy, ...call.posts }
-  const known = await existing(call, id)
+  const policy = protocol.policy(call.posts)
+  const known = id === undefined ? undefined : await existing(call, id)
   if (known === undefined) {
     const action = reconcile(undefined, posted, policy)
     if (action.type === "refuse") throw errorOf(action.refusal, protocol)
-    if (action.type !== "send") return protocol.nothing(call, body)
+    if (action.type === "follow") return protocol.nothing(call, body)
     // A message that is too long begins no conversation (POST6).
-    action.message.read()
+    if (action.type === "send") action.message.read()
   }
-  const chat = known ?? (await call.chats.chat(id))
+  const chat = known ?? (await newChat(call, id, posted))
   const context = contextOf(call, chat)
-  const post = { protocol, call, chat, id, body, posted, context }
+  const post = { protocol, call, chat, body, posted, context }
   const action = reconcile(hereOf(call, chat, context, protocol), posted, policy)
   return call.begun === undefined ? applied(post, action) : continued(post, action, call.begun)
 }
+
+const newChat = ({ chats, troupe }: Call, named: string | undefined, { thread }: Posted): Promise<LocalChatRef> =>
+  named === undefined
+    ? chats.begun(undefined, (id) => (thread === undefined ? troupe.chat(id) : troupe.begin(thread, { id })))
+    : chats.chat(named)
 
 /**
  * Continues a request that has begun a turn at a former home: it begins no other one (FORWARD9). A message that waits is sent again
@@ -102,6 +107,11 @@ const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Prom
       throw errorOf(action.refusal, post.protocol)
     case "follow":
       return following(post, answeredBy(post))
+    case "fork": {
+      const { call } = post
+      const chat = await forkedAt(call, call.chats.outerId(post.chat.id), action.place)
+      return applied({ ...post, chat, context: contextOf(call, chat) }, action.action)
+    }
     case "send":
       return send({ ...post, chat: await rewoundTo(post, action.rewind) }, action)
     case "answer":
@@ -112,9 +122,14 @@ const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Prom
 }
 
 const rewoundTo = async <Body, Item>(
-  { call, chat, id, context }: Post<Body, Item>,
+  { call, chat, context }: Post<Body, Item>,
   rewind: Rewind | undefined
-): Promise<LocalChatRef> => (rewind === undefined ? chat : rewound(call, id, context, rewind.place, rewind.mayCancel))
+): Promise<LocalChatRef> =>
+  rewind === undefined ? chat : rewound(call, call.chats.outerId(chat.id), context, rewind.place, rewind.mayCancel)
+
+/** Resolves when the chat has the input of a turn that the post begins. */
+const accepted = <Body, Item>({ protocol, ...run }: Post<Body, Item>, turn: LiveTurn): Promise<void> =>
+  run.call.accepted(run.chat, turn, protocol.turnName?.(run))
 
 /** The options of the turn, with the writer of its data. */
 const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
@@ -133,7 +148,7 @@ const send = async <Body, Item>(
   if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
   const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
   const isOwn = turn.claim()
-  await call.accepted(chat, turn)
+  await accepted(post, turn)
   if (isRepeated(turn)) return following(post)
   const turns = isOwn ? [turn] : []
   return streamed(post, { name: replyName(id ?? turn.id), options, turns, reads: turn }, (follower, signal) =>
@@ -159,7 +174,7 @@ const answer = async <Body, Item>(
   if (turn === undefined) throw new Error("an answer began no turn")
   if (message !== undefined && !isOneTurn) return sendBehind(post, turns, message, options)
   const isOwn = text === undefined || turn.claim()
-  if (turns.length === 1) await call.accepted(chat, turn)
+  if (turns.length === 1) await accepted(post, turn)
   else call.begins(turn.id)
   if (isRepeated(turn)) return following(post)
   const asks = turn.turn.messages.some(({ role }) => role === "user")
@@ -185,11 +200,11 @@ const sendBehind = async <Body, Item>(
   { id, read }: PostedMessage,
   options: TurnOptions | undefined
 ): Promise<Response> => {
-  const { call, chat } = post
+  const { chat } = post
   for (const one of turns) await one.return()
   const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
   turn.claim()
-  await call.accepted(chat, turn)
+  await accepted(post, turn)
   return streamed(post, { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }, (follower, signal) =>
     ofSaidAgain(chat, turn, follower, signal)
   )
@@ -203,7 +218,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response>
   const options = optionsOf(post)
   const turn = chat.retry({ options })
   turn.claim()
-  await call.accepted(chat, turn)
+  await accepted(post, turn)
   const standing = standingOf(contextOf(call, chat))
   return streamed(post, { name: standing.name, options, turns: [turn], reads: turn }, (follower, signal) =>
     ofTurn(turn, follower, signal, standing)
@@ -218,7 +233,7 @@ export const following = <Body, Item>(
   const { call, chat } = post
   const { context = contextOf(call, chat), ...known } = part
   const run = { ...known, name: standingOf(context).name, isLook: !isRunning(context) }
-  return streamed(post, run, (follower, signal) => ofChat(chat, context, follower, signal))
+  return streamed({ ...post, context }, run, (follower, signal) => ofChat(chat, context, follower, signal))
 }
 
 /** The state of the conversation, as the client sees it. Throws an `HttpError` when the chat was stopped. */

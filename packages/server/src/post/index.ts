@@ -1,6 +1,6 @@
-/** Posted requests of the AI SDK and AG-UI: their meaning, and the handler that applies it. */
+/** Posted requests: their meaning, and the handler that applies it. */
 export { contextOf, existing, following, handle } from "./handle.ts"
-export { noAnswers } from "./Posted.ts"
+export { namedResults, noAnswers } from "./Posted.ts"
 export type { Answers, Posted } from "./Posted.ts"
 export type { Encoder, Protocol, Run } from "./Protocol.ts"
 export type { Refusal } from "./reconcile.ts"

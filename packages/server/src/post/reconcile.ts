@@ -18,6 +18,7 @@ import {
   isBelow,
   isQuestion,
   isSaid,
+  isStep,
   messageName,
   type Place
 } from "../wire/index.ts"
@@ -73,6 +74,8 @@ export type Action =
       readonly message: PostedMessage | undefined
     }
   | { readonly type: "regenerate"; readonly rewind: Rewind | undefined }
+  /** The action is for another conversation, which begins at the place. */
+  | { readonly type: "fork"; readonly place: Place; readonly action: Action }
   | { readonly type: "follow" }
   | { readonly type: "refuse"; readonly refusal: Refusal }
 
@@ -83,7 +86,9 @@ const follow: Action = { type: "follow" }
 export const reconcile = (here: Here | undefined, posted: Posted, policy: PostPolicy): Action => {
   const newest = posted.messages.at(-1)
   if (here === undefined) return withoutChat(posted)
-  const at = newest === undefined ? -1 : indexOf(here, newest.id)
+  const elsewhere = behindResponse(here, posted, policy)
+  if (elsewhere !== undefined) return elsewhere
+  const at = indexOf(here, newest?.id)
   const fresh = at === -1 ? joined(here, posted.messages) : undefined
   const fits = fitting(here, posted.answers)
   if (fits.refusal !== undefined) return { type: "refuse", refusal: fits.refusal }
@@ -98,10 +103,34 @@ export const reconcile = (here: Here | undefined, posted: Posted, policy: PostPo
   return hasAnswers(posted.answers) && !here.isRunning && policy.stale === "refuse" ? refuse("no_wait") : follow
 }
 
-const withoutChat = ({ messages, answers }: Posted): Action => {
+const withoutChat = ({ messages, answers, thread }: Posted): Action => {
   const message = joinedOf(messages)
   if (answers.named.length > 0) return refuse("unknown_chat")
-  return message === undefined ? follow : { type: "send", message, rewind: undefined, whenBusy: undefined }
+  if (message !== undefined) return { type: "send", message, rewind: undefined, whenBusy: undefined }
+  return thread === undefined ? follow : { type: "regenerate", rewind: undefined }
+}
+
+/** A post behind a response that is in progress, or behind which the conversation goes on. */
+const behindResponse = (here: Here, { end, ...posted }: Posted, policy: PostPolicy): Action | undefined => {
+  const at = end?.(here.messages)
+  if (at === undefined) return undefined
+  if (here.isRunning && at >= here.messages.length) return refuse("busy")
+  if (at >= here.messages.length + here.inbox) return undefined
+  const action = reconcile(asOf(here, at), posted, policy)
+  return action.type === "refuse" ? action : { type: "fork", place: { from: at, to: at }, action }
+}
+
+/** The conversation at rest, when it had this many messages. */
+const asOf = (here: Here, end: number): Here => {
+  const rest = { ...here, isRunning: false, hasLeft: false, inbox: 0 }
+  if (end === here.messages.length) return rest
+  const messages = here.messages.slice(0, end)
+  const step = messages.findLast(isStep)
+  const results = messages.slice(messages.findLastIndex(isStep))
+  const calls = (step?.toolCalls ?? []).filter(
+    ({ id }) => !results.some((one) => one.role === "tool" && one.toolCallId === id)
+  )
+  return { ...rest, messages, approvals: [], calls, question: undefined }
 }
 
 const hasAnswers = ({ results, decisions, texts }: Answers): boolean => results.size + decisions.size + texts.size > 0
@@ -237,7 +266,7 @@ const regenerate = (
 ): Action => {
   const { messages } = here
   const newest = messages.findLastIndex(isSaid)
-  const at = of === undefined || newest === -1 ? newest : indexOf(here, of)
+  const at = of === undefined ? newest : indexOf(here, of)
   if (ifRead && (here.isRunning || of === undefined || !here.isRead(of))) return follow
   // It is the question of the calls that wait, and no wish for another answer.
   if (ifRead && at === newest && here.approvals.length + here.calls.length > 0) return follow

@@ -18,10 +18,12 @@ import {
 import type { Encoder, Protocol, Run } from "./Protocol.ts"
 
 /** A request to stream. */
-type Streaming<Body, Item> = Pick<Run<Body>, "call" | "chat" | "body"> & { readonly protocol: Protocol<Body, Item> }
+type Streaming<Body, Item> = Pick<Run<Body>, "call" | "chat" | "body" | "context"> & {
+  readonly protocol: Protocol<Body, Item>
+}
 
 /** The part of a run that its action decides. `reads` is the client's own turn; `isLook`: nothing runs for this client. */
-interface RunPart extends Partial<Omit<Run<never>, "call" | "chat" | "body">> {
+interface RunPart extends Partial<Omit<Run<never>, "call" | "chat" | "body" | "context">> {
   readonly name: string
   readonly reads?: LiveTurn
   readonly isLook?: boolean
@@ -32,12 +34,17 @@ type Followed<Item> = (follower: Follower<Item>, signal: AbortSignal) => AsyncIt
 
 /** Answers with a turn: with its frames, or, once it is over, as a whole. */
 export const streamed = async <Body, Item>(
-  { protocol, call, chat, body }: Streaming<Body, Item>,
+  { protocol, call, chat, body, context }: Streaming<Body, Item>,
   { name, has = [], steps = [], asked = [], options, turns = [], continues = false, reads, isLook = false }: RunPart,
   followed: Followed<Item>
 ): Promise<Response> => {
-  const run: Run<Body> = { call, chat, body, name, has, steps, asked, options, turns, continues }
+  const run: Run<Body> = { call, chat, body, context, name, has, steps, asked, options, turns, continues }
   const encoder = protocol.encoder(run)
+  const receipt = encoder.receipt?.()
+  if (receipt !== undefined) {
+    for (const turn of turns) await turn.return()
+    return receipt
+  }
   const read = { chat, turn: reads }
   if (protocol.isWhole?.(body) === true)
     return whole(call, encoder, read, (signal) => followed(followerOf(call, encoder, isLook, thrown), signal))
@@ -45,7 +52,7 @@ export const streamed = async <Body, Item>(
     call.cutIfMoved(error)
     return encoder.fail(error)
   })
-  const { headers, closing, data, frames: framesOf = dataFrames } = protocol
+  const { headers, data, frames: framesOf = dataFrames } = protocol
   const reply = () => ({ name, messages: replyMessages(call, chat, name) })
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
     const watch = encoder.news === undefined ? undefined : watchOf(call, chat)
@@ -59,7 +66,8 @@ export const streamed = async <Body, Item>(
         : withChanges(text, () => dataChanges(writtenDataOf(chat), reply(), (parts) => framesOf(parts.map(data))))
     return protocol.around?.(all, run) ?? all
   }
-  return call.stream(frames, { ...(headers !== undefined && { headers }), last: closing, reads: read })
+  const last = (why: HttpError): string => framesOf(encoder.closing(why))
+  return call.stream(frames, { ...(headers !== undefined && { headers }), last, reads: isLook ? undefined : read })
 }
 
 const thrown = (error: unknown): never => {

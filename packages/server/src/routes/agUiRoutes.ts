@@ -25,7 +25,7 @@ import {
   type Refusal,
   type Run
 } from "../post/index.ts"
-import { callsOf, checkedAnswer, checkedResult, dataFrame, dataFrames, named, replyName } from "../wire/index.ts"
+import { callsOf, checkedAnswer, checkedResult, dataFrames, named, replyName } from "../wire/index.ts"
 import {
   type AgUiEvent,
   type AgUiInput,
@@ -123,6 +123,7 @@ const encoder = (run: Run<AgUiRequest>): Encoder<AgUiEvent> => {
       return stream.ended({ ...resting, haltedReason, pendingQuestion, pendingApprovals, pendingToolCalls })
     },
     fail: (error) => stream.failed(error),
+    closing,
     // A custom event is no part of a message.
     news: ({ type, data }) => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
   }
@@ -130,17 +131,12 @@ const encoder = (run: Run<AgUiRequest>): Encoder<AgUiEvent> => {
 
 const resting = { haltedReason: "completed", metadata: {}, pendingToolCalls: [], steps: [] } as const
 
-/** The last frame of a stream that the server ends. */
-const closing = ({ code, message }: HttpError): string =>
-  dataFrame({
-    type: "RUN_ERROR",
-    message: code === "closing" ? "The server is closing; run again to go on" : message,
-    code
-  })
+const closing = ({ code, message }: HttpError): ReadonlyArray<AgUiEvent> => [
+  { type: "RUN_ERROR", message: code === "closing" ? "The server is closing; run again to go on" : message, code }
+]
 
 const agUi: Protocol<AgUiRequest, AgUiEvent> = {
-  policy: { stale: "follow", calls: "cancel", approvals: "refuse", history: "add" },
-  closing,
+  policy: (posts) => ({ stale: "follow", calls: "cancel", approvals: "refuse", history: "add", ...posts }),
   isRead: (chat, id) => readAnswers.isRead(chat, id),
   encoder,
   data: ({ type: name, ...value }) => ({ type: "CUSTOM", name, value }),
@@ -156,7 +152,7 @@ const agUi: Protocol<AgUiRequest, AgUiEvent> = {
   nothing: (call, body) => {
     const stream = streamFor(body, { name: replyName("m"), has: [] })
     const events = [...stream.start(), ...stream.snapshot([], 0), ...stream.ended(resting)]
-    return call.stream(alone(dataFrames(events)), { last: closing })
+    return call.stream(alone(dataFrames(events)), { last: (why) => dataFrames(closing(why)) })
   }
 }
 

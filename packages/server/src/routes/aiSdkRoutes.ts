@@ -24,7 +24,7 @@ import {
   replyMessages,
   type Run
 } from "../post/index.ts"
-import { callsOf, dataFrame, doneFrame, isRunning, standingOf, writtenDataOf } from "../wire/index.ts"
+import { callsOf, doneFrame, isRunning, standingOf, writtenDataOf } from "../wire/index.ts"
 import {
   answersIn,
   clientOptions,
@@ -138,6 +138,9 @@ const encoder = ({
       )
     },
     fail: (error) => ui.failed(error),
+    closing: ({ code, message }) => [
+      { type: "error", errorText: code === "closing" ? "The server is closing; load the conversation anew" : message }
+    ],
     news: ({ type, data }) => ({ type: `data-troupe-${type}`, transient: true, data })
   }
 }
@@ -147,14 +150,9 @@ const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): Chat
   phase === "interrupted" ? "interrupted" : lastHaltedReason
 
 const aiSdk: Protocol<UiRequest, UiChunk> = {
-  policy: { stale: "follow", calls: "cancel", approvals: "refuse", history: "add" },
+  policy: (posts) => ({ stale: "follow", calls: "cancel", approvals: "refuse", history: "add", ...posts }),
   headers: { "x-vercel-ai-ui-message-stream": "v1" },
   done: doneFrame,
-  closing: ({ code, message }) =>
-    dataFrame({
-      type: "error",
-      errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
-    }),
   encoder,
   around: (frames, { call }) => framesInUiVersion(frames, uiVersionOf(call.request)),
   data: (part) => ({ ...part }),

@@ -45,7 +45,7 @@ export async function* withNews<Item>(
   let asked: Promise<IteratorResult<ReadonlyArray<Item>>> | undefined
   try {
     watch?.begin()
-    yield first
+    if (first !== "") yield first
     for (;;) {
       asked ??= items.next()
       const came = watch?.isOpen === true ? await Promise.race([asked, watch.due]) : await asked

@@ -1,8 +1,8 @@
-import { Fake } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
 import OpenAI from "openai"
 import { describe, expect, it } from "vitest"
 import { type HandModel, handModel } from "../double/handModel.ts"
-import { type Served, served, until } from "../double/served.ts"
+import { framesIn, type Served, served, until } from "../double/served.ts"
 import { serving } from "../double/serving.ts"
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
@@ -65,6 +65,37 @@ describe("a response that is streamed again", () => {
     expect(textOf(events)).toBe("Once upon")
     expect(events[0]).toMatchObject({ type: "response.created", response: { id, status: "in_progress" } })
     expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed" } })
+  })
+
+  it("RESPITEM1. has the step before a decision, while the turn behind that decision runs", async () => {
+    const model = handModel()
+    const toolCall = { id: "p0", name: "pay", arguments: {}, rawArguments: "{}" }
+    const { ask } = await served({
+      adapter: model.adapter,
+      tools: [tool({ name: "pay", execute: () => "paid" })],
+      permissions: { ask: () => "suspend" }
+    })
+    const begun = ask("POST", "/v1/responses", { model: "troupe", input: "Pay" }, { "x-troupe-chat": "c" })
+    await model.whenOpened(1)
+    model.text("Let me pay. ")
+    model.say({ type: "tool_call_completed", ...toolCall })
+    const message = { role: "assistant" as const, content: "Let me pay. ", toolCalls: [toolCall] }
+    model.say({ type: "message_completed", message, finishReason: "tool_calls" })
+    model.end()
+    expect((await begun).status).toBe(409)
+    const page = await ask("GET", "/v1/conversations/c/items?order=asc")
+    const [{ id: asked } = { id: "" }] = ((await page.json()) as { readonly data: ReadonlyArray<{ id: string }> }).data
+    const id = asked.replace(/^msg_(?<key>[\w-]+)\.0$/u, "resp_$<key>")
+    await ask("POST", "/chats/c/approvals/p0", { type: "allow" })
+    await model.whenOpened(2)
+    const stream = await ask("GET", `/v1/responses/${id}?stream=true`)
+    model.finish("stop", "Done.")
+    const events = framesIn(await stream.text()).map(({ json }) => json as StreamEvent)
+    expect(textOf(events)).toBe("Let me pay. Done.")
+    const last = events.at(-1)
+    if (last?.type !== "response.completed") throw new Error("the last event is another")
+    const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []))
+    expect(last.response.output).toEqual(done)
   })
 
   it.each(["-1", "x", "1.5"])("refuses starting_after=%s", async (after) => {

@@ -139,6 +139,35 @@ describe("the openai client", () => {
     expect(texts).toEqual(["Answer 1.", "Answer 2.", "Answer 3."])
   })
 
+  it("POST6. a refused post leaves neither a new conversation nor a fork", async () => {
+    const { url, troupe } = await serving({ adapter: asksWhere(), tools: [clock] })
+    const client = clientOf(url)
+    const first = await client.responses.create({ ...hi, tools: [where] })
+    const [call] = first.output
+    if (call?.type !== "function_call") throw new Error("no call")
+    const output = { type: "function_call_output" as const, output: "Oslo" }
+    const post = (previous: string, input: Request["input"]) =>
+      client.responses.create({ model: "troupe", previous_response_id: previous, input: input ?? "" })
+    const second = await post(first.id, [{ ...output, call_id: call.call_id }])
+    await post(second.id, "And?")
+    const refused = (previous: string, input: Request["input"]) =>
+      post(previous, input).then(
+        () => "nothing",
+        (error: unknown) => (error instanceof APIError ? `${error.status} ${error.code}` : error)
+      )
+    expect(await refused(first.id, "Never mind")).toBe("409 awaiting_tool_results")
+    expect(await refused(second.id, [{ ...output, call_id: "zz" }])).toBe("409 unknown_tool_call_id")
+    expect(await refused(second.id, [{ ...output, call_id: call.call_id }])).toBe("409 unknown_tool_call_id")
+    expect(await refused(second.id, [])).toBe("400 invalid_input")
+    const answer = { role: "assistant" as const, content: "Hm" }
+    const called = { type: "function_call" as const, call_id: "c0", name: "where", arguments: "{}" }
+    const unnamed = [called, { ...output, call_id: "c0" }, answer] as Request["input"]
+    await expect(client.responses.create({ model: "troupe", input: unnamed ?? "" })).rejects.toMatchObject({
+      status: 400
+    })
+    expect((await troupe.list()).chats.length).toBe(1)
+  })
+
   it("RESPRUN1. begins a conversation with the history of another server, and continues it", async () => {
     const adapter = counting()
     const { url } = await serving({ adapter })

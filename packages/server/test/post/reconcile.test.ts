@@ -28,6 +28,16 @@ const idle: Here = {
   isRead: () => false
 }
 
+const calling = (...ids: ReadonlyArray<string>) =>
+  Message.assistant(
+    "",
+    ids.map((id) => ({ id, name: "where", arguments: {}, rawArguments: "{}" }))
+  )
+
+const resultOf = (id: string) => Message.toolResult(id, "Oslo")
+
+const twoResults = [resultOf("w0"), resultOf("w1")]
+
 const situations = {
   none: undefined,
   idle,
@@ -38,6 +48,22 @@ const situations = {
   twice: { ...idle, messages: [user("u2", "two"), ...two] },
   left: { ...idle, isRunning: true, hasLeft: true },
   queued: { ...idle, isRunning: true, hasLeft: true, inbox: 1 },
+  waiting: { ...idle, inbox: 1 },
+  waitingApproval: { ...idle, inbox: 1, approvals: [approval("p0")] },
+  called: {
+    ...idle,
+    messages: [
+      ...two.slice(0, 3),
+      calling("w0", "w1"),
+      ...twoResults,
+      Message.assistant("a2"),
+      calling("w0"),
+      resultOf("w0")
+    ],
+    approvals: [approval("p0")],
+    calls: [{ id: "w9" }],
+    question: { toolCallId: "q0" }
+  },
   question: { ...idle, question: { toolCallId: "q0" } },
   approval: { ...idle, approvals: [approval("p0")] },
   approvals: { ...idle, approvals: [approval("p0"), approval("p1")] },
@@ -76,6 +102,8 @@ const results = (...ids: ReadonlyArray<string>): Answers => ({
 })
 
 const named = (id: string): Answers => ({ ...results(id), named: [{ id, kind: "result", field: ["messages", 1] }] })
+
+const both: Answers = { ...results("w0", "w1"), named: [...named("w0").named, ...named("w1").named] }
 
 const failure = (id: string): Answers => ({ ...noAnswers, results: new Map([[id, { error: "no GPS" }]]) })
 
@@ -116,6 +144,8 @@ const briefly = (action: Action): string => {
         action.text,
         action.message && `then send ${action.message.id}`
       )
+    case "fork":
+      return `fork at ${action.place.from}-${action.place.to}, ${briefly(action.action)}`
     case "follow":
       return "follow"
   }
@@ -125,6 +155,9 @@ const words = (...all: ReadonlyArray<string | undefined>): string => all.filter(
 
 const at = (rewind: { readonly place: { readonly from: number; readonly to: number } } | undefined) =>
   rewind && `at ${rewind.place.from}-${rewind.place.to}`
+
+/** A post behind the response that ends after so many messages. */
+const after = (end: number, posted: Posted = say("u3", "three")): Posted => ({ ...posted, end: () => end })
 
 const strict: PostPolicy = { stale: "refuse", calls: "refuse", approvals: "refuse", history: "replace" }
 const lenient: PostPolicy = { stale: "follow", calls: "cancel", approvals: "deny", history: "add" }
@@ -175,6 +208,7 @@ const rows: ReadonlyArray<Row> = [
   ],
   ["idle", "results that nothing waits for", { ...look, answers: results("w0") }, "refuse no_wait"],
   ["idle", "results that nothing waits for", { ...look, answers: results("w0") }, "follow", lenient],
+  ["idle", "the answer of a question that is over", { ...look, answers: text("q0", false) }, "refuse no_wait"],
   ["idle", "stale results, then a message", say("u3", "three", { answers: results("w0") }), "send u3"],
   ["idle", "a named answer that never waited", { ...look, answers: resume("zz", "decision") }, "refuse not_waiting"],
   ["answered", "a named answer that was used", { ...look, answers: resume("p0", "decision") }, "follow", lenient],
@@ -283,6 +317,49 @@ const rows: ReadonlyArray<Row> = [
     "both answers, then a message",
     say("u3", "three", { answers: { ...results("w0"), decisions: allow("p0").decisions } }),
     "answer allow p0 w0 then send u3"
+  ],
+  ["none", "nothing, with a thread to begin with", { ...look, thread: two, ...other(undefined) }, "regenerate"],
+  ["none", "a message, with a thread to begin with", say("u3", "three", { thread: two }), "send u3"],
+  ["idle", "a message behind the last response", after(4), "send u3"],
+  ["idle", "a message behind an earlier response", after(2), "fork at 2-2, send u3"],
+  ["idle", "a later message behind it", after(2, say("u2", "TWO")), "fork at 2-2, send u2"],
+  ["idle", "an earlier message behind it", after(2, say("u1", "ONE")), "refuse delivered"],
+  ["idle", "an unknown named result behind it", after(2, { ...look, answers: named("w0") }), "refuse not_waiting"],
+  ["running", "a message behind the response that runs", after(4), "refuse busy"],
+  [
+    "running",
+    "a named result behind the present end",
+    after(Infinity, { ...look, answers: named("w0") }),
+    "refuse busy"
+  ],
+  ["left", "a message behind an earlier response", after(2), "fork at 2-2, send u3"],
+  ["waiting", "a message behind the last response", after(4), "fork at 4-4, send u3"],
+  [
+    "waiting",
+    "a message behind the last response and a shorter history",
+    after(4, say("u3", "three", history("u1", "u3"))),
+    "fork at 4-4, send u3 at 2-2"
+  ],
+  ["waiting", "a message behind the present end", after(Infinity), "send u3"],
+  ["queued", "a message behind an earlier response", after(2), "fork at 2-2, send u3"],
+  ["waitingApproval", "a message behind the last response", after(4), "refuse awaiting_approval"],
+  ["called", "both results again", after(4, { ...look, answers: both }), "fork at 4-4, answer w0 w1"],
+  ["called", "the missing result", after(5, { ...look, answers: named("w1") }), "fork at 5-5, answer w1"],
+  ["called", "a result that was there", after(5, { ...look, answers: named("w0") }), "refuse no_wait"],
+  [
+    "called",
+    "the result of a later call with this id",
+    after(8, { ...look, answers: named("w0") }),
+    "fork at 8-8, answer w0"
+  ],
+  ["called", "a message in place of results", after(4), "refuse awaiting_tool_results"],
+  ["called", "a message in place of one", after(5), "refuse awaiting_tool_results"],
+  ["called", "a message behind the results", after(6), "fork at 6-6, send u3"],
+  [
+    "called",
+    "the present wait behind an earlier response",
+    after(6, { ...look, answers: text("q0") }),
+    "refuse not_waiting"
   ],
   [
     "both",

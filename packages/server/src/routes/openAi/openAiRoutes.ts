@@ -10,7 +10,7 @@ import type { Event } from "@troupe/chat/events"
 import { System } from "@troupe/otp"
 import { HttpError } from "../../errors/index.ts"
 import { type Call, type Route, refused as refusedAs } from "../../http/index.ts"
-import { type Encoder, handle, noAnswers, type Posted, type Protocol, type Run } from "../../post/index.ts"
+import { type Encoder, handle, namedResults, type Posted, type Protocol, type Run } from "../../post/index.ts"
 import { dataFrame, doneFrame, stepsOf } from "../../wire/index.ts"
 import {
   checkResults,
@@ -30,7 +30,7 @@ import {
 } from "../../wire/openAi/index.ts"
 import { completionSplice } from "./completionSplice.ts"
 import { modelNamed, modelNames, withoutInstructions } from "./models.ts"
-import { answered, runAlone } from "./openAiRun.ts"
+import { answered, refusal, runAlone } from "./openAiRun.ts"
 import { hasStoredImage, withReplyImage, withReplyImages } from "./replyImages.ts"
 
 /** A request, the options of its run, and the tools whose calls the client answers. */
@@ -57,11 +57,7 @@ const decode = ({ limits }: Call, { request: { messages }, options }: Body): Pos
     throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
   return {
     messages: users.map((message) => ({ id: undefined, read: () => message, edits: false })),
-    answers: {
-      ...noAnswers,
-      results: new Map(results.map(({ id, value }) => [id, { value }])),
-      named: results.map(({ id, field }) => ({ id, kind: "result", field }))
-    },
+    answers: namedResults(results),
     options: () => options
   }
 }
@@ -121,6 +117,7 @@ const encoder = ({ call, chat, body, steps }: Answering): Encoder<string> => {
       return ending(context.result ?? restingOf(context))
     },
     fail,
+    closing: (why) => [dataFrame({ error: ofRefusal(why).error }), doneFrame],
     body: () => {
       if (ended === undefined) return undefined
       const finish_reason = finishReasonOf(ended)
@@ -145,18 +142,12 @@ type Ended = Pick<ChatResult, "haltedReason" | "finalResponse" | "metadata" | "s
 
 const completions: Protocol<Body, string> = {
   // As OpenAI, which refuses a message behind calls without their results.
-  policy: { stale: "follow", calls: "refuse", approvals: "refuse", history: "add" },
+  policy: (posts) => ({ stale: "follow", calls: "refuse", approvals: "refuse", history: "add", ...posts }),
   isWhole: ({ request }) => request.stream !== true,
   frames: (frames) => frames.join(""),
   done: doneFrame,
-  closing: (why) => dataFrame({ error: ofRefusal(why).error }) + doneFrame,
   encoder,
-  refusal: (refusal) =>
-    refusal.why === "not_waiting"
-      ? refusedAs("unknown_tool_call_id", {
-          issues: refusal.fields.map((field) => ({ field, reason: "no call waits for it" }))
-        })
-      : undefined,
+  refusal,
   nothing: () => {
     throw refusedAs("unknown_chat")
   }

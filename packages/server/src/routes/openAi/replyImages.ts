@@ -24,23 +24,6 @@ export const withReplyImages = async (
   return found
 }
 
-/** The events, with the bytes of the images that the model generated. */
-export const eventsWithImages = (
-  call: Call,
-  chat: LocalChatRef,
-  events: AsyncIterator<Event, undefined>
-): AsyncIterableIterator<Event, undefined> => ({
-  next: async () => {
-    const { done, value } = await events.next()
-    if (done === true) return { done, value }
-    return { done: false, value: hasStoredImage(value) ? await withReplyImage(call, chat, value) : value }
-  },
-  return: async () => (await events.return?.()) ?? { done: true, value: undefined },
-  [Symbol.asyncIterator]() {
-    return this
-  }
-})
-
 type Completed = Extract<Event, { readonly type: "message_completed" }>
 
 /** Whether the event is a reply with an image that the store has. */

@@ -1,32 +1,63 @@
 /**
- * The stream of one response: for its creator, and for a client that reads it again, from its beginning or after a number.
+ * The events of one response: for its creator, and for a client that reads it again, from its beginning or after a number.
  *
- * Owns: the items and the place of one stream. Does not own the run.
+ * Owns: the items and the place of one stream. Does not own the turn.
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot } from "@troupe/chat/chats"
+import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
-import type { HttpError } from "../../errors/index.ts"
+import type { Message } from "@troupe/chat/messages"
+import { System } from "@troupe/otp"
 import type { Call } from "../../http/index.ts"
-import { eventFrame, type Follower, ofChat, type StepMessages } from "../../wire/index.ts"
+import { contextOf, type Encoder, type Run } from "../../post/index.ts"
+import { eventFrame, isRunning, stepsOf } from "../../wire/index.ts"
 import {
   endedState,
+  extentOf,
   failedState,
+  headOf,
+  idsOf,
+  idsUnder,
   ofFailure,
   ofRefusal,
   ofResult,
   responseBody,
   type ResponseEvent,
   type ResponseHead,
-  type ResponseItems,
+  ResponseItems,
   ResponseNumbers,
+  responseOf,
+  type ResponsePlace,
+  type ResponsesRequest,
   type ResponseState,
   unexpected
 } from "../../wire/openAi/index.ts"
-import type { Run } from "./openAiRun.ts"
-import { hasStoredImage, withReplyImage } from "./replyImages.ts"
+import { hasStoredImage, withReplyImage, withReplyImages } from "./replyImages.ts"
 
-type Context = ChatSnapshot["context"]
+/**
+ * A response that a client asks for.
+ *
+ * - `request`: the request that begins it; absent when it is read later
+ * - `at`: its place; that of a response that begins is at the end of its conversation
+ * - `isManual`: whether the client answers the calls of the tool with this name
+ * - `after`: the number of the last event that the client has
+ */
+export interface AskedResponse {
+  readonly request?: ResponsesRequest
+  readonly at: Pick<ResponsePlace, "created" | "model"> & Partial<ResponsePlace>
+  readonly isManual: (name: string) => boolean
+  readonly after?: number | undefined
+}
+
+type Answering = Pick<Run<AskedResponse>, "call" | "body"> & Partial<Pick<Run<AskedResponse>, "chat" | "context">>
+type Context = Run<AskedResponse>["context"]
+
+/** The place of a response in its conversation. */
+export const placeOf = ({ call, chat, context, body: { at } }: Required<Answering>): ResponsePlace => ({
+  conversation: call.chats.outerId(chat.id),
+  at: context.thread.messages.length,
+  ...at
+})
 
 /** The type of a stream's last event. */
 const lastTypes = {
@@ -39,141 +70,102 @@ const lastTypes = {
 
 const begins: ResponseState = { status: "in_progress", output: [] }
 
-export class ResponseStream {
-  readonly #head: ResponseHead
-  readonly #newItems: () => ResponseItems
-  readonly #numbers: ResponseNumbers
-  readonly #mark: string
-  #items: ResponseItems
+/** The frames of a response, or its body. Without a chat it is not stored. */
+export const responseEncoder = ({ call, chat, body, context }: Answering): Encoder<string> => {
+  const { request, at, isManual, after } = body
+  const place = chat === undefined || context === undefined ? undefined : placeOf({ call, chat, context, body })
+  const ids = place === undefined ? idsUnder(System.uuid(call.troupe.system, "server")) : idsOf(place)
+  const head = headOf(ids.response, place ?? at, request)
+  const numbers = new ResponseNumbers(after)
+  let items = new ResponseItems(ids, isManual)
+  let ended: { readonly state: ResponseState; readonly result: ChatResult | undefined } | undefined
 
-  /** `after` is the number of the last event that the client has. `mark` is the frame in front of each step. */
-  constructor(head: ResponseHead, newItems: () => ResponseItems, mark: string, after = -1) {
-    this.#head = head
-    this.#mark = mark
-    this.#newItems = newItems
-    this.#items = newItems()
-    this.#numbers = new ResponseNumbers(after)
-  }
-
-  /** The first frames. */
-  get first(): string {
-    return this.#frames([this.#event("response.created", begins), this.#event("response.in_progress", begins)])
-  }
-
-  push(event: Event): string {
-    const mark = event.type === "message_started" ? this.#mark : ""
-    return mark === ""
-      ? this.#frames(this.#items.push(event))
-      : this.#frames(this.#items.end()) + mark + this.#frames(this.#items.push(event))
-  }
-
-  /** The frames of these steps and of the running one, in place of those of missed events. */
-  again(steps: ReadonlyArray<StepMessages>, { text, reasoning = "" }: Context["partial"] = { text: "" }): string {
-    this.#numbers.restart()
-    this.#items = this.#newItems()
-    const first = this.first
-    const partial = this.#frames(this.#items.partial(reasoning, text))
-    return [first, ...steps.map((step) => this.#mark + this.#frames(this.#items.step(step)))]
-      .concat(partial === "" ? "" : this.#mark + partial)
-      .join("")
-  }
-
-  /** The last frame, from the result of the run. */
-  ended(result = this.#items.result): string {
-    const { output } = this.#items
-    return this.over(result === undefined ? failedState(unexpected, output) : endedState(result, output, ofResult))
-  }
-
-  /** The last frame, of a response that stands there. */
-  over(state: ResponseState): string {
-    return this.#frames([this.#event(lastTypes[state.status], state)])
-  }
-
-  failed(error: unknown): string {
-    const ended = this.#items.end("incomplete")
-    const state = failedState(ofFailure(error) ?? unexpected, this.#items.output)
-    return this.#frames([...ended, this.#event("response.failed", state)])
-  }
-
-  /** The last frame of a stream that the server ends. */
-  closed(why: HttpError): string {
-    return this.#frames([this.#event("response.failed", failedState(ofRefusal(why), this.#items.output))])
-  }
-
-  #event(type: ResponseEvent["type"], state: ResponseState): ResponseEvent {
-    return { type, response: responseBody(this.#head, state) }
-  }
-
-  #frames(events: ReadonlyArray<ResponseEvent>): string {
-    return this.#numbers
+  const framesOf = (events: ReadonlyArray<ResponseEvent>): string =>
+    numbers
       .next(events)
       .map((event) => eventFrame(event))
       .join("")
+  const eventOf = (type: ResponseEvent["type"], state: ResponseState): ResponseEvent => ({
+    type,
+    response: responseBody(head, state)
+  })
+  const begin = (): string => framesOf([eventOf("response.created", begins), eventOf("response.in_progress", begins)])
+  const end = (state: ResponseState, result: ChatResult | undefined): string => {
+    ended = { state, result }
+    return framesOf([eventOf(lastTypes[state.status], state)])
   }
-}
+  const failed = (error: Parameters<typeof failedState>[0], events: ReadonlyArray<ResponseEvent> = []) => [
+    framesOf([...events, eventOf("response.failed", failedState(error, items.output))])
+  ]
+  const push = (event: Event): ReadonlyArray<string> => {
+    const mark = event.type === "message_started" ? call.stepMark : ""
+    const frames = [mark === "" ? "" : framesOf(items.end()) + mark, framesOf(items.push(event))]
+    if (event.type === "chat_completed")
+      frames.push(end(endedState(event.result, items.output, ofResult), event.result))
+    return frames.filter((frame) => frame !== "")
+  }
 
-/** The frames for the creator of a response. */
-export async function* ofRun(call: Call, stream: ResponseStream, { events }: Run): AsyncGenerator<string, void> {
-  try {
-    yield stream.first
-    for await (const event of events) {
-      const frames = stream.push(event)
-      if (frames !== "") yield frames
+  return {
+    begin: () => [begin()],
+    event: (event) =>
+      chat !== undefined && hasStoredImage(event) ? withReplyImage(call, chat, event).then(push) : push(event),
+    standing: async ({ earlier, reply, partial: { text, reasoning = "" } }) => {
+      if (chat === undefined || place === undefined) return []
+      const steps = await stepsAt(call, chat, [...earlier, ...reply], place)
+      numbers.restart()
+      items = new ResponseItems(ids, isManual)
+      const first = begin()
+      const ofSteps = steps.map((step) => call.stepMark + framesOf(items.step(step)))
+      const partial = framesOf(items.partial(reasoning, text))
+      return [first, ...ofSteps, partial === "" ? "" : call.stepMark + partial].filter((frame) => frame !== "")
+    },
+    end: (now) => (place === undefined ? [] : [end(stateAt(now, place, items.output), now.result)]),
+    fail: (error) => failed(ofFailure(error) ?? unexpected, items.end("incomplete")),
+    closing: (why) => failed(ofRefusal(why)),
+    receipt: () =>
+      request?.background === true && request.stream !== true ? Response.json(responseBody(head, begins)) : undefined,
+    body: () => {
+      if (ended === undefined) return undefined
+      const { state, result } = ended
+      if (state.status === "failed" && result !== undefined) return responseOf(ofResult(result))
+      return Response.json(responseBody(head, state))
     }
-    yield stream.ended()
-  } catch (error) {
-    call.cutIfMoved(error)
-    yield stream.failed(error)
-  } finally {
-    await events.return?.()
   }
 }
 
-/** A response that is read again: its steps in a context, and where it stands. */
-export interface StoredResponse {
-  readonly steps: (context: Context) => ReadonlyArray<StepMessages>
-  readonly state: (context: Context) => ResponseState
-}
-
-/** The frames for a client that reads a response while its turn runs. */
-export async function* ofRunning(
+const stepsAt = async (
   call: Call,
   chat: LocalChatRef,
+  messages: ReadonlyArray<Message.Message>,
+  { at }: ResponsePlace
+) => stepsOf(await withReplyImages(call, chat, extentOf(messages, at).own))
+
+/** The state of the response of a place, which has this output. */
+export const stateAt = (
   context: Context,
-  stream: ResponseStream,
-  stored: StoredResponse,
-  signal: AbortSignal
-): AsyncGenerator<string, void> {
-  const follower: Follower<string | Extract<Event, { readonly type: "message_completed" }>> = {
-    call,
-    before: () => [],
-    event: (event) =>
-      hasStoredImage(event)
-        ? [event]
-        : [stream.push(event), ...(event.type === "chat_completed" ? [stream.ended()] : [])],
-    standing: (now) => [stream.again(stored.steps(now), now.partial)],
-    over: (now) => [stream.again(stored.steps(now)), stream.over(stored.state(now))],
-    failed: (error) => {
-      call.cutIfMoved(error)
-      return [stream.failed(error)]
-    }
-  }
-  const first = stream.first
-  if (first !== "") yield first
-  for await (const frames of ofChat(chat, context, follower, signal)) {
-    for (const frame of frames) {
-      const text = typeof frame === "string" ? frame : stream.push(await withReplyImage(call, chat, frame))
-      if (text !== "") yield text
-    }
-  }
+  { at }: ResponsePlace,
+  output: ResponseState["output"] = []
+): ResponseState => {
+  const { messages } = context.thread
+  const isLast = extentOf(messages, at).end === messages.length
+  if (isLast && isRunning(context)) return { status: "in_progress", output }
+  if (isLast && context.result !== undefined) return endedState(context.result, output, ofResult)
+  if (isLast && context.interrupted !== undefined) return { status: "incomplete", output }
+  if (isLast && context.lastHaltedReason === "cancelled") return { status: "cancelled", output }
+  return { status: output.length === 0 ? "incomplete" : "completed", output }
 }
 
-/** The frames of a response that is over. */
-export async function* ofStored(
-  context: Context,
-  stream: ResponseStream,
-  stored: StoredResponse
-): AsyncGenerator<string, void> {
-  const frames = [stream.again(stored.steps(context)), stream.over(stored.state(context))].join("")
-  if (frames !== "") yield frames
+/** The whole response of a place, in any state of its conversation. */
+export const storedResponse = async (
+  call: Call,
+  chat: LocalChatRef,
+  place: ResponsePlace,
+  isManual: AskedResponse["isManual"]
+): Promise<ReturnType<typeof responseBody>> => {
+  const context = contextOf(call, chat)
+  const ids = idsOf(place)
+  const items = new ResponseItems(ids, isManual)
+  for (const step of await stepsAt(call, chat, context.thread.messages, place)) items.step(step)
+  const head: ResponseHead = headOf(ids.response, place)
+  return responseBody(head, stateAt(context, place, items.output))
 }

@@ -14,7 +14,6 @@ export type { ResponseEvent } from "./outputItems.ts"
 export { ResponseNumbers } from "./responseNumbers.ts"
 export {
   checkItems,
-  hasHistory,
   knownResponse,
   messagesOf,
   responsesInput,

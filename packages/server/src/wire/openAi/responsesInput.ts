@@ -75,16 +75,15 @@ export const knownResponse = (id: string): ResponsePlace => {
 const behindAnswers = (items: ReadonlyArray<ResponsesItem>): ReadonlyArray<ResponsesItem> =>
   items.slice(items.findLastIndex(isAnswer) + 1)
 
-/** The results of calls, by the model's ids. Throws an `HttpError` (413, 422). */
-export const resultsIn = (
-  added: ReadonlyArray<ResponsesItem>,
-  mostCharacters: number
-): ReadonlyMap<string, string | ReadonlyArray<ContentPart>> =>
-  new Map(
-    behindAnswers(added)
-      .filter(isOutput)
-      .map((item) => [toolCallIdIn(callIdOf(item)), resultOf(item, mostCharacters)])
-  )
+/** The results of calls, with the model's ids. Throws an `HttpError` (413, 422). */
+export const resultsIn = (added: ReadonlyArray<ResponsesItem>, mostCharacters: number) =>
+  behindAnswers(added)
+    .filter(isOutput)
+    .map((item) => ({
+      id: toolCallIdIn(callIdOf(item)),
+      value: resultOf(item, mostCharacters),
+      field: ["input"]
+    }))
 
 /** The user's messages after the last answer, as one; `undefined` if there is none. Throws an `HttpError` (413, 422). */
 export const saidIn = (added: ReadonlyArray<ResponsesItem>, mostCharacters: number): UserContent | undefined => {
@@ -92,12 +91,9 @@ export const saidIn = (added: ReadonlyArray<ResponsesItem>, mostCharacters: numb
   return messages.length === 0 ? undefined : checkedContent(messages.flatMap(partsOf), mostCharacters)
 }
 
-/** Whether there are answers among the items: the conversation of another server. */
-export const hasHistory = (added: ReadonlyArray<ResponsesItem>): boolean => added.some((item) => !isUser(item))
-
 const isUser = ({ role }: ResponsesItem): boolean => role === "user"
 
-/** The items before the user's last messages, and these. */
+/** The items before the user's last messages, which are the conversation of another server, and these messages. */
 export const splitHistory = (added: ReadonlyArray<ResponsesItem>) => {
   const end = added.findLastIndex((item) => !isUser(item)) + 1
   return { earlier: added.slice(0, end), said: added.slice(end) }
