@@ -2,13 +2,18 @@
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
+const notReady = ["unreachable", "starts or stops; try again soon"] as const
+
 /** The errors that a user can fix, by PostgreSQL's error code. */
 const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   "3D000": ["cannot_open", "does not exist; create it, or give another"],
   "25006": ["read_only", "may only be read, as a standby is; give the address of the primary"],
   "25P03": ["busy", "ended a transaction that this program left waiting; try again, or raise idleTransactionTimeoutMs"],
   "53100": ["full", "has no room left on its disk; make some, nothing that was kept is lost"],
-  "53300": ["busy", "has no connection left; lower maxConnections, or let it take more"]
+  "53300": ["busy", "has no connection left; lower maxConnections, or let it take more"],
+  "57P01": notReady,
+  "57P02": notReady,
+  "57P03": notReady
 }
 
 const byKind: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {

@@ -29,7 +29,7 @@ const reasons = [
  * - `corrupt`: the file is damaged, or contains an invalid record
  * - `busy`: another program holds its lock
  * - `full`: there is no room left
- * - `unreachable`: the database server does not answer
+ * - `unreachable`: the database server does not answer, starts or stops
  * - `refused`: the database server refuses the user or the operation
  * - `failed`: any other failure; see `cause`
  */

@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import { Fake, Troupe, user } from "@troupe/chat"
 import { Testing } from "@troupe/testing"
 import { Clock } from "@troupe/otp"
@@ -158,6 +160,30 @@ describe("PG1", () => {
     expect((await failureOf(unreachable.load("a"))).reason).toBe("unreachable")
     await unreachable.close()
   })
+
+  test.each(["57P01", "57P02", "57P03"])(
+    "a server that starts or stops (%s) is asked again by the next",
+    async (code) => {
+      const fields = ["SFATAL", "VFATAL", `C${code}`, "Mthe database system is not ready", ""]
+      const body = Buffer.from(`${fields.join("\0")}\0`)
+      const head = Buffer.alloc(5, "E")
+      head.writeUInt32BE(body.length + 4, 1)
+      const starting = createServer((socket) => {
+        socket.on("error", () => {})
+        socket.once("data", () => socket.end(Buffer.concat([head, body])))
+      })
+      await once(starting.listen(0, "127.0.0.1"), "listening")
+      const { port } = starting.address() as AddressInfo
+      const store = postgres(`postgres://troupe:secret@127.0.0.1:${port}/postgres`)
+      const { reason, message } = await failureOf(store.load("a"))
+      expect([reason, message]).toEqual([
+        "unreachable",
+        `The database 127.0.0.1:${port}/postgres starts or stops; try again soon`
+      ])
+      await store.close()
+      starting.close()
+    }
+  )
 
   test("a store outlives its connections", async () => {
     const store = open(fresh())
