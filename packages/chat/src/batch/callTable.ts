@@ -83,10 +83,19 @@ export const endOf = ({ outcome }: Slot): CallEnd => {
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
+/** What follows for the calls of a restored batch. */
+export interface RestoredCalls {
+  /** The hooks after the call run again. */
+  readonly follows: (slot: Slot, outcome: ToolOutcome) => void
+  /** The call was cancelled; its chart may have been stored before the cancel reached it. */
+  readonly cancelled: (slot: Slot) => void
+}
+
 export interface SlotOwner {
   /** Whether a handler may start. */
   readonly mayStart: boolean
-  readonly changed: () => void
+  /** A call has changed; the handler of the call of this id has reported progress. */
+  readonly changed: (reported?: string) => void
   /** A handler asks to set a permission mode. */
   readonly requestMode: (slot: Slot, mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>
 }
@@ -135,18 +144,7 @@ export class CallSlots {
   }
 
   /** Takes over the states of a stored batch, and runs the handlers of its running calls again (BATCH10). */
-  restore(
-    states: ReadonlyArray<CallState>,
-    {
-      follows,
-      cancelled: cancel
-    }: {
-      /** The hooks after the call run again. */
-      readonly follows: (slot: Slot, outcome: ToolOutcome) => void
-      /** The call was cancelled; its chart may have been stored before the cancel reached it. */
-      readonly cancelled: (slot: Slot) => void
-    }
-  ): void {
+  restore(states: ReadonlyArray<CallState>, { follows, cancelled: cancel }: RestoredCalls): void {
     states.forEach(({ begun, cancelled, following, outcome, child }, index) => {
       const slot = this.all[index]
       if (slot === undefined) return
@@ -329,7 +327,7 @@ class SlotCall implements RunnableCall, CallWatcher {
 
   progressed(value: unknown): void {
     this.#slot.progress = value
-    this.#owner.changed()
+    this.#owner.changed(this.toolCall.id)
   }
 
   changed(status: Slot["status"]): void {

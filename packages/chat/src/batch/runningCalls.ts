@@ -369,8 +369,8 @@ export class RunningCalls implements SlotOwner, CallOwner {
     this.#calls.source.end()
   }
 
-  changed(): void {
-    this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host.pid)
+  changed(reported?: string): void {
+    this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host.pid, reported)
   }
 
   #exhausted(): void {

@@ -392,10 +392,9 @@ const unreadableArguments = (toolCall: ToolCall): HandlerResult.Failed => {
   return toolFailure(toolCall, "invalid_arguments", message)
 }
 
-const invalidArguments = (
-  toolCall: ToolCall,
-  issues: Extract<ParsedArguments, { readonly valid: false }>["issues"]
-): HandlerResult.Failed => {
+type Issues = Extract<ParsedArguments, { readonly valid: false }>["issues"]
+
+const invalidArguments = (toolCall: ToolCall, issues: Issues): HandlerResult.Failed => {
   const texts = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
   return toolFailure(toolCall, "invalid_arguments", texts.join("; "), issues)
 }

@@ -44,9 +44,16 @@ export interface ChildView {
   readonly toolCalls: ReadonlyArray<ToolCallView>
 }
 
-/** Notified when the state of a call changed; `batch` is the process that runs the calls, if any. */
+/**
+ * Notified when the state of a call changed; `batch` is the process that runs the calls, if any. `reported` is the id of the call whose
+ * handler has reported progress.
+ */
 export interface ToolCallWatcher {
-  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined) => void
+  readonly toolCallsChanged: (
+    view: () => ReadonlyArray<ToolCallView>,
+    batch: Pid<CallCommand> | undefined,
+    reported?: string
+  ) => void
 }
 
 /** The view of calls that ended without a batch. */

@@ -10,6 +10,7 @@
  *          gets a failure of `onLateResult`.
  * ZOMBIE3. `size` plus `late` is the number of all zombies so far.
  * ZOMBIE4. The end of the system, or of the zombie's process, neither waits for a handler nor removes it from the list.
+ * ZOMBIE5. Those who watch a conversation are called when one of its handlers is listed, and when one has ended.
  */
 import { Process, type System, Telemetry } from "@troupe/otp"
 import type { HandlerResult } from "../values/index.ts"
@@ -27,10 +28,17 @@ export interface GivenUp {
   readonly onLateResult: OnLateResult | undefined
 }
 
+/** Called when a handler of a conversation is listed, or has ended (ZOMBIE5). */
+interface Watcher {
+  readonly sessionId: string
+  readonly changed: (toolCallId: string, isOver: boolean) => void
+}
+
 /** The late handlers of one system. */
 export class ZombieTable {
   readonly #system: System.System
   readonly #listed = new Set<GivenUp>()
+  readonly #watchers = new Set<Watcher>()
   #late = 0
 
   constructor(system: System.System) {
@@ -60,14 +68,28 @@ export class ZombieTable {
   /** Lists a handler. The caller calls the returned function with the handler's result. */
   add(run: GivenUp): (result: HandlerResult) => void {
     this.#listed.add(run)
+    this.#report(run, false)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#show(run, promise)
     return (result) => {
       this.#listed.delete(run)
       this.#late++
+      this.#report(run, true)
       resolve()
       this.#notify(run, result)
     }
+  }
+
+  /** Adds a watcher; returns a function that removes it. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** The former run of a restarted call is no state of the call. */
+  #report({ toolCall, sessionId, outcome }: GivenUp, isOver: boolean): void {
+    if (outcome === "restarted") return
+    for (const watcher of this.#watchers) if (watcher.sessionId === sessionId) watcher.changed(toolCall.id, isOver)
   }
 
   #show({ toolCall, since }: GivenUp, ended: Promise<void>): void {
@@ -96,15 +118,20 @@ const tables = new WeakMap<System.System, ZombieTable>()
 /** The table of a system; `undefined` before its first zombie. */
 export const zombiesOf = (system: System.System): ZombieTable | undefined => tables.get(system)
 
-/** Lists a handler that outlived its call. */
-export const outlives = (system: System.System, run: GivenUp): ((result: HandlerResult) => void) => {
-  let table = tables.get(system)
-  if (table === undefined) {
-    table = new ZombieTable(system)
-    tables.set(system, table)
-  }
-  return table.add(run)
+const tableOf = (system: System.System): ZombieTable => {
+  const known = tables.get(system)
+  if (known !== undefined) return known
+  const table = new ZombieTable(system)
+  tables.set(system, table)
+  return table
 }
+
+/** Lists a handler that outlived its call. */
+export const outlives = (system: System.System, run: GivenUp): ((result: HandlerResult) => void) =>
+  tableOf(system).add(run)
+
+/** Watches the zombies of a conversation (ZOMBIE5); returns a function that ends it. */
+export const watchZombies = (system: System.System, watcher: Watcher): (() => void) => tableOf(system).watch(watcher)
 
 /** A handler that outlived its call. */
 export interface Zombie {

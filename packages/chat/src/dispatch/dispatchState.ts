@@ -71,6 +71,11 @@ export interface Failure {
   readonly message: ToolMessage
 }
 
+/** The third argument of a runner: `signal` is aborted when the result is no longer needed. */
+interface RunnerContext {
+  readonly signal: AbortSignal
+}
+
 /**
  * Runs one call.
  *
@@ -80,7 +85,7 @@ export interface Failure {
 export type Runner<State extends DispatchState, Result> = (
   toolCall: ToolCall,
   state: State,
-  context: { readonly signal: AbortSignal }
+  context: RunnerContext
 ) => Awaitable<readonly [result: Result, state: State]>
 
 /**

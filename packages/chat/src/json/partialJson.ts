@@ -29,6 +29,9 @@ interface Token {
   ending: number
 }
 
+/** The next thing in the text. */
+type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing"
+
 /** The most levels of nesting. */
 const deepest = 100
 
@@ -64,7 +67,7 @@ export const unfenced = (text: string): string =>
 
 export class PartialJson {
   readonly #open: Array<Open> = []
-  #expected: "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing" = "value"
+  #expected: Expected = "value"
   /** The token at the end of the text. */
   #token: Token | undefined
   #isBroken = false

@@ -6,16 +6,15 @@
  * @source FIPS 180-4
  */
 
-const { process } = globalThis as {
-  readonly process?: {
-    readonly getBuiltinModule?: (name: "node:crypto") =>
-      | {
-          readonly createHash: (name: "sha256") => {
-            readonly update: (bytes: Uint8Array) => { readonly digest: (encoding: "hex") => string }
-          }
-        }
-      | undefined
+/** The module of Node, Bun, Deno and workers, if the program runs there. */
+interface Native {
+  readonly createHash: (name: "sha256") => {
+    readonly update: (bytes: Uint8Array) => { readonly digest: (encoding: "hex") => string }
   }
+}
+
+const { process } = globalThis as {
+  readonly process?: { readonly getBuiltinModule?: (name: "node:crypto") => Native | undefined }
 }
 
 const native = process?.getBuiltinModule?.("node:crypto")

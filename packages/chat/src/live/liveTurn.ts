@@ -10,7 +10,8 @@
  * TURN3. `result` settles when the turn ends: with its result, or with the error that ended it.
  * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end. The result is
  *        its last event, also when the other turn has ended.
- * TURN5. The events have one reader: the first that claims them, reads them or leaves. Anybody else reads the turn from its chat.
+ * TURN5. The events have one reader: the first that reads them or leaves. Anybody else reads the turn from its chat, and `detach` drops
+ *        events that nobody has begun to read.
  */
 import { Channel } from "@troupe/otp"
 import type { ChatResult, Receipt } from "../record/index.ts"
@@ -37,7 +38,8 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   #schema: Parameters<A> | undefined
   /** The turns that follow this one (TURN4). */
   #followers: Array<LiveTurn> | undefined
-  #isClaimed = false
+  #leader: LiveTurn | undefined
+  #isRead = false
   #end: End | undefined
   #result: ChatResult | undefined
   #ended: (() => void) | undefined
@@ -102,6 +104,11 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   /** Whether the turn is over. */
   get over(): boolean {
     return this.#end !== undefined
+  }
+
+  /** The turn that the input of this one has joined. */
+  get leader(): LiveTurn | undefined {
+    return this.#leader
   }
 
   /** The error of a failed turn. */
@@ -170,6 +177,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   /** Makes this turn follow `leader`, which its input steered. */
   follow(leader: LiveTurn): void {
     if (this.#end !== undefined) return
+    this.#leader = leader
     const result = leader.#result
     if (result !== undefined) this.#events.push({ type: "chat_completed", result })
     if (leader.#end !== undefined) return this.#finish(leader.#end)
@@ -187,22 +195,20 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     return { id: this.id, status: this.status, over: this.over }
   }
 
-  /** Claims the events for a reader. Returns false when they have one, or had one that has left. */
-  claim(): boolean {
-    const isFree = !this.#isClaimed
-    this.#isClaimed = true
-    return isFree
+  /** Drops the events, unless somebody reads them here. `attach({ turn })` of the chat reads the turn too. */
+  detach(): undefined {
+    if (!this.#isRead) void this.return()
   }
 
   /** Resolves with the next event of the turn. Rejects with the error that ended the turn. */
   next(): Promise<IteratorResult<Event, undefined>> {
-    this.#isClaimed = true
+    this.#isRead = true
     return this.#events.next()
   }
 
   /** Detaches the reader; the turn continues. */
   return(): Promise<IteratorResult<Event, undefined>> {
-    this.#isClaimed = true
+    this.#isRead = true
     return this.#events.return()
   }
 

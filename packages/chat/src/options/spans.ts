@@ -44,13 +44,19 @@ import {
   usageAttributes
 } from "./genAi.ts"
 
+/** The duration of a span as a measurement: its metric, and the attributes beside the error. */
+interface Timed {
+  readonly metric: Metric
+  readonly attributes: Attributes
+}
+
 /** TRACE3 */
 const tracerFailed = "The tracer of `tracing` failed"
 
 /** An open span. */
 interface Open {
   readonly span: Tracer.Span
-  readonly timed: { readonly metric: Metric; readonly attributes: Attributes } | undefined
+  readonly timed: Timed | undefined
   /** When it began, in milliseconds. */
   readonly from: number
 }
@@ -62,6 +68,12 @@ export interface TracedRequest {
   readonly exhausted: (response: Response) => void
   readonly refused: (error: unknown) => void
   readonly abandoned: () => void
+}
+
+/** The attributes of an outcome in the span of a call. */
+interface TracedOutcome {
+  readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
+  readonly message: ToolMessage
 }
 
 /** A run, as its spans describe it. */
@@ -203,10 +215,7 @@ export class Trace {
   }
 
   /** Begins the span of a handler; the returned function ends the span with the call's outcome. */
-  tool(
-    toolCall: ToolCall,
-    tool: Tool
-  ): (outcome: { readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]; readonly message: ToolMessage }) => void {
+  tool(toolCall: ToolCall, tool: Tool): (outcome: TracedOutcome) => void {
     const described = { "gen_ai.tool.name": toolCall.name, "gen_ai.tool.type": "function" }
     const attributes = {
       "gen_ai.operation.name": "execute_tool",
@@ -266,7 +275,7 @@ export class Trace {
     kind: Tracer.SpanKind,
     parent: Open | undefined,
     attributes: Attributes,
-    timed?: { readonly metric: Metric; readonly attributes: Attributes }
+    timed?: Timed
   ): Open | undefined {
     const { tracer } = this.#tracing
     const above = parent?.span ?? this.#tracing.parent

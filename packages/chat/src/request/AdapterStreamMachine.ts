@@ -25,7 +25,13 @@ import { type Held, original } from "../values/index.ts"
 import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
 import { request } from "./requestActor.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
-import type { AdapterStreamContext, AdapterStreamEvent, AdapterStreamOutput, RequestRefused } from "./streamContext.ts"
+import type {
+  AdapterStreamContext,
+  AdapterStreamEvent,
+  AdapterStreamInput,
+  AdapterStreamOutput,
+  RequestRefused
+} from "./streamContext.ts"
 
 interface Refusing {
   readonly context: AdapterStreamContext
@@ -97,7 +103,7 @@ export const streamEffects = {
 const machine = setup({
   types: {
     context: {} as AdapterStreamContext,
-    input: {} as { readonly adapter: string } | undefined,
+    input: {} as AdapterStreamInput | undefined,
     events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },

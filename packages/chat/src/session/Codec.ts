@@ -25,6 +25,13 @@ export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as
 /** The version of the form. A decoder reads this version and those before it, and rejects a later one. */
 const version = 2
 
+/** The JSON form of a value. */
+interface Encoded {
+  readonly type: TypeName
+  readonly version: typeof version
+  readonly data: Json
+}
+
 /** A decoded value with its type. */
 type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
 
@@ -64,11 +71,7 @@ export const encode = <Name extends TypeName>(type: Name, value: Types[Name], op
   JSON.stringify(toJson(type, value, options))
 
 /** Like {@link encode}, but returns the JSON value instead of its text. */
-export const toJson = <Name extends TypeName>(
-  type: Name,
-  value: Types[Name],
-  options: EncodeOptions = {}
-): { readonly type: TypeName; readonly version: typeof version; readonly data: Json } => {
+export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
   if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
   checkOptions(options, encodeOptions)
   const { tag, schema, shed } = rows[type]

@@ -9,7 +9,16 @@
  */
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, ShownTask, SnapshotObserver } from "../view/index.ts"
+import type {
+  Attached,
+  Attachment,
+  CallItem,
+  ChatPhase,
+  ChatSnapshot,
+  LocalAttachOptions,
+  ShownTask,
+  SnapshotObserver
+} from "../view/index.ts"
 import {
   type Decision,
   isChildId,
@@ -184,8 +193,10 @@ export class LocalChatRef implements ChatRef {
     return this.#full({ messages: said }) ?? this.#start({ messages: said }, { options })
   }
 
-  attach(options: AttachOptions = {}): Attachment {
-    const attached = this.#chat.feed.attach(this.id, options)
+  attach(options?: LocalAttachOptions & { readonly calls?: false | undefined }): Attachment
+  attach(options: LocalAttachOptions): Attachment<Attached | CallItem>
+  attach(options: LocalAttachOptions = {}): Attachment<Attached | CallItem> {
+    const attached = this.#chat.feed.attach<Attached | CallItem>(this.id, options)
     this.#chat.wake()
     return attached
   }

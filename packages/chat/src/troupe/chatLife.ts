@@ -181,7 +181,7 @@ const taskedChat = (chat: LiveChat | undefined): TaskedChat | undefined =>
     },
     changed: (tasks) => {
       chat.view.tasks = tasks
-      chat.view.callsChanged()
+      chat.view.shownChanged()
     }
   }
 

@@ -23,11 +23,13 @@ import { dataOf, errorOf } from "./errorJson.ts"
 /** A JSON value. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
+type Path = Array<string | number>
+
 /** In levels of nesting. */
 const deepestRead = 500
 
 interface Writing {
-  readonly path: Array<string | number>
+  readonly path: Path
   readonly above: Set<object>
   readonly found: Array<Finding>
   readonly describing: boolean
@@ -135,7 +137,7 @@ const isPlain = (value: object): boolean => {
 }
 
 interface Reading {
-  readonly path: Array<string | number>
+  readonly path: Path
   readonly found: Array<Finding>
 }
 

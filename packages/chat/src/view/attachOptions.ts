@@ -1,6 +1,7 @@
 /** The options of an attached reader, and the items it reads. */
 
 import type { Event } from "../events/index.ts"
+import type { CallReport } from "./callFeed.ts"
 import type { ChatView } from "./ChatView.ts"
 import type { ChatSnapshot } from "./liveView.ts"
 
@@ -58,3 +59,35 @@ export type ChatItem =
 export type Attached =
   | Extract<ChatItem, { readonly type: "event" }>
   | (Extract<ChatItem, { readonly type: "snapshot" }> & { readonly snapshot: ChatSnapshot })
+
+/** The state of a tool call, for a reader of a chat of this program with the option `calls`. It has no place, and no cursor. */
+export interface CallItem {
+  /** The tag of the item. */
+  readonly type: "call"
+  /** The newest state; those since the last item are skipped. */
+  readonly call: CallReport
+}
+
+/** A turn of this program, as `send` returns it. */
+export interface AttachedTurn {
+  readonly id: string
+  /** Whether the turn is over. */
+  readonly over: boolean
+  /** The error of a failed turn. */
+  readonly failure: { readonly error: unknown } | undefined
+  /** Resolves when the turn is over; never rejects. */
+  readonly ended: Promise<void>
+  /** The turn that the input of this one has joined. */
+  readonly leader: AttachedTurn | undefined
+}
+
+/** The options of a reader of a chat of this program. */
+export interface LocalAttachOptions extends AttachOptions {
+  /**
+   * Reads the events of this turn from its first one, whenever it begins, and ends with it; rejects with the turn's error. A snapshot
+   * comes when the turn begins to wait for a person's answer, and in place of the events of a turn that was over before. Default: all turns.
+   */
+  readonly turn?: AttachedTurn | undefined
+  /** Whether the states of the tool calls come between the events. Default: `false`. */
+  readonly calls?: boolean | undefined
+}

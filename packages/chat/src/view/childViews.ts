@@ -20,10 +20,11 @@ export interface FollowedChild {
   readonly context: () => (Pick<ChildView, "toolCalls"> & { readonly partial: PartialReply }) | undefined
 }
 
-/** Called by a child: for each of its events, and for each change of its state and its calls. */
+/** Called by a child: for each of its events, for each change of its state, and for each change of its calls. */
 export interface Follower {
   readonly event: (event: Event) => void
   readonly changed: () => void
+  readonly callsChanged: () => void
 }
 
 export class ChildViews {
@@ -66,7 +67,8 @@ interface Parent {
   readonly pass: (event: Event) => void
   readonly view: {
     readonly follow: (toolCallId: string, child: FollowedChild) => () => boolean
-    readonly callsChanged: () => void
+    readonly shownChanged: () => void
+    readonly callsChanged: (toolCallId: string) => void
   }
 }
 
@@ -92,10 +94,13 @@ export const followChild = (
     event: (event) => {
       if (!isFollowed()) return
       parent.pass({ type: "child_event", toolCallId, chat, agent, event })
-      parent.view.callsChanged()
+      parent.view.shownChanged()
     },
     changed: () => {
-      if (isFollowed()) parent.view.callsChanged()
+      if (isFollowed()) parent.view.shownChanged()
+    },
+    callsChanged: () => {
+      if (isFollowed()) parent.view.callsChanged(toolCallId)
     }
   }
 }

@@ -12,10 +12,11 @@
  */
 import { type Finding, isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import type { Event } from "../events/index.ts"
-import { Attachment, type Beginning } from "./attachmentReader.ts"
+import { Attachment, type Beginning, type Reader } from "./attachmentReader.ts"
 import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
-import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
+import type { Attached, CallItem, Cursor, LocalAttachOptions } from "./attachOptions.ts"
+import { TurnEvents } from "./turnEvents.ts"
 import * as ChatView from "./ChatView.ts"
 import type { ChatSnapshot } from "./liveView.ts"
 
@@ -30,8 +31,8 @@ export class LiveFeed {
   readonly #view: LiveView
   /** Generates a unique id. */
   readonly #newId: () => string
-  #readers: Set<Attachment> | undefined
-  #waiting: Set<Attachment> | undefined
+  #readers: Set<Reader> | undefined
+  #waiting: Set<Reader> | undefined
   #life: string | undefined
   #over = false
   #failure: SessionError | undefined
@@ -102,7 +103,10 @@ export class LiveFeed {
 
   /** Called when the chat has a process (FEED3). */
   attached(): void {
-    if (this.#hadProcess) this.forgetAll()
+    if (this.#hadProcess) {
+      for (const reader of Array.from(this.#readers ?? [])) reader.takeRest()
+      this.forgetAll()
+    }
     this.#hadProcess = true
     this.#serve()
   }
@@ -117,29 +121,30 @@ export class LiveFeed {
     this.#readers = undefined
   }
 
-  attach(id: string, options: AttachOptions): Attachment {
+  attach<A extends Attached | CallItem>(id: string, options: LocalAttachOptions): Attachment<A> {
     checkAttach(options)
-    const reader = new Attachment(this, this.#beginningOf(options.cursor), options)
+    const reader = new Attachment<A>(this, this.#beginningOf(id, options), options)
     if (this.#over) reader.fail(this.#failure ?? chatStopped(id))
     else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
     return reader
   }
 
   /** Adds a reader that waits for an event. */
-  wait(reader: Attachment): void {
+  wait(reader: Reader): void {
     this.#waiting ??= new Set()
     this.#waiting.add(reader)
   }
 
   /** Removes a reader that no longer waits. */
-  forgetWaiting(reader: Attachment): void {
+  forgetWaiting(reader: Reader): void {
     this.#waiting?.delete(reader)
   }
 
   /** Removes a detached reader. */
-  forget(reader: Attachment): void {
+  forget(reader: Reader, readsCalls: boolean): void {
     this.#readers?.delete(reader)
     this.#waiting?.delete(reader)
+    if (readsCalls) this.#view.leaveCalls()
   }
 
   cursorAt(place: number): Cursor {
@@ -153,7 +158,15 @@ export class LiveFeed {
     return snapshot === undefined ? undefined : new SnapshotItem(this.cursorAt(this.log.end), snapshot)
   }
 
-  #beginningOf(cursor: string | undefined): Beginning {
+  #beginningOf(id: string, { cursor, turn, calls }: LocalAttachOptions): Beginning {
+    return {
+      ...(turn === undefined ? this.#placeOf(cursor) : { place: this.log.end, first: undefined }),
+      ...(turn !== undefined && { turn: new TurnEvents(turn, this.#view.state) }),
+      ...(calls === true && { calls: this.#view.readCalls(id) })
+    }
+  }
+
+  #placeOf(cursor: string | undefined): Beginning {
     if (cursor === undefined) return { place: this.log.end, first: this.snapshot() }
     if (cursor === "turn") return { place: this.log.turnStart, first: undefined }
     const place = placeOf(cursor)
@@ -204,15 +217,15 @@ const placeOf = (cursor: unknown): number | undefined => {
   return place === undefined ? undefined : Number(place)
 }
 
-const known: ReadonlySet<string> = new Set(["cursor", "whenSlow", "maxUnread", "signal"])
+const known: ReadonlySet<string> = new Set(["cursor", "whenSlow", "maxUnread", "signal", "turn", "calls"])
 
 /** Throws a `ValidationError` for invalid options of a reader. */
-export const checkAttach = (options: AttachOptions): void => {
+export const checkAttach = (options: LocalAttachOptions): void => {
   const given: unknown = options
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { cursor, whenSlow, maxUnread, signal } = options
+  const { cursor, whenSlow, maxUnread, signal, turn } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))
     .map((key) => ({ field: [key], reason: unknownOption(key, known) }))
@@ -226,5 +239,8 @@ export const checkAttach = (options: AttachOptions): void => {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     found.push({ field: ["signal"], reason: "must_be_an_AbortSignal" })
   }
+  if (turn !== undefined && !isTurn(turn)) found.push({ field: ["turn"], reason: "must_be_a_turn that send returned" })
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
+
+const isTurn = (turn: unknown): boolean => isRecord(turn) && typeof turn["id"] === "string" && "over" in turn

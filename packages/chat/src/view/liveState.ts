@@ -27,7 +27,7 @@ export type ChatState = StateMachine.WatchedState<typeof chatMachine>
 interface StateFollower {
   readonly call: (waiting: () => void) => void
   readonly stepStarted: () => void
-  readonly callsChanged: () => void
+  readonly callsChanged: (id: string | undefined) => void
   readonly transitioned: (isPassing: boolean, isBetweenTurns: boolean) => void
 }
 
@@ -134,10 +134,14 @@ export class LiveState implements StepWatcher {
     this.follower?.stepStarted()
   }
 
-  toolCallsChanged(toolCalls: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined): void {
+  toolCallsChanged(
+    toolCalls: () => ReadonlyArray<ToolCallView>,
+    batch: Pid<CallCommand> | undefined,
+    reported?: string
+  ): void {
     this.#toolCalls = toolCalls
     this.#batch = batch
-    this.follower?.callsChanged()
+    this.follower?.callsChanged(reported)
     this.changed()
   }
 

@@ -36,6 +36,7 @@ import { type Inspect, inspected, type PartialReply, printed, withObject } from 
 import { askedFormat, isJson } from "../options/index.ts"
 import { pendingApprovalsOf } from "../step/index.ts"
 import type { ToolCallView } from "../call/index.ts"
+import { CallFeed } from "./callFeed.ts"
 import { ChildViews, type FollowedChild, type Follower } from "./childViews.ts"
 import type { ChatState, LiveState, MachineSnapshot } from "./liveState.ts"
 
@@ -161,16 +162,18 @@ interface Seen {
 export class LiveView {
   readonly #system: System.System
   readonly #mode: Mode
-  readonly #state: LiveState
+  readonly state: LiveState
   #observers: Set<SnapshotObserver> | undefined
   #env: ChatEnv | undefined
-  /** The background tasks of the chat; `callsChanged` follows each change. */
+  /** The background tasks of the chat; `shownChanged` follows each change. */
   tasks: ReadonlyArray<ShownTask> | undefined
   #snapshot: ChatSnapshot | undefined
   /** What the snapshot has. */
   #seen: Seen | undefined
   #partial: PartialReply | undefined
   #timer: unknown
+  /** The states of the calls, for their readers (CALLS4). */
+  #calls: { readonly feed: CallFeed; readers: number } | undefined
   /** The children of the running calls, if they are shown. */
   #children: ChildViews | undefined
   /** The chat whose child this one is, if it shows its children. */
@@ -181,26 +184,58 @@ export class LiveView {
   constructor(system: System.System, state: LiveState, mode: Mode = "default") {
     this.#system = system
     this.#mode = mode
-    this.#state = state
+    this.state = state
     state.follower = this
   }
 
   stepStarted(): void {
     this.#children = undefined
     this.#snapshot = undefined
+    this.#calls?.feed.stepOver()
   }
 
-  /** The calls, a child of a call or the tasks have changed. */
-  callsChanged(): void {
+  /** The calls have changed; the call of this id has reported progress. */
+  callsChanged(id?: string): void {
+    this.#snapshot = undefined
+    this.changed()
+    this.#calls?.feed.changed(id)
+    this.follower?.callsChanged()
+  }
+
+  /** A child of a call or the tasks have changed. */
+  shownChanged(): void {
     this.#snapshot = undefined
     this.changed()
     this.follower?.changed()
   }
 
+  /** Adds a reader of the states of the calls. */
+  readCalls(chat: string): CallFeed {
+    const calls = (this.#calls ??= { feed: new CallFeed(this.#system, chat, () => this.#toolCalls), readers: 0 })
+    calls.readers += 1
+    return calls.feed
+  }
+
+  /** Removes a reader of the states of the calls (CALLS4). */
+  leaveCalls(): void {
+    const calls = this.#calls
+    if (calls === undefined || --calls.readers > 0) return
+    calls.feed.close()
+    this.#calls = undefined
+  }
+
+  get #toolCalls(): ReadonlyArray<ToolCallView> {
+    const { toolCalls } = this.state
+    return this.#children?.shownIn(toolCalls) ?? toolCalls
+  }
+
   transitioned(isPassing: boolean, isBetweenTurns: boolean): void {
     this.#snapshot = undefined
     if (isPassing) return
-    if (isBetweenTurns) this.#children = undefined
+    if (isBetweenTurns) {
+      this.#children = undefined
+      this.#calls?.feed.stepOver()
+    }
     this.#notify()
     this.follower?.changed()
   }
@@ -213,7 +248,7 @@ export class LiveView {
     this.#snapshot = undefined
     this.#notify()
     this.follower?.changed()
-    this.#state.changed()
+    this.state.changed()
   }
 
   /** The child of a call is shown from here on; returns whether it still is. */
@@ -243,7 +278,7 @@ export class LiveView {
 
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
-    const { machine, collector, batch } = this.#state
+    const { machine, collector, batch } = this.state
     const env = this.#env
     if (machine === undefined || env === undefined) return undefined
     const text = collector?.text ?? machine.context.interrupted?.text ?? ""
@@ -280,7 +315,7 @@ export class LiveView {
 
   #liveContext(context: ChatContext, { env, turn, phase, partial }: Live): LiveContext {
     const serving = env.serving(context.open?.agent ?? context.agent?.name)
-    const { collector, toolCalls } = this.#state
+    const { collector } = this.state
     return {
       ...context,
       engine: serving?.engine ?? env.engine,
@@ -293,7 +328,7 @@ export class LiveView {
       phase,
       partial: this.#partialOf(context, { turn, partial }),
       delayed: collector?.delayed,
-      toolCalls: this.#children?.shownIn(toolCalls) ?? toolCalls,
+      toolCalls: this.#toolCalls,
       tasks: this.tasks ?? noTasks,
       permissionMode:
         context.standing?.mode ??
@@ -327,11 +362,11 @@ export class LiveView {
   /** Ends the view of a stopped chat (VIEW4). `cutOff` is the text of the reply of a chat that has left. */
   stopped(cutOff?: string): void {
     this.#isMoved = cutOff !== undefined
-    const { machine, isResting } = this.#state
+    const { machine, isResting } = this.state
     if (machine !== undefined && (this.#isMoved || !isResting)) {
       const interrupted = cutOff === undefined || cutOff === "" ? machine.context.interrupted : { text: cutOff }
       const context = { ...machine.context, turn: undefined, interrupted }
-      this.#state.transitioned({ status: "stopped", value: "ended", context, current: context })
+      this.state.transitioned({ status: "stopped", value: "ended", context, current: context })
     }
     this.complete()
   }

@@ -153,11 +153,18 @@ test("TURN4 a turn that follows one that has ended, or is about to, has its resu
   expect([await readAll(follower), await readAll(late)]).toEqual([[completed], [completed]])
 })
 
-test("TURN5 the events of a turn are for the first that claims them, reads them or leaves", () => {
-  const [{ turn: claimed }, { turn: read }, { turn: left }] = [turning(), turning(), turning()]
-  void read.next()
-  void left.return()
-  expect([claimed.claim(), claimed.claim(), read.claim(), left.claim()]).toEqual([true, false, false, false])
+test("TURN5 `detach` drops the events of a turn that nobody has begun to read, and no others", async () => {
+  const [unread, read] = [turning(), turning()]
+  unread.say(delta("a"))
+  const next = read.turn.next()
+  for (const { turn } of [unread, read]) turn.detach()
+  for (const { say, end } of [unread, read]) {
+    say(delta("b"))
+    end()
+  }
+  expect((await next).value).toEqual(delta("b"))
+  expect(await unread.turn.next()).toEqual({ done: true, value: undefined })
+  for (const { turn } of [unread, read]) turn.fail(new Error("over"))
 })
 
 test("TURN4 a turn fails with the one it follows", async () => {

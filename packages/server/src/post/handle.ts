@@ -10,9 +10,10 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import { checkDecision } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
 import type { Call, TurnOptions } from "../http/index.ts"
-import { eventsOf } from "../link/index.ts"
 import {
   answering,
+  type BegunTurn,
+  begunTurn,
   contextAt,
   forkedAt,
   isRepeated,
@@ -21,7 +22,6 @@ import {
   isStep,
   messageName,
   ofChat,
-  ofSaidAgain,
   ofTurn,
   ofTurns,
   replyName,
@@ -147,13 +147,11 @@ const send = async <Body, Item>(
   const inputId = call.inputId(id)
   if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
   const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
-  const isOwn = turn.claim()
+  const begun = begunTurn(chat, turn, true)
   await accepted(post, turn)
   if (isRepeated(turn)) return following(post)
-  const turns = isOwn ? [turn] : []
-  return streamed(post, { name: replyName(id ?? turn.id), options, turns, reads: turn }, (follower, signal) =>
-    isOwn ? ofTurn(eventsOf(chat, turn), follower, signal) : ofSaidAgain(chat, turn, follower, signal)
-  )
+  const run = { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }
+  return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal))
 }
 
 /** Applies the answers, and continues the reply. A message that comes with them follows. */
@@ -169,11 +167,11 @@ const answer = async <Body, Item>(
   const begun = await answering(call, chat, decided, results, beside)
   // The place of the question in the thread: an answer that is posted twice is used once.
   const id = `answer.${context.pendingQuestion?.toolCallId}.${context.thread.messages.length}`
-  const turns = text === undefined ? begun : [...begun, chat.send(text, { options, id })]
+  const reads = text === undefined ? begun : [...begun, begunTurn(chat, chat.send(text, { options, id }), true)]
+  const turns = reads.map((one) => one.turn)
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
-  if (message !== undefined && !isOneTurn) return sendBehind(post, turns, message, options)
-  const isOwn = text === undefined || turn.claim()
+  if (message !== undefined && !isOneTurn) return sendBehind(post, reads, message, options)
   if (turns.length === 1) await accepted(post, turn)
   else call.begins(turn.id)
   if (isRepeated(turn)) return following(post)
@@ -188,25 +186,24 @@ const answer = async <Body, Item>(
     continues: !asks,
     reads: turn
   }
-  return streamed(post, run, (follower, signal) =>
-    isOwn ? ofTurns(turns, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
-  )
+  return streamed(post, run, (follower, signal) => ofTurns(reads, follower, signal))
 }
 
 /** Sends a message behind the turns of answers. Its client gets their messages as a state. */
 const sendBehind = async <Body, Item>(
   post: Post<Body, Item>,
-  turns: ReadonlyArray<LiveTurn>,
+  turns: ReadonlyArray<BegunTurn>,
   { id, read }: PostedMessage,
   options: TurnOptions | undefined
 ): Promise<Response> => {
-  const { chat } = post
-  for (const one of turns) await one.return()
+  const { call, chat } = post
+  for (const { items } of turns) void items.return?.()
   const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
-  turn.claim()
+  const begun = begunTurn(chat, turn, true)
   await accepted(post, turn)
-  return streamed(post, { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }, (follower, signal) =>
-    ofSaidAgain(chat, turn, follower, signal)
+  const run = { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }
+  return streamed(post, run, (follower, signal) =>
+    ofTurn(begun, follower, signal, { standing: () => standingOf(contextOf(call, chat)) })
   )
 }
 
@@ -217,12 +214,11 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response>
   writtenDataOf(chat).forget(standingOf(contextOf(call, chat)).name)
   const options = optionsOf(post)
   const turn = chat.retry({ options })
-  turn.claim()
+  const begun = begunTurn(chat, turn, true)
   await accepted(post, turn)
   const standing = standingOf(contextOf(call, chat))
-  return streamed(post, { name: standing.name, options, turns: [turn], reads: turn }, (follower, signal) =>
-    ofTurn(turn, follower, signal, standing)
-  )
+  const run = { name: standing.name, options, turns: [turn], reads: turn }
+  return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal, { standing: () => standing }))
 }
 
 /** Streams the running turn, or the last reply, behind the part that the client has. */

@@ -4,15 +4,13 @@ import type { LiveTurn } from "@troupe/chat/chats"
 import { HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, type TurnRead } from "../http/index.ts"
 import {
+  CallUpdates,
   dataChanges,
   dataFrames,
   type Follower,
   type Items,
   standingOf,
-  watching,
-  watchOf,
   withChanges,
-  withNews,
   writtenDataOf
 } from "../wire/index.ts"
 import type { Encoder, Protocol, Run } from "./Protocol.ts"
@@ -42,24 +40,30 @@ export const streamed = async <Body, Item>(
   const encoder = protocol.encoder(run)
   const receipt = encoder.receipt?.()
   if (receipt !== undefined) {
-    for (const turn of turns) await turn.return()
+    followed(followerOf(call, encoder, isLook, thrown), AbortSignal.abort())
     return receipt
   }
   const read = { chat, turn: reads }
   if (protocol.isWhole?.(body) === true)
     return whole(call, encoder, read, (signal) => followed(followerOf(call, encoder, isLook, thrown), signal))
-  const follower = followerOf(call, encoder, isLook, (error) => {
-    call.cutIfMoved(error)
-    return encoder.fail(error)
-  })
+  const follower = withNews(
+    followerOf(call, encoder, isLook, (error) => {
+      call.cutIfMoved(error)
+      return encoder.fail(error)
+    }),
+    encoder,
+    has
+  )
   const { headers, data, frames: framesOf = dataFrames } = protocol
   const reply = () => ({ name, messages: replyMessages(call, chat, name) })
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
-    const watch = encoder.news === undefined ? undefined : watchOf(call, chat)
-    watch?.goesOnWith(has)
-    const items = followed(watch === undefined ? follower : watching(follower, watch), signal)
-    const ends = { first: framesOf(encoder.begin()), frames: framesOf, notify: encoder.news, last: protocol.done }
-    const text = withNews(protocol.reading?.(items, run, signal) ?? items, watch, ends)
+    const items = followed(follower, signal)
+    const text = framed(
+      framesOf(encoder.begin()),
+      protocol.reading?.(items, run, signal) ?? items,
+      framesOf,
+      protocol.done
+    )
     const all =
       data === undefined
         ? text
@@ -68,6 +72,40 @@ export const streamed = async <Body, Item>(
   }
   const last = (why: HttpError): string => framesOf(encoder.closing(why))
   return call.stream(frames, { ...(headers !== undefined && { headers }), last, reads: isLook ? undefined : read })
+}
+
+async function* framed<Item>(
+  first: string,
+  items: AsyncIterable<ReadonlyArray<Item>>,
+  frames: (items: ReadonlyArray<Item>) => string,
+  last: string | undefined
+): AsyncGenerator<string, void> {
+  if (first !== "") yield first
+  for await (const some of items) if (some.length > 0) yield frames(some)
+  if (last !== undefined) yield last
+}
+
+/** A follower that has the updates about calls, if the protocol has any. `has` are the messages of the reply that the client has. */
+const withNews = <Item>(follower: Follower<Item>, { news }: Encoder<Item>, has: Run<never>["has"]): Follower<Item> => {
+  if (news === undefined) return follower
+  const updates = new CallUpdates()
+  updates.continues(has)
+  return {
+    ...follower,
+    before: (reply, earlier) => {
+      updates.continues(reply)
+      return follower.before(reply, earlier)
+    },
+    event: (event) => {
+      updates.observe(event)
+      return follower.event(event)
+    },
+    standing: (context, standing) => {
+      updates.continues(standing.now)
+      return follower.standing(context, standing)
+    },
+    report: (report) => updates.newsOf(report).map(news)
+  }
 }
 
 const thrown = (error: unknown): never => {

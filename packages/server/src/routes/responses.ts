@@ -4,8 +4,8 @@ import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import { type Call, clientHasLeft, type Frames, refusalOf, refused, type TurnRead } from "../http/index.ts"
-import { FollowedEvents } from "../link/index.ts"
 import {
+  begunTurn,
   contextAt,
   dataChanges,
   eventText,
@@ -13,7 +13,7 @@ import {
   isCut,
   isRepeated,
   ofChat,
-  ofSaidAgain,
+  ofTurn,
   resultText,
   withChanges,
   writtenDataOf
@@ -97,21 +97,16 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   const waits = call.url.searchParams.has("wait")
   if (streams || waits) call.claimStream()
   const turn = begin()
-  const isOwn = turn.claim()
-  if (isOwn && !streams) await turn.return()
+  const read = streams ? begunTurn(chat, turn) : turn.detach()
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })
   await call.accepted(chat, turn)
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error
-  if (streams) {
-    const shown = call.shown.events()
-    const frames = isOwn
-      ? framesOf(call, new FollowedEvents(chat, turn), (event) =>
-          event === undefined ? snapshotFrame(call, chat) : frame(eventText(shown(event)))
-        )
-      : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal, true))
+  if (read !== undefined) {
+    const frames = (signal: AbortSignal) =>
+      joined(ofTurn(read, followerOf(call, chat, turn), signal, { isPatient: true }))
     return call.stream(withData(frames, chat), {
       headers: turnHeaders(turn),
       last: lastFrame,

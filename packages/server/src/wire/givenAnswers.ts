@@ -5,10 +5,10 @@
  *           a call still waits for a decision, the results are not used: the client sends them again with that decision.
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { LiveTurn } from "@troupe/chat/chats"
 import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import type { Call } from "../http/index.ts"
 import { checkedAnswer } from "./clientContent.ts"
+import { type BegunTurn, begunTurn } from "./turnReader.ts"
 
 /** The result of a client's call: a value, or the text of its failure. */
 export type CallResult = { readonly value: unknown } | { readonly error: string }
@@ -35,14 +35,15 @@ export const answering = async (
   decided: ReadonlyArray<Decided>,
   results: ReadonlyMap<string, CallResult>,
   beside: Beside = {}
-): Promise<ReadonlyArray<LiveTurn>> => {
+): Promise<ReadonlyArray<BegunTurn>> => {
   const waiting = chat.getSnapshot()?.context.pendingApprovals.length ?? 0
   const decisions = decided.map(({ id, decision }) => chat.approve(id, decision, { options: beside.options }))
   const hasResults = results.size > 0 && (decided.length === 0 || decided.length >= waiting)
   const submitted = hasResults ? [chat.submitToolResults(valuesOf(results), beside)] : []
+  const begun = [...decisions.slice(-1), ...submitted].map((turn) => begunTurn(chat, turn, true))
   // Results behind decisions wait for the end of that turn.
   for (const turn of decided.length === 0 ? submitted : decisions) await call.accepted(chat, turn)
-  return [...decisions.slice(-1), ...submitted]
+  return begun
 }
 
 const valuesOf = (results: ReadonlyMap<string, CallResult>): Readonly<Record<string, unknown>> =>

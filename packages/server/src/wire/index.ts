@@ -2,6 +2,7 @@
  * Code that all protocols share: replies, updates of tool calls, server-sent events and the content that clients send.
  */
 export { ownSplice } from "./ownSplice.ts"
+export { CallUpdates } from "./callUpdates.ts"
 export type { CallNews } from "./callUpdates.ts"
 export {
   callsOf,
@@ -30,11 +31,10 @@ export type { CallResult } from "./givenAnswers.ts"
 export { eventText, resultText } from "./eventJson.ts"
 export type { Changes } from "./interleavedChanges.ts"
 export { withChanges } from "./interleavedChanges.ts"
-export { watchOf, watching, withNews } from "./interleavedUpdates.ts"
 export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"
 export type { Place } from "./rewindThread.ts"
 export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
 export { dataChanges, isWriter, storedData, withWriter, writerKey, writtenDataOf } from "./writtenData.ts"
 export type { UiWritten, Writer, WrittenPart } from "./writtenData.ts"
-export { contextAt, isCut, isRepeated, ofChat, ofSaidAgain, ofTurn, ofTurns } from "./turnReader.ts"
-export type { Follower, Items } from "./turnReader.ts"
+export { begunTurn, contextAt, isCut, isRepeated, ofChat, ofTurn, ofTurns } from "./turnReader.ts"
+export type { BegunTurn, Follower, Items } from "./turnReader.ts"

@@ -1,8 +1,8 @@
 /**
- * Reads a turn for a client: the sender's own turn, or the running turn from its beginning.
+ * Reads a turn for a client, from its first event: the turn of its input, or the running turn.
  *
- * FOLLOWTURN1. The sender of a turn reads its live events once. A request with the same input again, also one that the program has
- *              sent, waits for the turn, and reads it from its beginning like any other reader. It takes no events from the first reader.
+ * FOLLOWTURN1. Every request with an input, also one that was sent before or by the program, reads its turn from the first event,
+ *              whenever it begins. No reader takes events from another one.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
  * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
  *              first turn after which the next one cannot begin.
@@ -11,12 +11,13 @@
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Attached, CallItem, ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import { type Call, refused } from "../http/index.ts"
-import { placeOfTurn, resultOfTurn, whenHeldUp } from "../link/index.ts"
+import type { HttpError } from "../errors/index.ts"
+import { heldUpIn, placeOfTurn, resultOfTurn } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 /** Items for the wire, at once or later. */
@@ -29,6 +30,8 @@ export interface Follower<Item> {
   /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
   readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => Items<Item>
   readonly event: (event: Event) => Items<Item>
+  /** The state of a call that the chat reports beside the events. Without it, no states are read. */
+  readonly report?: ((report: CallItem["call"]) => Items<Item>) | undefined
   /** The current state of the chat, whose turn continues. */
   readonly standing: (context: ChatSnapshot["context"], standing: Standing) => Items<Item>
   /** The turn is over, and its end was missed. */
@@ -42,32 +45,48 @@ export const isRepeated = (turn: LiveTurn): boolean => {
   return error instanceof SessionError && error.reason === "already_delivered"
 }
 
+/** The items of a chat for one reader. */
+type ReadItems = AsyncIterableIterator<Attached | CallItem, undefined>
+
+/** A turn that a request has begun, or sent again. */
+export interface BegunTurn {
+  readonly chat: LocalChatRef
+  readonly turn: LiveTurn
+  readonly items: ReadItems
+}
+
 /**
- * A sender's turn, until the signal is aborted because the client is gone. `standing` is the reply that the turn continues,
- * if the client gets it.
+ * Reads a turn from the tick in which it was sent. The reader leaves with `items.return()`, or when its turn is over before it has begun.
+ * `calls`: with the states of calls.
  */
-export async function* ofTurn<Item>(
-  turn: AsyncIterableIterator<Event, undefined>,
+export const begunTurn = (chat: LocalChatRef, turn: LiveTurn, calls = false): BegunTurn => {
+  turn.detach()
+  return { chat, turn, items: chat.attach({ turn, calls }) }
+}
+
+/**
+ * A turn, until the signal is aborted because the client is gone. `standing` returns the reply that the turn continues, if the client gets it.
+ * With `isPatient` the reader gets a state when the turn begins to wait for a person, in place of an error.
+ */
+export const ofTurn = <Item>(
+  { chat, turn, items }: BegunTurn,
   follower: Follower<Item>,
   signal: AbortSignal,
-  standing?: Standing
-): AsyncGenerator<ReadonlyArray<Item>, void> {
-  let before = standing
-  const shown = follower.call.shown.events()
-  const leave = (): void => void turn.return?.()
+  { standing, isPatient = false }: { readonly standing?: () => Standing; readonly isPatient?: boolean } = {}
+): AsyncGenerator<ReadonlyArray<Item>, unknown> => {
+  leavesWith(signal, items)
+  return itemsOf(chat, items, follower, standing, (context) => {
+    if (turn.over) return "over"
+    const why = heldUpIn(context, turn.id)
+    return isPatient || why === undefined ? "standing" : why
+  })
+}
+
+/** Detaches the reader when the signal is aborted, also a reader that never reads. */
+const leavesWith = (signal: AbortSignal, items: ReadItems): void => {
+  const leave = (): void => void items.return?.()
   if (signal.aborted) leave()
-  signal.addEventListener("abort", leave, { once: true })
-  try {
-    for await (const event of turn) {
-      if (before !== undefined) yield follower.before(beginningOf(before, event), before.earlier)
-      before = undefined
-      yield follower.event(shown(event))
-    }
-  } catch (error) {
-    yield follower.failed(error)
-  } finally {
-    signal.removeEventListener("abort", leave)
-  }
+  else signal.addEventListener("abort", leave, { once: true })
 }
 
 /** Whether the chat can begin this turn, of tool results or of a message, after a turn with this result. */
@@ -77,13 +96,22 @@ const canFollow = (
 ): boolean => pendingApprovals.length === 0 && pendingToolCalls.length > 0 === (messages[0]?.role === "tool")
 
 /** The turns of one sender: of decisions, then of the results of the remaining calls, then of a message (FOLLOWTURN3). */
-export async function* ofTurns<Item>(
-  turns: ReadonlyArray<LiveTurn>,
+export const ofTurns = <Item>(
+  turns: ReadonlyArray<BegunTurn>,
+  follower: Follower<Item>,
+  signal: AbortSignal
+): AsyncGenerator<ReadonlyArray<Item>, void> => {
+  for (const { items } of turns) leavesWith(signal, items)
+  return inOrder(turns, follower, signal)
+}
+
+async function* inOrder<Item>(
+  turns: ReadonlyArray<BegunTurn>,
   follower: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   for (const [index, turn] of turns.entries()) {
-    const next = turns[index + 1]
+    const next = turns[index + 1]?.turn
     let goesOn = false
     const event = (one: Event): Items<Item> => {
       goesOn = one.type === "chat_completed" && next !== undefined && canFollow(next, one.result)
@@ -91,8 +119,57 @@ export async function* ofTurns<Item>(
     }
     yield* ofTurn(turn, { ...follower, event }, signal)
     if (goesOn) continue
-    for (const rest of turns.slice(index + 1)) void rest.return()
+    for (const { items } of turns.slice(index + 1)) void items.return?.()
     return
+  }
+}
+
+/** How a state is shown: of a running or waiting turn, of one that is over, or as an error. */
+type Shows = "standing" | "over" | HttpError
+
+/** The items for a client. `before` is the reply before the first event, if the client gets it. */
+async function* itemsOf<Item>(
+  chat: LocalChatRef,
+  items: ReadItems,
+  follower: Follower<Item>,
+  standing: (() => Standing) | undefined,
+  showsAs: (context: ChatSnapshot["context"]) => Shows
+): AsyncGenerator<ReadonlyArray<Item>, boolean> {
+  let before = standing
+  const shown = follower.call.shown.events(chat)
+  try {
+    for await (const item of items) {
+      switch (item.type) {
+        case "call": {
+          const { report } = follower
+          if (report !== undefined) yield report(item.call)
+          break
+        }
+        case "event":
+          if (before !== undefined) {
+            const reply = before()
+            before = undefined
+            yield follower.before(beginningOf(reply, item.event), reply.earlier)
+          }
+          yield follower.event(shown(item.event))
+          if (item.event.type === "chat_completed") return true
+          break
+        case "snapshot": {
+          before = undefined
+          const now = follower.call.shown.context(item.snapshot.context)
+          const shows = showsAs(now)
+          if (shows === "standing") yield follower.standing(now, standingOf(now))
+          else {
+            yield shows === "over" ? ended(now, follower) : follower.failed(shows)
+            return true
+          }
+        }
+      }
+    }
+    return false
+  } catch (error) {
+    yield follower.failed(error)
+    return true
   }
 }
 
@@ -115,72 +192,16 @@ export async function* ofChat<Item>(
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   if (!isRunning(context)) return yield ended(context, follower)
-  const items = chat.attach({ cursor: "turn", signal })
+  const items = chat.attach({ cursor: "turn", calls: follower.report !== undefined, signal })
   // The turn may have ended since the context was read: then the attachment has no event of it (FOLLOWTURN4).
   const present = follower.call.shown.snapshot(chat.getSnapshot())?.context ?? context
   if (!isRunning(present)) {
     void items.return()
     return yield ended(present, follower)
   }
-  let before: Standing | undefined = standingOf(present)
-  const shown = follower.call.shown.events(chat)
-  try {
-    for await (const item of items) {
-      if (item.type === "event") {
-        if (before !== undefined) yield follower.before(beginningOf(before, item.event), before.earlier)
-        before = undefined
-        yield follower.event(shown(item.event))
-        if (item.event.type === "chat_completed") return
-      } else {
-        before = undefined
-        const now = follower.call.shown.context(item.snapshot.context)
-        const standing = standingOf(now)
-        if (!isRunning(now)) return yield ended(now, follower, standing)
-        yield follower.standing(now, standing)
-      }
-    }
-    if (!signal.aborted) yield follower.failed(new SessionError("chat_stopped", "The chat was stopped"))
-  } catch (error) {
-    yield follower.failed(error)
-  }
-}
-
-/**
- * Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). With `isPatient` it is awaited also while the
- * chat waits for a person.
- */
-export async function* ofSaidAgain<Item>(
-  chat: LocalChatRef,
-  turn: LiveTurn,
-  follower: Follower<Item>,
-  signal: AbortSignal,
-  isPatient = false
-): AsyncGenerator<ReadonlyArray<Item>, void> {
-  const why = await begun(chat, turn, signal, isPatient)
-  if (why !== undefined) yield follower.failed(why)
-  if (why !== undefined || signal.aborted) return
-  const context = follower.call.shown.snapshot(chat.getSnapshot())?.context
-  if (turn.failure !== undefined) yield follower.failed(turn.failure.error)
-  else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
-}
-
-/** Resolves when the input is in the thread or never will be, when the signal is aborted, or with an error (HELDUP1). */
-const begun = async (
-  chat: LocalChatRef,
-  turn: LiveTurn,
-  signal: AbortSignal,
-  isPatient: boolean
-): Promise<Error | undefined> => {
-  const gone = Promise.withResolvers<Error | undefined>()
-  const leave = (): void => gone.resolve(undefined)
-  if (signal.aborted) leave()
-  signal.addEventListener("abort", leave, { once: true })
-  const unwatch = isPatient ? undefined : whenHeldUp(chat, turn, gone.resolve)
-  void Promise.race([turn.delivery, turn.ended]).then(leave)
-  const why = await gone.promise
-  unwatch?.()
-  signal.removeEventListener("abort", leave)
-  return why
+  const shows = (now: ChatSnapshot["context"]): Shows => (isRunning(now) ? "standing" : "over")
+  const isOver = yield* itemsOf(chat, items, follower, () => standingOf(present), shows)
+  if (!isOver && !signal.aborted) yield follower.failed(new SessionError("chat_stopped", "The chat was stopped"))
 }
 
 /**
