@@ -45,9 +45,6 @@ interface ModelPrice {
   readonly reasoning?: number | undefined
 }
 
-/** Prices by the name of a model, or by provider and name: `"gpt-5.5"`, `"azure/gpt-5.5"`. */
-type PriceTable = Readonly<Record<string, ModelPrice>>
-
 const price = passing((value) => Number.isFinite(value) && Number(value) >= 0, "must_be_a_price, 0 or more")
 
 const modelPrice = partsOf({
@@ -61,7 +58,7 @@ const modelPrice = partsOf({
 /** The table's type; each model needs the prices of its input and its output. */
 const priceTable = z.record(z.string(), modelPrice, "must_be_an_object of model names and their prices")
 
-const missingIn = (table: PriceTable): ReadonlyArray<Finding> =>
+const missingIn = (table: Readonly<Record<string, ModelPrice>>): ReadonlyArray<Finding> =>
   Object.entries(table).flatMap(([model, prices]) =>
     (["input", "output"] as const)
       .filter((part) => prices[part] === undefined)
@@ -89,7 +86,7 @@ const missingIn = (table: PriceTable): ReadonlyArray<Finding> =>
  * // => { inputCost: 0.8, outputCost: 0.1 }
  * ```
  */
-export const prices = (table: PriceTable): Prices => {
+export const prices = (table: Readonly<Record<string, ModelPrice>>): Prices => {
   const found = findingsFor(priceTable, table, () => "unknown")
   const findings = found.length > 0 ? found : missingIn(table)
   if (findings.length > 0) throw new ValidationError("invalid_options", findings)

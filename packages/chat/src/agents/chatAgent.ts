@@ -32,13 +32,11 @@ const isBegun = ({ version, thread }: Conversation): boolean => version !== unde
 const storedName = (record: Conversation | undefined): string | undefined =>
   record === undefined ? undefined : (record.agent ?? (isBegun(record) ? undefined : record.inbox?.[0]?.agent))?.name
 
-/** The state of a chat that its inputs are sent to. */
-interface SentTo extends Pick<Conversation, "thread"> {
-  readonly agent?: AgentRef | undefined
-}
-
 /** An input as it is stored: with the agent of a conversation that has no entry yet (AGENT3). */
-export const stamped = (input: InboxEntry, chat: SentTo | undefined): InboxEntry =>
+export const stamped = (
+  input: InboxEntry,
+  chat: (Pick<Conversation, "thread"> & { readonly agent?: AgentRef | undefined }) | undefined
+): InboxEntry =>
   chat?.agent === undefined || chat.thread.messages.length > 0 ? input : { ...input, agent: chat.agent }
 
 /** The agent of a chat that starts (AGENT3). */

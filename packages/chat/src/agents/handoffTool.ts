@@ -40,16 +40,10 @@ const handedTo = (
   return last === undefined ? undefined : toolsByName.get(last.name)?.handoff
 }
 
-/** The results of the calls of a message: all that there are, and those that came last. */
-interface Results {
-  readonly all: ReadonlyArray<ToolMessage>
-  readonly last: ReadonlyArray<ToolMessage>
-}
-
 /** The agent that the last results hand over to. If one does, those before them count too (HANDOFF2). */
 export const handedToLast = (
   toolCalls: ReadonlyArray<ToolCall>,
-  { all, last }: Results,
+  { all, last }: { readonly all: ReadonlyArray<ToolMessage>; readonly last: ReadonlyArray<ToolMessage> },
   toolsByName: ReadonlyMap<string, Tool>
 ): AgentRef | undefined =>
   handedTo(toolCalls, last, toolsByName) === undefined ? undefined : handedTo(toolCalls, all, toolsByName)

@@ -16,11 +16,6 @@ import type { BatchEvent, BatchState, CallState } from "./batchEvents.ts"
 import type { ToolBatchResult } from "./batchContract.ts"
 import { calls } from "./callsActor.ts"
 
-/** The input of a batch: how many calls it has. */
-export interface BatchInput {
-  readonly count: number
-}
-
 /** The batch so far, and its result. */
 export interface BatchContext extends BatchState {
   readonly result: Held<ToolBatchResult> | undefined
@@ -56,7 +51,7 @@ export const batchActors = { calls, toolCall: toolCallMachine }
 const machine = setup({
   types: {
     context: {} as BatchContext,
-    input: {} as BatchInput,
+    input: {} as { readonly count: number },
     events: {} as BatchEvent,
     output: {} as Held<ToolBatchResult>
   },

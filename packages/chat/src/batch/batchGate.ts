@@ -48,13 +48,6 @@ const refusals = ["PermissionDenied", "ToolDenied"] as const
 const listsOf = ({ allow, deny }: Permissions = {}): Permissions | undefined =>
   allow === undefined && deny === undefined ? undefined : { mode: "bypass", allow, deny }
 
-/** A call to judge, and its place in the batch. */
-export interface Judged {
-  readonly index: number
-  readonly toolCall: ToolCall
-  readonly tool: Tool | undefined
-}
-
 export class BatchGate {
   readonly #gate: Gate
   readonly #leaving = new AbortController()
@@ -72,7 +65,10 @@ export class BatchGate {
   }
 
   /** Judges calls in order; calls `judging` with the place of each call before it is judged. */
-  async judge(calls: ReadonlyArray<Judged>, judging: (index: number) => void): Promise<ReadonlyArray<GateVerdict>> {
+  async judge(
+    calls: ReadonlyArray<{ readonly index: number; readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
+    judging: (index: number) => void
+  ): Promise<ReadonlyArray<GateVerdict>> {
     try {
       return await gateBatch(calls, this.#gate, (position) => {
         const index = calls[position]?.index ?? position

@@ -15,12 +15,6 @@ import type { IntentJournal, ToolBatchInput } from "./batchContract.ts"
 import type { BatchGate } from "./batchGate.ts"
 import { type CallSlots, endOf, isOver, type Slot } from "./callTable.ts"
 
-/** The callbacks for verdicts: a call was refused, or waits for a later answer. */
-interface VerdictListener {
-  readonly ended: (slot: Slot, outcome: ToolOutcome) => void
-  readonly suspended: (slot: Slot) => void
-}
-
 const none: ReadonlyMap<number, ToolError> = new Map()
 
 /** The starts of a batch's calls. */
@@ -60,7 +54,13 @@ export class CallStarts {
   }
 
   /** Applies the verdicts of the gate to the judged calls. Returns whether one of them halts the batch (BATCH6). */
-  apply(verdicts: ReadonlyArray<GateVerdict>, { ended, suspended }: VerdictListener): boolean {
+  apply(
+    verdicts: ReadonlyArray<GateVerdict>,
+    {
+      ended,
+      suspended
+    }: { readonly ended: (slot: Slot, outcome: ToolOutcome) => void; readonly suspended: (slot: Slot) => void }
+  ): boolean {
     const judged = this.#judged
     const isHalted = verdicts.some(({ type }) => type === "halt")
     verdicts.forEach((verdict, at) => {

@@ -83,14 +83,6 @@ export const endOf = ({ outcome }: Slot): CallEnd => {
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
-/** What follows for the calls of a restored batch. */
-export interface RestoredCalls {
-  /** The hooks after the call run again. */
-  readonly follows: (slot: Slot, outcome: ToolOutcome) => void
-  /** The call was cancelled; its chart may have been stored before the cancel reached it. */
-  readonly cancelled: (slot: Slot) => void
-}
-
 export interface SlotOwner {
   /** Whether a handler may start. */
   readonly mayStart: boolean
@@ -144,7 +136,18 @@ export class CallSlots {
   }
 
   /** Takes over the states of a stored batch, and runs the handlers of its running calls again (BATCH10). */
-  restore(states: ReadonlyArray<CallState>, { follows, cancelled: cancel }: RestoredCalls): void {
+  restore(
+    states: ReadonlyArray<CallState>,
+    {
+      follows,
+      cancelled: cancel
+    }: {
+      /** The hooks after the call run again. */
+      readonly follows: (slot: Slot, outcome: ToolOutcome) => void
+      /** The call was cancelled; its chart may have been stored before the cancel reached it. */
+      readonly cancelled: (slot: Slot) => void
+    }
+  ): void {
     states.forEach(({ begun, cancelled, following, outcome, child }, index) => {
       const slot = this.all[index]
       if (slot === undefined) return

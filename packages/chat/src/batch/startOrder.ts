@@ -90,19 +90,13 @@ class Crowd {
   }
 }
 
-/** The accesses to one key since the last write without a key. */
-interface Resource {
-  write: number | undefined
-  reads: Array<number>
-}
-
 const byEffect = (order: Order, accesses: ReadonlyArray<Access | undefined>): void => {
   /** The last write without a key: all later calls wait for it. */
   let barrier: number | undefined
   let everyone = new Crowd(order)
   let unkeyedReads = new Crowd(order)
   let keyedWrites = new Crowd(order)
-  let resources = new Map<string, Resource>()
+  let resources = new Map<string, { write: number | undefined; reads: Array<number> }>()
   for (const [call, access] of accesses.entries()) {
     if (access === undefined) continue
     const { effect, key } = access

@@ -23,22 +23,7 @@ import {
   type ImagePart,
   type Message
 } from "../model/index.ts"
-import {
-  type Content,
-  inlined,
-  isNew,
-  referencesIn,
-  referencesOf,
-  referring,
-  takeBytes,
-  withParts
-} from "./references.ts"
-
-/** The messages of a chat that may have references. */
-interface Referring {
-  readonly thread: { readonly messages: ReadonlyArray<Message> }
-  readonly inbox?: ReadonlyArray<{ readonly message: Message }> | undefined
-}
+import { inlined, isNew, referencesIn, referencesOf, referring, takeBytes, withParts } from "./references.ts"
 
 /** The map of a chat without blobs, which holds none of its own. */
 const none = new Map<string, never>()
@@ -74,7 +59,14 @@ export abstract class ChatBlobs {
   protected abstract get(blob: string): Promise<Uint8Array | undefined>
 
   /** The chat goes on from this record. */
-  loaded(record: Referring | undefined): void {
+  loaded(
+    record:
+      | {
+          readonly thread: { readonly messages: ReadonlyArray<Message> }
+          readonly inbox?: ReadonlyArray<{ readonly message: Message }> | undefined
+        }
+      | undefined
+  ): void {
     const unstored = Array.from(this.#unstored, ([blob, bytes]) => [blob, bytes.byteLength] as const)
     this.#sizes = unstored.length === 0 ? none : new Map(unstored)
     if (record === undefined) return
@@ -88,7 +80,7 @@ export abstract class ChatBlobs {
   }
 
   /** The content of a user, with references; the chat does not hold their bytes yet. Throws for an unknown reference (CHATBLOB3). */
-  referring<C extends Content>(content: C): C {
+  referring<C extends string | ReadonlyArray<ContentPart>>(content: C): C {
     if (typeof content === "string") return content
     const parts = referring(content)
     const unknown = referencesIn(parts).find((part) => {
@@ -132,7 +124,7 @@ export abstract class ChatBlobs {
   }
 
   /** Holds the bytes of the references of content for the next write. */
-  hold(content: Content): void {
+  hold(content: string | ReadonlyArray<ContentPart>): void {
     if (typeof content !== "string") this.#hold(referencesIn(content))
   }
 

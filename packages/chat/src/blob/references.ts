@@ -22,12 +22,6 @@ import {
   type Message
 } from "../model/index.ts"
 
-/** A part of any message. */
-type Part = ContentPart | AssistantPart
-
-/** Parts, or a text without parts. */
-export type Content = string | ReadonlyArray<ContentPart>
-
 /** The shortest base64 text whose bytes are stored as a blob. */
 const shortest = 16_384
 
@@ -38,7 +32,7 @@ const newBytes = new WeakMap<
 >()
 
 /** The parts with references; the same list if no part has so much data (BLOBREF1). */
-export const referring = <P extends Part>(parts: ReadonlyArray<P>): ReadonlyArray<P> =>
+export const referring = <P extends ContentPart | AssistantPart>(parts: ReadonlyArray<P>): ReadonlyArray<P> =>
   parts.some((part) => isMedia(part) && isLarge(part))
     ? parts.map((part) => (isMedia(part) && isLarge(part) ? (referenceOf(part) as P) : part))
     : parts
@@ -79,7 +73,7 @@ export const asSent = <M extends Message>(message: M): M => {
 }
 
 /** The references in some parts. */
-export const referencesIn = (parts: ReadonlyArray<Part>): ReadonlyArray<ImagePart | FilePart> =>
+export const referencesIn = (parts: ReadonlyArray<ContentPart | AssistantPart>): ReadonlyArray<ImagePart | FilePart> =>
   parts.filter((part) => isMedia(part)).filter((part) => blobOf(part) !== undefined)
 
 /** The references in a message. */

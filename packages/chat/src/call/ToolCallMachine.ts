@@ -37,18 +37,16 @@ export interface ToolCallContext {
   readonly end: CallEnd | undefined
 }
 
-type Settled = Extract<ToolCallEvent, { readonly type: "handler.settled" }>
-
-export type Status = "running" | "cancelling" | "restarting"
-
-const settledIn = ({ event }: { readonly event: ToolCallEvent }): Settled => event as Settled
+const settledIn = ({ event }: { readonly event: ToolCallEvent }) =>
+  event as Extract<ToolCallEvent, { readonly type: "handler.settled" }>
 
 export const callActors = { handler }
 
 export const callEffects = {
-  notify: StateMachine.effect<{ readonly index: number; readonly status: Status }, CallEnv>(
-    ({ index, status }, { env }) => boundEnvironment(env).call(index).watcher?.changed(status)
-  )
+  notify: StateMachine.effect<
+    { readonly index: number; readonly status: "running" | "cancelling" | "restarting" },
+    CallEnv
+  >(({ index, status }, { env }) => boundEnvironment(env).call(index).watcher?.changed(status))
 }
 
 const machine = setup({

@@ -21,9 +21,6 @@ export interface ContextOwner {
   readonly handle: (chat: string) => ChatHandle
 }
 
-/** The options that a handler sees. */
-type SeenOptions = Pick<RunOptions, "context" | "sessionId" | "requestId" | "engine" | "chat">
-
 /** The context of one run of a handler. */
 export class HandlerContext implements ToolContext {
   /** One set of descriptors for all: objects with the same getters share their layout. */
@@ -67,7 +64,16 @@ export class HandlerContext implements ToolContext {
   readonly #chat: string | undefined
   #toolCall: ToolCall | undefined = undefined
 
-  constructor({ context, sessionId, requestId, engine, chat }: SeenOptions, owner: ContextOwner) {
+  constructor(
+    {
+      context,
+      sessionId,
+      requestId,
+      engine,
+      chat
+    }: Pick<RunOptions, "context" | "sessionId" | "requestId" | "engine" | "chat">,
+    owner: ContextOwner
+  ) {
     this.#owner = owner
     this.#chat = chat?.id
     this.context = context

@@ -392,9 +392,10 @@ const unreadableArguments = (toolCall: ToolCall): HandlerResult.Failed => {
   return toolFailure(toolCall, "invalid_arguments", message)
 }
 
-type Issues = Extract<ParsedArguments, { readonly valid: false }>["issues"]
-
-const invalidArguments = (toolCall: ToolCall, issues: Issues): HandlerResult.Failed => {
+const invalidArguments = (
+  toolCall: ToolCall,
+  issues: Extract<ParsedArguments, { readonly valid: false }>["issues"]
+): HandlerResult.Failed => {
   const texts = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
   return toolFailure(toolCall, "invalid_arguments", texts.join("; "), issues)
 }

@@ -9,13 +9,6 @@ import type { ToolCall } from "../model/index.ts"
 import { gateBatch, type GateVerdict, isGated } from "../gate/index.ts"
 import type { DispatchState, DispatchTool } from "./dispatchState.ts"
 
-/** The inputs of the gate beside the state. */
-export interface Judging {
-  readonly tools: ReadonlyMap<string, Tool>
-  readonly system: System.System
-  readonly signal: AbortSignal | undefined
-}
-
 /** Whether the calls of this state are judged. */
 export const isJudged = (state: DispatchState): boolean => state.phase !== undefined || isGated(state)
 
@@ -23,7 +16,15 @@ export const isJudged = (state: DispatchState): boolean => state.phase !== undef
 export const judge = (
   calls: ReadonlyArray<ToolCall>,
   { permissions, hooks, phase: mode, context }: DispatchState,
-  { tools, system, signal = new AbortController().signal }: Judging
+  {
+    tools,
+    system,
+    signal = new AbortController().signal
+  }: {
+    readonly tools: ReadonlyMap<string, Tool>
+    readonly system: System.System
+    readonly signal: AbortSignal | undefined
+  }
 ): Promise<ReadonlyArray<GateVerdict>> =>
   gateBatch(
     calls.map((toolCall) => ({ toolCall, tool: tools.get(toolCall.name) })),

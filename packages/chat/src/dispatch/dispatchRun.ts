@@ -46,13 +46,6 @@ export interface DispatchRunOptions {
   readonly verdicts: ReadonlyArray<GateVerdict>
 }
 
-interface Running {
-  readonly abort: AbortController
-  readonly timer: unknown
-  /** The time of the call's deadline on the system's clock. */
-  readonly due: number
-}
-
 /** Marks a missing result; any other value can be a result. */
 const none: unique symbol = Symbol("none")
 
@@ -69,7 +62,15 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #planned: CallAccesses
   readonly #scheduler: Scheduler
   readonly #ledger: Ledger<State>
-  readonly #running = new Map<number, Running>()
+  readonly #running = new Map<
+    number,
+    {
+      readonly abort: AbortController
+      readonly timer: unknown
+      /** The time of the call's deadline on the system's clock. */
+      readonly due: number
+    }
+  >()
   readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
   #haltedByGate: Halt | undefined

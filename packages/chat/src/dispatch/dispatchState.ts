@@ -71,11 +71,6 @@ export interface Failure {
   readonly message: ToolMessage
 }
 
-/** The third argument of a runner: `signal` is aborted when the result is no longer needed. */
-interface RunnerContext {
-  readonly signal: AbortSignal
-}
-
 /**
  * Runs one call.
  *
@@ -85,7 +80,7 @@ interface RunnerContext {
 export type Runner<State extends DispatchState, Result> = (
   toolCall: ToolCall,
   state: State,
-  context: RunnerContext
+  context: { readonly signal: AbortSignal }
 ) => Awaitable<readonly [result: Result, state: State]>
 
 /**

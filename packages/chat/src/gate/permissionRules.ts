@@ -95,11 +95,6 @@ export type Verdict =
   | { readonly type: "ask" }
   | { readonly type: "deny"; readonly denial: Denial }
 
-/** The present state of a run: its mode, which overrides `mode` of the permissions. */
-export interface Standing {
-  readonly mode?: Mode | undefined
-}
-
 /**
  * Judges a call by the lists and the mode: allow, ask or deny.
  *
@@ -122,7 +117,7 @@ export const check = (
   toolCall: ToolCall,
   tool: Tool | undefined,
   permissions: Permissions,
-  standing: Standing = {}
+  standing: { readonly mode?: Mode | undefined } = {}
 ): Verdict => {
   const { name } = toolCall
   const { allow, deny, edits, ask } = permissions

@@ -11,15 +11,13 @@ const longInteger = /\d{16}/
 /** The most digits of an integer: more than any number that JavaScript can round to. */
 const mostDigits = 309
 
-/** `JSON.rawJSON` and the third parameter of a reviver are in every supported version of Node, but not in every browser. */
-interface ExactJson {
+const exactJson: {
   readonly parse: (
     text: string,
     reviver: (key: string, value: unknown, context?: { readonly source?: string }) => unknown
   ) => unknown
   readonly rawJSON?: (text: string) => unknown
-}
-const exactJson: ExactJson = JSON
+} = JSON
 
 /** The value with the integers that the text has in their places, each made by `made` from its digits. */
 const withIntegers = (value: unknown, text: string | undefined, made: (digits: string) => unknown): unknown => {

@@ -29,9 +29,6 @@ interface Token {
   ending: number
 }
 
-/** The next thing in the text. */
-type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing"
-
 /** The most levels of nesting. */
 const deepest = 100
 
@@ -67,7 +64,7 @@ export const unfenced = (text: string): string =>
 
 export class PartialJson {
   readonly #open: Array<Open> = []
-  #expected: Expected = "value"
+  #expected: "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing" = "value"
   /** The token at the end of the text. */
   #token: Token | undefined
   #isBroken = false

@@ -9,12 +9,6 @@
 /** The most levels of nesting. */
 const deepest = 100
 
-export interface ShownError {
-  readonly name: string
-  readonly reason: string | undefined
-  readonly message: string
-}
-
 /** A copy of the value in plain JSON. */
 export const shown = (value: unknown): unknown => shownBelow(value, [])
 
@@ -29,7 +23,9 @@ export const asShown = <A extends object>(value: A): A => {
 }
 
 /** A thrown value as it is shown. */
-export const shownError = (error: unknown): ShownError => {
+export const shownError = (
+  error: unknown
+): { readonly name: string; readonly reason: string | undefined; readonly message: string } => {
   try {
     if (!(error instanceof Error)) return { name: "Error", reason: undefined, message: shownText(error) }
     const { name, message, reason }: { name: unknown; message: unknown; reason?: unknown } = error

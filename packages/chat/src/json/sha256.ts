@@ -6,15 +6,16 @@
  * @source FIPS 180-4
  */
 
-/** The module of Node, Bun, Deno and workers, if the program runs there. */
-interface Native {
-  readonly createHash: (name: "sha256") => {
-    readonly update: (bytes: Uint8Array) => { readonly digest: (encoding: "hex") => string }
-  }
-}
-
 const { process } = globalThis as {
-  readonly process?: { readonly getBuiltinModule?: (name: "node:crypto") => Native | undefined }
+  readonly process?: {
+    readonly getBuiltinModule?: (name: "node:crypto") =>
+      | {
+          readonly createHash: (name: "sha256") => {
+            readonly update: (bytes: Uint8Array) => { readonly digest: (encoding: "hex") => string }
+          }
+        }
+      | undefined
+  }
 }
 
 const native = process?.getBuiltinModule?.("node:crypto")

@@ -1,15 +1,6 @@
 /** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
-import type {
-  BeginState,
-  ChatContext,
-  ChatEvent,
-  ChatInput,
-  ChatStart,
-  Notified,
-  RunningReply,
-  SteerState
-} from "./chatContext.ts"
+import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply } from "./chatContext.ts"
 import {
   causedBy,
   type Chain,
@@ -165,7 +156,7 @@ const opening = (
 
 /** The thread and open step at the beginning of a turn: its tool results become results of the open step. */
 const answering = (
-  context: BeginState,
+  context: ChatContext,
   turn: TurnData,
   open: OpenStep | undefined
 ): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
@@ -176,7 +167,7 @@ const answering = (
 }
 
 /** The thread at the beginning of a turn: its tool results go after the calls that they answer, before a question that follows. */
-export const beginning = (context: BeginState, turn: TurnData): Thread.Thread => {
+export const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
   const { pendingQuestion, answer, interrupted } = context
   const cutOff = withCutOff(context.thread, interrupted, turn)
   const from = drops(context, turn) ? { ...cutOff, messages: cutOff.messages.slice(0, keptOf(cutOff)) } : cutOff
@@ -200,7 +191,7 @@ const isAsking = (message: Message): boolean =>
  * Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. An input comes
  * after the results of open calls.
  */
-export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: SteerState): boolean =>
+export const canSteer = ({ inbox, before, result, firstPass, stopped, open }: ChatContext): boolean =>
   result === undefined &&
   open === undefined &&
   firstPass === undefined &&
@@ -223,7 +214,7 @@ export const steer = (context: ChatContext): Partial<ChatContext> => {
 }
 
 /** Whether an input that steers begins a chain, whose time is counted anew (CHAIN1). */
-export const renewsTime = (context: SteerState & Pick<ChatContext, "timed" | "chain">): boolean =>
+export const renewsTime = (context: ChatContext): boolean =>
   context.timed &&
   context.chain !== undefined &&
   canSteer(context) &&

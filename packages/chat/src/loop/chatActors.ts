@@ -124,18 +124,15 @@ export const chatActors = {
   complete
 }
 
-/** The parameters of an effect on receipts. */
-export interface Receipts extends LostInputs {
-  readonly error?: unknown
-}
-
 export const chatEffects = {
   /** Fails a turn that does not begin. */
   refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
     env.fail([turn], error)
   ),
   /** Settles the receipts of inputs that wait, or wait again. */
-  settle: StateMachine.effect<Receipts, ChatEnv>((receipts, { env }) => env.settle(receipts, receipts.error)),
+  settle: StateMachine.effect<LostInputs & { readonly error?: unknown }, ChatEnv>((receipts, { env }) =>
+    env.settle(receipts, receipts.error)
+  ),
   /** Accepts inputs again whose rows a late commit may remove. */
   acceptAgain: StateMachine.effect<{ readonly inputs: ReadonlyArray<InboxEntry> }, ChatEnv>(({ inputs }, { env }) =>
     env.acceptAgain(inputs)

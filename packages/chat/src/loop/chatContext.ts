@@ -247,54 +247,6 @@ export interface ChatContext extends InboxState {
   readonly answer: AnswerForm
 }
 
-/** The state that the messages of a beginning turn are added to. */
-export type BeginState = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "interrupted" | "answer">
-
-/** The state that decides whether an input can join the turn. */
-export type SteerState = Pick<ChatContext, "inbox" | "before" | "result" | "firstPass" | "stopped" | "open">
-
-/** The state that the result of a turn is made of. */
-export type EndState = Pick<
-  ChatContext,
-  | "thread"
-  | "steps"
-  | "open"
-  | "firstPass"
-  | "facts"
-  | "pendingQuestion"
-  | "standing"
-  | "suspendedTtlMs"
-  | "now"
-  | "keeps"
->
-
-/** The state of a chat that its record is made of. */
-export type RecordState = Pick<
-  ChatContext,
-  | "id"
-  | "thread"
-  | "usage"
-  | "open"
-  | "turn"
-  | "result"
-  | "interrupted"
-  | "lastHaltedReason"
-  | "pendingQuestion"
-  | "pendingToolCalls"
-  | "inputs"
-  | "known"
-  | "expiresAt"
-  | "standing"
-  | "agent"
-  | "tasks"
-  | "caller"
-  | "chain"
-  | "children"
-  | "steps"
-  | "facts"
-  | "now"
->
-
 /** The text of the reply of an interrupted turn. */
 export interface Interruption {
   readonly text: string

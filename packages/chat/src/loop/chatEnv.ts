@@ -98,9 +98,6 @@ export interface TurnBegin extends TurnOf {
   readonly chain: Chain | undefined
 }
 
-/** The facts of a turn that begins. */
-type Begun = Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent">
-
 /** The steps of a turn after a step, and whether the turn is to stop. */
 export interface StepsToJudge extends TurnBegin {
   readonly steps: ReadonlyArray<Held<StepResult>>
@@ -203,7 +200,11 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Begins a turn. */
-  begin({ turn, agent, chain }: TurnBegin): Begun {
+  begin({
+    turn,
+    agent,
+    chain
+  }: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
     const { outlet } = this.turn(turn)
     this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
     const options = this.#optionsOf({ turn, agent })

@@ -56,10 +56,17 @@ export const chatStart = (origin: ChatOrigin): ChatInput => {
 export const started = (record: Conversation, engine: Engine, clock: Clock.Clock): Conversation =>
   recordOf(initialContext({ input: chatStart({ id: record.id, engine, clock, record }) }))
 
-type From = Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs" | "agent"> & { readonly now: number }
-
 /** An expired wait is over. `committed` is false if the store does not have the new state yet. */
-const startOf = (record: Conversation, { engine, cutOff, suspendedTtlMs, agent, now }: From): ChatStart => {
+const startOf = (
+  record: Conversation,
+  {
+    engine,
+    cutOff,
+    suspendedTtlMs,
+    agent,
+    now
+  }: Pick<ChatOrigin, "engine" | "cutOff" | "suspendedTtlMs" | "agent"> & { readonly now: number }
+): ChatStart => {
   const { thread, open: left, pendingQuestion, pendingToolCalls } = revived(record, engine, now)
   const open = boundedBy({ suspendedTtlMs, now }, left)
   const interrupted = interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff)

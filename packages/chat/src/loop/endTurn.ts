@@ -1,6 +1,6 @@
 /** The changes of a chat's context when steps and turns end, and when the store answers. */
 import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
-import type { ChatContext, ChatEvent, ChatOutput, EndState, Judgement, Moment, RecordState } from "./chatContext.ts"
+import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import {
   type BackgroundTask,
@@ -122,22 +122,19 @@ export const stepJudged = (
   context: ChatContext,
   event: Extract<ChatEvent, { readonly type: "step.judged" }>
 ): Partial<ChatContext> => {
-  const { facts, firstPass, steps, thread, suspendedTtlMs, pendingQuestion, inbox, before, result } = context
+  const { facts, firstPass, steps, thread, suspendedTtlMs } = context
   const { now, stopped } = atMoment(context, event)
   const { standing, handoff, former } = event
-  const bounded = boundedBy({ now, suspendedTtlMs }, context.open)
+  const open = boundedBy({ now, suspendedTtlMs }, context.open)
   const isLate = handoff?.timeMs !== undefined && timeOf({ ...context, now }) >= handoff.timeMs
   const stops = stopped ?? (isLate ? ("budget_time" as const) : undefined)
   const handed = handoff === undefined ? {} : handedOver(context, handoff)
   const usage = former === undefined ? context.usage : Usage.add(context.usage, former)
-  const said = { now, stopped: stops, standing, open: bounded, usage, ...handed }
-  const { open } = said
-  const { keeps } = context
-  const after = { thread, steps, open, firstPass, facts, pendingQuestion, standing, suspendedTtlMs, now, keeps }
+  const said = { now, stopped: stops, standing, open, usage, ...handed }
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
-  const joined = { inbox, before, result, firstPass, stopped, open }
-  if (terminal.reason === "completed" && event.mayContinue && canSteer(joined)) return said
+  const after = { ...context, now, stopped, standing, open }
+  if (terminal.reason === "completed" && event.mayContinue && canSteer(after)) return said
   if (firstPass === undefined && hasTwoPasses(facts.finalize, thread) && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))
@@ -153,15 +150,13 @@ const handedOver = (
 ): Pick<ChatContext, "agent" | "facts" | "timed"> => ({ agent, facts: { ...facts, timeMs }, timed: false })
 
 /** Stops the turn before its next step. */
-export const stopTurn = (
-  context: EndState & Pick<ChatContext, "stopped" | "pendingToolCalls">
-): Partial<ChatContext> => {
+export const stopTurn = (context: ChatContext): Partial<ChatContext> => {
   const { stopped = "cancelled", facts, pendingToolCalls } = context
   return ended(context, { ...stopping(stopped, { budget: facts }), pendingToolCalls })
 }
 
 /** Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. */
-const refused = (context: EndState, refusal: Held<PreflightError>): Partial<ChatContext> => {
+const refused = (context: ChatContext, refusal: Held<PreflightError>): Partial<ChatContext> => {
   const { firstPass } = context
   const error = original(refusal)
   if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal }
@@ -223,12 +218,7 @@ export const waitUnstored = ({
 const notStored = (cause: unknown): SessionError =>
   storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
 
-/** The receipts of inputs that a failed commit, or one that was given up, decides. */
-export interface LostArrivals extends LostInputs {
-  readonly error: SessionError
-}
-
-export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostArrivals => {
+export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostInputs & { readonly error: SessionError } => {
   if (event.type === "commit.failed") {
     return { ...lost(context, event.unanswered), error: notStored(event.error) }
   }
@@ -237,7 +227,7 @@ export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostArriva
 }
 
 /** Ends the turn for this reason. */
-export const ended = (context: EndState, terminal: Terminal): Partial<ChatContext> => {
+export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
   const { thread, open, steps, facts, firstPass } = context
   const pendingApprovals = pendingApprovalsOf(thread, open)
   const result = chatResult(
@@ -278,13 +268,13 @@ export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial
 })
 
 /** The chain, if there is one: a chat without a chain does not have the property. */
-const chainProperty = (context: RecordState): Pick<ChatContext, "chain"> => {
+const chainProperty = (context: ChatContext): Pick<ChatContext, "chain"> => {
   const chain = chainNow(context)
   return chain === undefined && context.chain === undefined ? {} : { chain }
 }
 
 /** The record of a chat, without its waiting inputs, and without what only its environment has of a running step. */
-export const recordOf = (context: RecordState): Conversation => {
+export const recordOf = (context: ChatContext): Conversation => {
   const record: { -readonly [Field in keyof Conversation]: Conversation[Field] } = chatRecord(context)
   const { agent, caller, tasks, children } = context
   const chain = chainNow(context)
@@ -296,7 +286,7 @@ export const recordOf = (context: RecordState): Conversation => {
 }
 
 /** An object literal without a spread holds its properties in itself, which is less memory for each chat at rest. */
-const chatRecord = (context: RecordState): Conversation => ({
+const chatRecord = (context: ChatContext): Conversation => ({
   id: context.id,
   thread: context.thread,
   usage: context.usage,

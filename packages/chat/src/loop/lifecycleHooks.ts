@@ -16,7 +16,7 @@
  *
  * @source ExAthena.Hooks, lifecycle events
  */
-import type { BeginState, ChatContext, ChatEvent, EndState, Verdict } from "./chatContext.ts"
+import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
 import { type ChatResult, isNudge } from "../record/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
@@ -28,21 +28,12 @@ import { type Held, original } from "../values/index.ts"
 import type { LifecycleEvent } from "../gate/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
-/** The user messages that are in the thread, and whether they are stored. */
-type PromptState = Pick<ChatContext, "once" | "inbox" | "steps" | "thread">
-
-/** The state that decides whether hooks are due before a turn's first request. */
-type BeginHooksState = PromptState & Pick<ChatContext, "facts" | "notified" | "result" | "stopped">
-
-/** The state that decides which hooks are due after a turn. */
-type EndHooksState = Pick<ChatContext, "once" | "facts" | "result" | "refusal" | "notified">
-
 type EndEvent = "Stop" | "StopFailure" | "SessionEnd"
 
-const has = ({ facts }: Pick<ChatContext, "facts">, event: LifecycleEvent): boolean => facts.hooks.includes(event)
+const has = ({ facts }: ChatContext, event: LifecycleEvent): boolean => facts.hooks.includes(event)
 
 /** Whether hooks are due for the process's first turn, or for a user message. */
-export const mustBegin = (context: BeginHooksState): boolean => {
+export const mustBegin = (context: ChatContext): boolean => {
   const { facts, notified, result, stopped } = context
   if (facts.hooks.length === 0 || result !== undefined || stopped !== undefined) return false
   if (!notified.started && has(context, "SessionStart")) return true
@@ -50,15 +41,15 @@ export const mustBegin = (context: BeginHooksState): boolean => {
 }
 
 /** Whether hooks are due for the next request. */
-export const mustAnnounce = (context: Pick<ChatContext, "notified" | "facts">): boolean =>
+export const mustAnnounce = (context: ChatContext): boolean =>
   !context.notified.announced && (has(context, "PreIteration") || has(context, "ChatParams"))
 
 /** Whether hooks are due for the end of the turn. */
-export const mustReport = (context: EndHooksState): boolean =>
+export const mustReport = (context: ChatContext): boolean =>
   !context.notified.reported && context.facts.hooks.length > 0 && endings(context).length > 0
 
 /** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
-const endings = (context: EndHooksState): ReadonlyArray<EndEvent> => {
+const endings = (context: ChatContext): ReadonlyArray<EndEvent> => {
   const { once, result, refusal, notified } = context
   const found: Array<EndEvent> = []
   if (result !== undefined) found.push(isFailure(original(result)) ? "StopFailure" : "Stop")
@@ -123,11 +114,6 @@ export const dueHooks = (context: ChatContext): DueHooks => {
   return { due: "report", ...at, events: endings(context), result, stopping, lastHaltedReason }
 }
 
-/** The state in which hooks replace user messages. */
-type RewordState = BeginState & Pick<ChatContext, "inbox" | "before" | "once" | "turn">
-
-type HooksState = RewordState & EndState & Pick<ChatContext, "notified" | "committed">
-
 /** The context after hooks. */
 export const afterHooks = (
   context: ChatContext,
@@ -137,7 +123,7 @@ export const afterHooks = (
   return { ...at, ...answered({ ...context, ...at }, event.verdict) }
 }
 
-const answered = (context: HooksState, verdict: Verdict): Partial<ChatContext> => {
+const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> => {
   const { notified } = context
   switch (verdict.type) {
     case "begin": {
@@ -160,20 +146,16 @@ const answered = (context: HooksState, verdict: Verdict): Partial<ChatContext> =
 }
 
 /** The context of a turn that is to stop and does not wait for its hooks. */
-export const withoutHooks = ({
-  notified,
-  result,
-  refusal
-}: Pick<ChatContext, "notified" | "result" | "refusal">): Pick<ChatContext, "notified"> => ({
+export const withoutHooks = ({ notified, result, refusal }: ChatContext): Pick<ChatContext, "notified"> => ({
   notified:
     (result ?? refusal) === undefined ? { ...notified, started: true, prompted: true } : { ...notified, reported: true }
 })
 
-const halting = (context: EndState, terminal: Held<Terminal> | undefined): Partial<ChatContext> =>
+const halting = (context: ChatContext, terminal: Held<Terminal> | undefined): Partial<ChatContext> =>
   terminal === undefined ? {} : ended(context, original(terminal))
 
 /** The user messages that are in the thread and not yet stored. */
-const promptsOf = ({ once, inbox, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
+const promptsOf = ({ once, inbox, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
   if (!once) return Inbox.taken(inbox).flatMap((one) => naming(one).messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
@@ -182,7 +164,7 @@ const promptsOf = ({ once, inbox, steps, thread }: PromptState): ReadonlyArray<U
 const isPrompt = (message: Message): message is UserMessage => message.role === "user" && !isNudge(message)
 
 /** The thread with the messages that hooks made of each user message, in order. */
-const retold = (context: RewordState, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
+const retold = (context: ChatContext, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
   const { inbox, before, once, thread, turn } = context
   if (said.length === 0) return thread
   if (once || before === undefined) {

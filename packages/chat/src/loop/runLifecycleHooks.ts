@@ -14,9 +14,6 @@ import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from 
 import { requestOf } from "../request/index.ts"
 import { askedFormat, inForm, type RunOptions } from "../options/index.ts"
 
-/** The state that the hooks of a chat's end read. */
-type SessionEndState = Pick<ChatContext, "lastHaltedReason" | "thread">
-
 /** The options that lifecycle hooks run with. */
 type HookOptions = Pick<RunOptions, "hooks" | "sessionId" | "hookTimeoutMs" | "system" | "context">
 
@@ -128,13 +125,13 @@ const notifyStop = async (
 const notifySessionEnd = (
   { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
   run: HookRun,
-  { lastHaltedReason: haltedReason, thread }: SessionEndState
+  { lastHaltedReason: haltedReason, thread }: Pick<ChatContext, "lastHaltedReason" | "thread">
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
 const notifyStopped = async (
   options: HookOptions & Pick<RunOptions, "drainMs">,
-  context: SessionEndState
+  context: Pick<ChatContext, "lastHaltedReason" | "thread">
 ): Promise<void> => {
   const { signal, over } = drained(options)
   await notifySessionEnd(options, runOf(options, signal), context)

@@ -56,11 +56,9 @@ export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep 
   return { ...open, calls }
 }
 
-/** The calls or the question that a chat waits with. */
-type WaitState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCalls">
-
 /** The state of a chat whose wait can expire. */
-export type ExpiryState = WaitState & Pick<ChatContext, "open" | "expiresAt" | "lastHaltedReason" | "suspendedTtlMs">
+export type ExpiryState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCalls"> &
+  Pick<ChatContext, "open" | "expiresAt" | "lastHaltedReason" | "suspendedTtlMs">
 
 /** A wait that is to end, and why. */
 export type WaitEnd = ExpiryState & { readonly ends: "expired" | "cancelled" }

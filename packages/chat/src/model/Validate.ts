@@ -141,8 +141,6 @@ const toolsAdvice = (names: ReadonlyArray<unknown>, again: number): string | und
   return wrong < 0 ? undefined : nameAdvice(names[wrong])
 }
 
-type Path = ReadonlyArray<string | number>
-
 const problem = (
   reason: ValidationErrorReason,
   found: ReadonlyArray<Finding>,
@@ -156,7 +154,10 @@ const canRepeat = (name: unknown): boolean => {
   return wrong === undefined || (wrong === "invalid_format" && typeof name === "string")
 }
 
-const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
+const toolFindings = (
+  { name, description, schema, summary }: ToolDeclaration,
+  path: ReadonlyArray<string | number>
+): ReadonlyArray<Finding> => {
   const found: Array<Finding> = []
   const wrongName = nameProblem(name)
   if (wrongName !== undefined) found.push({ field: [...path, "name"], reason: wrongName })

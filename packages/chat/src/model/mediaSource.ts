@@ -52,7 +52,10 @@ const base64Bytes = (base64: string): number => {
 }
 
 /** The finding about content with too many bytes in its images and files, or `undefined` (MEDIA3). */
-export const fileFinding = (content: Content, maxFileBytes: number): Finding | undefined => {
+export const fileFinding = (
+  content: string | ReadonlyArray<{ readonly type: string }>,
+  maxFileBytes: number
+): Finding | undefined => {
   const bytes = fileBytesOf(content)
   if (bytes <= maxFileBytes) return undefined
   const advice = "send fewer or smaller ones, or give an https: URL"
@@ -62,10 +65,8 @@ export const fileFinding = (content: Content, maxFileBytes: number): Finding | u
   }
 }
 
-type Content = string | ReadonlyArray<{ readonly type: string }>
-
 /** The bytes of the images and files of content. */
-export const fileBytesOf = (content: Content): number =>
+export const fileBytesOf = (content: string | ReadonlyArray<{ readonly type: string }>): number =>
   typeof content === "string" ? 0 : content.reduce((sum, part) => sum + (isMedia(part) ? bytesOf(part) : 0), 0)
 
 /** Whether a part is an image or a file. */

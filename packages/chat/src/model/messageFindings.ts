@@ -9,8 +9,6 @@ import { AssistantPart, ContentPart, type FilePart, type ImagePart, type Message
 import { Outcome } from "./Outcome.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
-type Path = ReadonlyArray<string | number>
-
 /** The problem of the source of an image or a file. */
 type ProblemOf = (part: ImagePart | FilePart) => string | undefined
 
@@ -19,14 +17,14 @@ const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "too
 /** The findings about a list of messages. */
 export const messagesFindings = (
   list: ReadonlyArray<unknown>,
-  path: Path = ["messages"],
+  path: ReadonlyArray<string | number> = ["messages"],
   problemOf: ProblemOf = sourceProblem
 ): ReadonlyArray<Finding> => list.flatMap((value, index) => messageFindings(value, [...path, index], problemOf))
 
 /** The findings about a message. */
 export const messageFindings = (
   value: unknown,
-  path: Path,
+  path: ReadonlyArray<string | number>,
   problemOf: ProblemOf = sourceProblem
 ): ReadonlyArray<Finding> => {
   if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
@@ -52,7 +50,7 @@ export const messageFindings = (
 const partsFindings = (
   parts: ReadonlyArray<unknown>,
   schema: typeof ContentPart | typeof AssistantPart,
-  field: Path,
+  field: ReadonlyArray<string | number>,
   problemOf: ProblemOf
 ): ReadonlyArray<Finding> => {
   const isPart = (part: unknown): part is AssistantPart => schema.safeParse(part).success
@@ -64,8 +62,6 @@ const partsFindings = (
 }
 
 const outcomes: ReadonlySet<unknown> = new Set(Outcome.options)
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Whether a value is a message with text as its content. A `false` says nothing about the value. */
 export const isPlainMessage = (value: unknown): value is Message => {
@@ -122,7 +118,7 @@ const isCall = (value: unknown): boolean => {
   )
 }
 
-const isPlain = (value: unknown): value is Fields =>
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === "string"

@@ -86,7 +86,6 @@ export const ContentPart: z.ZodType<ContentPart> = z.discriminatedUnion("type", 
 
 /** The place of one of the reply's calls, which is in `toolCalls`. */
 const ToolCallPart = z.object({ type: z.literal("tool_call"), toolCallId: z.string() }).readonly()
-type ToolCallPart = z.infer<typeof ToolCallPart>
 
 /** A tool call that the provider runs itself, such as a web search. */
 const ProviderToolCallPart = z
@@ -99,7 +98,6 @@ const ProviderToolCallPart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type ProviderToolCallPart = z.infer<typeof ProviderToolCallPart>
 
 /** The result of a tool call that the provider ran, maybe of an earlier message. */
 const ProviderToolResultPart = z
@@ -113,7 +111,6 @@ const ProviderToolResultPart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type ProviderToolResultPart = z.infer<typeof ProviderToolResultPart>
 
 /** A source of the reply: a page, or a document. */
 const SourcePart = z
@@ -128,7 +125,6 @@ const SourcePart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type SourcePart = z.infer<typeof SourcePart>
 
 /** A part of any other kind; `data` is the part as the provider sent it. */
 const CustomPart = z
@@ -140,7 +136,6 @@ const CustomPart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type CustomPart = z.infer<typeof CustomPart>
 
 /**
  * One part of a reply.

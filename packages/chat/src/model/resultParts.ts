@@ -13,14 +13,10 @@ import type { ResultLimits, ResultSize } from "../values/index.ts"
 import { bytesOf, fileBytesOf, isMedia, mediaTypeOf, withoutData } from "./mediaSource.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
 
-/** A value that the model reads as JSON, between other parts. */
-interface JsonPart {
-  readonly type: "json"
-  readonly value: unknown
-}
-
 /** One element of a tool result: a text, an image, a file, or a JSON value. */
-export type ResultPart = Exclude<ContentPart, { readonly type: "reasoning" }> | JsonPart
+export type ResultPart =
+  | Exclude<ContentPart, { readonly type: "reasoning" }>
+  | { readonly type: "json"; readonly value: unknown }
 
 /** The fields of each kind of part (TPART1). */
 const fields: Readonly<Record<ResultPart["type"], ReadonlySet<string>>> = {

@@ -30,20 +30,19 @@ export const formatOf = (
 })
 
 /** The options with the format of their `schema`, unless they have a format. */
-export const withFormat = <Options extends AnswerOptions>(options: Options): Options =>
+export const withFormat = <
+  Options extends {
+    readonly schema?: Parameters | undefined
+    readonly responseFormat?: ResponseFormat | undefined
+  }
+>(
+  options: Options
+): Options =>
   options.schema === undefined || options.responseFormat !== undefined
     ? options
     : { ...options, responseFormat: formatOf(defaultName, options.schema) }
 
 const defaultName = "object"
-
-/** The options that say which form an answer must have. */
-interface AnswerOptions {
-  /** The schema of the answer, from which `responseFormat` is made. */
-  readonly schema?: Parameters | undefined
-  /** The form of the answer; precedes `schema`. */
-  readonly responseFormat?: ResponseFormat | undefined
-}
 
 const mark = "responseFormat"
 
@@ -73,23 +72,22 @@ export const continuing = <M extends Message>(thread: Thread, message: M): M => 
  * The options of a live chat with the form that its question asks for; other runs have the form of their options only. Without
  * a JSON Schema a live chat has one pass (TWO3).
  */
-export const inForm = <Options extends LiveOptions>(options: Options, asked: ResponseFormat | undefined): Options => {
+export const inForm = <
+  Options extends {
+    readonly chat?: object | undefined
+    readonly structuredFinalize?: boolean | undefined
+    readonly responseFormat?: ResponseFormat | undefined
+  }
+>(
+  options: Options,
+  asked: ResponseFormat | undefined
+): Options => {
   if (options.chat === undefined) return options
   const { structuredFinalize, responseFormat } = options
   const form = asked ?? responseFormat
   const hasOnePass = structuredFinalize === true && form?.type !== "json_schema"
   if (asked === undefined && !hasOnePass) return options
   return { ...options, responseFormat: form, ...(hasOnePass ? { structuredFinalize: false } : {}) }
-}
-
-/** The options of a run, with the live chat of the run. */
-interface LiveOptions {
-  /** The live chat of the run, if it has one. */
-  readonly chat?: object | undefined
-  /** Whether a second pass asks for the answer in its form. */
-  readonly structuredFinalize?: boolean | undefined
-  /** The form of the answer. */
-  readonly responseFormat?: ResponseFormat | undefined
 }
 
 /** Whether an answer of this form is JSON. */

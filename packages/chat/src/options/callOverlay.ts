@@ -20,17 +20,18 @@ export const resolveTools = (
 export const resolveModel = (engine: Pick<Engine, "model">, model: string | undefined): string | undefined =>
   model ?? engine.model
 
-/** The sampling and provider parameters of a call. */
-export interface CallParams {
-  readonly temperature?: number | undefined
-  readonly maxTokens?: number | undefined
-  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
-}
-
 /** The engine's parameters, overlaid by the call's. */
 export const resolveParams = (
   engine: Pick<Engine, "params">,
-  { temperature, maxTokens, providerOptions }: CallParams
+  {
+    temperature,
+    maxTokens,
+    providerOptions
+  }: {
+    readonly temperature?: number | undefined
+    readonly maxTokens?: number | undefined
+    readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
+  }
 ): Readonly<Record<string, unknown>> => ({
   ...engine.params,
   ...(temperature !== undefined && { temperature }),

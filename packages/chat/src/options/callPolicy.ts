@@ -3,9 +3,6 @@
 import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
 
-/** The decision of a policy function: use this value as the failed call's result, or end the loop. */
-type ToolErrorDecision = { readonly continue: unknown } | "halt"
-
 /**
  * How a failed tool call is handled.
  *
@@ -16,7 +13,10 @@ type ToolErrorDecision = { readonly continue: unknown } | "halt"
  * **Contract** of the function: synchronous, called at most once for each failing call, never for its own failures. A
  * throw, or anything but a decision, ends the loop as `"halt"` does.
  */
-export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unknown) => ToolErrorDecision)
+export type OnToolError =
+  | "continue"
+  | "halt"
+  | ((toolCall: ToolCall, error: unknown) => { readonly continue: unknown } | "halt")
 
 /**
  * A deadline of tool calls: milliseconds, `Infinity` for none, or a function of the call.

@@ -222,9 +222,11 @@ const partOf = (part: ContentPart): object => {
   }
 }
 
-type Source = { readonly url: string } | { readonly base64: string } | { readonly blob: string }
-
-const mediaOf = (source: Source, mediaType: string | undefined, modality: string): object => {
+const mediaOf = (
+  source: { readonly url: string } | { readonly base64: string } | { readonly blob: string },
+  mediaType: string | undefined,
+  modality: string
+): object => {
   const type = mediaType === undefined ? {} : { mime_type: mediaType }
   if ("base64" in source) return { type: "blob", modality, ...type, content: source.base64 }
   if ("blob" in source) return { type: "file", modality, ...type, file_id: source.blob }

@@ -44,19 +44,13 @@ import {
   usageAttributes
 } from "./genAi.ts"
 
-/** The duration of a span as a measurement: its metric, and the attributes beside the error. */
-interface Timed {
-  readonly metric: Metric
-  readonly attributes: Attributes
-}
-
 /** TRACE3 */
 const tracerFailed = "The tracer of `tracing` failed"
 
 /** An open span. */
 interface Open {
   readonly span: Tracer.Span
-  readonly timed: Timed | undefined
+  readonly timed: { readonly metric: Metric; readonly attributes: Attributes } | undefined
   /** When it began, in milliseconds. */
   readonly from: number
 }
@@ -68,12 +62,6 @@ export interface TracedRequest {
   readonly exhausted: (response: Response) => void
   readonly refused: (error: unknown) => void
   readonly abandoned: () => void
-}
-
-/** The attributes of an outcome in the span of a call. */
-interface TracedOutcome {
-  readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
-  readonly message: ToolMessage
 }
 
 /** A run, as its spans describe it. */
@@ -215,7 +203,10 @@ export class Trace {
   }
 
   /** Begins the span of a handler; the returned function ends the span with the call's outcome. */
-  tool(toolCall: ToolCall, tool: Tool): (outcome: TracedOutcome) => void {
+  tool(
+    toolCall: ToolCall,
+    tool: Tool
+  ): (outcome: { readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]; readonly message: ToolMessage }) => void {
     const described = { "gen_ai.tool.name": toolCall.name, "gen_ai.tool.type": "function" }
     const attributes = {
       "gen_ai.operation.name": "execute_tool",
@@ -275,7 +266,7 @@ export class Trace {
     kind: Tracer.SpanKind,
     parent: Open | undefined,
     attributes: Attributes,
-    timed?: Timed
+    timed?: { readonly metric: Metric; readonly attributes: Attributes }
   ): Open | undefined {
     const { tracer } = this.#tracing
     const above = parent?.span ?? this.#tracing.parent

@@ -25,13 +25,7 @@ import { type Held, original } from "../values/index.ts"
 import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
 import { request } from "./requestActor.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
-import type {
-  AdapterStreamContext,
-  AdapterStreamEvent,
-  AdapterStreamInput,
-  AdapterStreamOutput,
-  RequestRefused
-} from "./streamContext.ts"
+import type { AdapterStreamContext, AdapterStreamEvent, AdapterStreamOutput, RequestRefused } from "./streamContext.ts"
 
 interface Refusing {
   readonly context: AdapterStreamContext
@@ -103,7 +97,7 @@ export const streamEffects = {
 const machine = setup({
   types: {
     context: {} as AdapterStreamContext,
-    input: {} as AdapterStreamInput | undefined,
+    input: {} as { readonly adapter: string } | undefined,
     events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },

@@ -24,9 +24,6 @@ import { isRecord } from "../errors/index.ts"
 import { jsonSize } from "../json/index.ts"
 import { bytesOf, type ContentPart, isMedia, withoutData } from "../model/index.ts"
 
-/** A value of an adapter's stream: an event, a value to skip, or the error that ends the request. */
-export type Reading = AdapterEvent | AdapterError | undefined
-
 /** The most values in one reply that are no events. */
 const mostInvalid = 1_000
 
@@ -49,14 +46,20 @@ export class ReplyBounds {
   /** The call of the last fragment: its id counts once. */
   #fragmentId: unknown
 
-  constructor({ maxReplyCharacters, maxFileBytes }: ReplyLimits) {
+  constructor({
+    maxReplyCharacters,
+    maxFileBytes
+  }: {
+    readonly maxReplyCharacters: number
+    readonly maxFileBytes: number
+  }) {
     this.#most = maxReplyCharacters
     this.#left = maxReplyCharacters
     this.#mostBytes = maxFileBytes
   }
 
   /** Reads the next value. */
-  read(value: unknown): Reading {
+  read(value: unknown): AdapterEvent | AdapterError | undefined {
     this.#left -= charactersOfValue
     if (!isAdapterEvent(value)) return this.#foreign(value)
     if (this.#isCompleted && value.type !== "raw_chunk" && value.type !== "error") {
@@ -124,7 +127,14 @@ export class ReplyBounds {
   }
 
   #charactersOfMessage({ message, metadata }: MessageStarted | MessageCompleted): number {
-    const { content, metadata: kept, parts } = (message as AdapterMessage) ?? {}
+    const {
+      content,
+      metadata: kept,
+      parts
+    } = (message as
+      | { readonly content?: unknown; readonly metadata?: unknown; readonly parts?: unknown }
+      | null
+      | undefined) ?? {}
     const text = this.#again(
       typeof content === "string" ? content.length : this.#sizeOf({ content: this.#counted(content) })
     )
@@ -186,30 +196,18 @@ export class ReplyBounds {
   }
 }
 
-/** The bounds of a reply: its text, and its images and files. */
-interface ReplyLimits {
-  readonly maxReplyCharacters: number
-  readonly maxFileBytes: number
-}
-
 const malformed = (what: string): AdapterError =>
   new AdapterError("malformed_response", { message: `The adapter ${what}` })
 
-/** A message as an adapter in JavaScript may yield it. */
-type AdapterMessage =
-  | { readonly content?: unknown; readonly metadata?: unknown; readonly parts?: unknown }
-  | null
-  | undefined
-
 /** Whether a value is an image or a file with a source, as an adapter in JavaScript may yield it. */
-const isFile = (part: Readonly<Record<string, unknown>>): part is Readonly<Record<string, unknown>> & Media => {
+const isFile = (
+  part: Readonly<Record<string, unknown>>
+): part is Readonly<Record<string, unknown>> & Extract<ContentPart, { readonly type: "image" | "file" }> => {
   const type = part["type"]
   if (typeof type !== "string" || !isMedia({ type })) return false
   const source = part[type]
   return isRecord(source) && (typeof source["url"] === "string" || typeof source["base64"] === "string")
 }
-
-type Media = Extract<ContentPart, { readonly type: "image" | "file" }>
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
 

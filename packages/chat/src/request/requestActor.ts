@@ -7,21 +7,22 @@ import { attemptOf, refused } from "./retryAttempts.ts"
 import type { RequestEnv } from "./requestEnv.ts"
 import type { AdapterStreamEvent, AttemptPlace } from "./streamContext.ts"
 
-type Sent = Extract<AdapterStreamEvent, { readonly type: "request.opened" | "request.refused" | "request.exhausted" }>
-
 /**
  * Opens the request of the environment for the attempt at a place, and attaches its stream to the outlet. A stop of the
  * actor releases the request (STREAM1). A restored actor makes its attempt again.
  */
-export const request = StateMachine.fromCallback<AttemptPlace, RequestEnv, EventObject, Sent>(
-  ({ input: place, env, send }) => {
-    const sent = boundEnvironment(env).request()
-    const running = new AdapterRequest(sent, {
-      opened: () => send({ type: "request.opened" }),
-      refused: (error) => send(refused(sent, place, error)),
-      exhausted: () => send({ type: "request.exhausted" })
-    })
-    running.open(attemptOf(sent, place))
-    return { close: () => running.release() }
-  }
-)
+export const request = StateMachine.fromCallback<
+  AttemptPlace,
+  RequestEnv,
+  EventObject,
+  Extract<AdapterStreamEvent, { readonly type: "request.opened" | "request.refused" | "request.exhausted" }>
+>(({ input: place, env, send }) => {
+  const sent = boundEnvironment(env).request()
+  const running = new AdapterRequest(sent, {
+    opened: () => send({ type: "request.opened" }),
+    refused: (error) => send(refused(sent, place, error)),
+    exhausted: () => send({ type: "request.exhausted" })
+  })
+  running.open(attemptOf(sent, place))
+  return { close: () => running.release() }
+})

@@ -3,11 +3,6 @@ import type { PreflightError } from "../errors/index.ts"
 import type { EventsTaken } from "../events/index.ts"
 import type { Held } from "../values/index.ts"
 
-/** The input of a request's chart. `adapter` is the adapter's name, for the label of the process. */
-export interface AdapterStreamInput {
-  readonly adapter: string
-}
-
 /** The place of an attempt: `attempt` counts from 1 for each adapter, `fallback` is the index in the engine's list. */
 export interface AttemptPlace {
   readonly attempt: number

@@ -32,7 +32,9 @@ export const of = (schema: Keywords): ReadonlyArray<Finding> => {
   const document = new SchemaDocument(schema)
   const found: Array<Finding> = []
   const seen = new Set<unknown>()
-  const rest: Array<Part> = [{ schema, path: [], around: document.root }]
+  const rest: Array<{ readonly schema: unknown; readonly path: ReadonlyArray<string>; readonly around: Resource }> = [
+    { schema, path: [], around: document.root }
+  ]
   for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
     const { path } = part
     if (!isRecord(part.schema) || seen.has(part.schema)) continue
@@ -45,13 +47,6 @@ export const of = (schema: Keywords): ReadonlyArray<Finding> => {
     }
   }
   return found
-}
-
-/** A schema inside of the document. */
-interface Part {
-  readonly schema: unknown
-  readonly path: ReadonlyArray<string>
-  readonly around: Resource
 }
 
 const typeFindings = ({ type }: Keywords, path: ReadonlyArray<string>): ReadonlyArray<Finding> =>

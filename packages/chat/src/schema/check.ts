@@ -85,7 +85,10 @@ export class Run {
   }
 
   /** Runs a check whose failure is no failure of the whole, and keeps at most `most` of its issues. */
-  attempt(most: number, run: () => boolean): Attempt {
+  attempt(
+    most: number,
+    run: () => boolean
+  ): { readonly fits: boolean; readonly isUndecided: boolean; readonly issues: ReadonlyArray<Issue> } {
     const { issues, undecided } = this
     const before = this.#most
     this.issues = []
@@ -96,13 +99,6 @@ export class Run {
     this.#most = before
     return attempt
   }
-}
-
-/** How a check ended. One that does not fit is always decided. */
-export interface Attempt {
-  readonly fits: boolean
-  readonly isUndecided: boolean
-  readonly issues: ReadonlyArray<Issue>
 }
 
 const pathOf = (at: At | undefined): ReadonlyArray<string | number> => {

@@ -19,15 +19,16 @@ const instructionsPerStep = 64
 /** The longest pattern in characters. */
 const mostCharacters = 4 * mostInstructions
 
-/** A pattern that can be matched. */
-export interface Pattern {
-  readonly matches: (text: string) => boolean
-  /** The steps that a match of a text of this length costs at most. */
-  readonly cost: (length: number) => number
-}
-
 /** The matcher of a pattern; `undefined` if there is none (PATTERN1). */
-export const patternOf = (source: string): Pattern | undefined => {
+export const patternOf = (
+  source: string
+):
+  | {
+      readonly matches: (text: string) => boolean
+      /** The steps that a match of a text of this length costs at most. */
+      readonly cost: (length: number) => number
+    }
+  | undefined => {
   if (source.length > mostCharacters) return undefined
   const { size, text, written } = translated(source)
   if (Math.max(size, written) > mostInstructions) return undefined

@@ -25,13 +25,6 @@ export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as
 /** The version of the form. A decoder reads this version and those before it, and rejects a later one. */
 const version = 2
 
-/** The JSON form of a value. */
-interface Encoded {
-  readonly type: TypeName
-  readonly version: typeof version
-  readonly data: Json
-}
-
 /** A decoded value with its type. */
 type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
 
@@ -71,7 +64,11 @@ export const encode = <Name extends TypeName>(type: Name, value: Types[Name], op
   JSON.stringify(toJson(type, value, options))
 
 /** Like {@link encode}, but returns the JSON value instead of its text. */
-export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
+export const toJson = <Name extends TypeName>(
+  type: Name,
+  value: Types[Name],
+  options: EncodeOptions = {}
+): { readonly type: TypeName; readonly version: typeof version; readonly data: Json } => {
   if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
   checkOptions(options, encodeOptions)
   const { tag, schema, shed } = rows[type]

@@ -17,13 +17,6 @@ import { SessionStream } from "./sessionStream.ts"
 import type { SessionMode, SessionTurn } from "./sessionOutcome.ts"
 import { TurnProgress } from "./turnProgress.ts"
 
-/** The input of a turn, and where its answer to a question goes. */
-export interface TurnInput {
-  readonly messages?: ReadonlyArray<Message>
-  readonly decisions?: ReadonlyArray<Decided>
-  readonly answer?: AnswerForm | undefined
-}
-
 /** The session at the present time: its interrupted calls and an expired wait are settled, as when a chat is loaded. */
 export const present = (engine: Engine, conversation: Conversation, options: StepOptions): Session => {
   requireSession(conversation)
@@ -41,7 +34,14 @@ export const open = async <Mode extends SessionMode>(
   engine: Engine,
   session: Session,
   options: ChatOptions,
-  { answer, ...said }: TurnInput = {}
+  {
+    answer,
+    ...said
+  }: {
+    readonly messages?: ReadonlyArray<Message>
+    readonly decisions?: ReadonlyArray<Decided>
+    readonly answer?: AnswerForm | undefined
+  } = {}
 ): Promise<SessionStream<Mode>> => {
   const resolved = ofMode(resolveOptions(engine, withIdentity(session, options)), mode)
   const { clock } = resolved.system

@@ -60,9 +60,6 @@ const commitSchema = z
 export interface Commit extends z.infer<typeof commitSchema> {}
 export const Commit: z.ZodType<Commit> = commitSchema
 
-/** The content of an entry. */
-export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
-
 /** What a record keeps of the one before, for a save that does not name it. LOG2 */
 const keepsOf = (before: Conversation | undefined, { thread, known }: Conversation): Keeps => ({
   messages: sharedPrefix(before?.thread.messages ?? none, thread.messages),
@@ -94,7 +91,7 @@ export const commitOf = (
   before: Conversation | undefined,
   record: Conversation,
   keeps: Keeps = keepsOf(before, record)
-): Change => {
+): Omit<Commit, "seq" | "at" | "kind" | "from"> => {
   const { id: _, thread, version: __, known, inbox: ___, ...state } = record
   const { messages, metadata } = thread
   const kept = keeps.messages

@@ -4,18 +4,11 @@
  * Owns: copies of their bytes, and when each was stored. Does not own the entries and inputs that name them.
  */
 
-/** A blob. `isNamed` is whether an entry named it at the last look: entries stay, so that it is named from then on. */
-interface Kept {
-  readonly bytes: Uint8Array
-  storedAt: number
-  isNamed: boolean
-}
-
 /** How long a blob may wait for the entry or the input that names it, in milliseconds: an hour. */
 const blobWaitMs = 3_600_000
 
 export class MemoryBlobs {
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, { readonly bytes: Uint8Array; storedAt: number; isNamed: boolean }>()
 
   /** BLOB1 */
   put(id: string, bytes: Uint8Array, now: number): void {

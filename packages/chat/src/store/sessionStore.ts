@@ -98,26 +98,6 @@ export interface Accepted {
 }
 
 /**
- * The bytes of images and files of conversations. A store that keeps a log may have it.
- *
- * **Contract**
- *
- * - `put` has stored a copy of the bytes under an id of a conversation when it returns, or when its promise resolves. The id is a
- *   digest of the bytes, so that a second `put` of the id keeps the first bytes. A message names the blob by its id.
- * - `get` returns the bytes, which the caller does not change; `undefined` for an unknown id.
- * - `size` returns how many bytes the blobs of all conversations have together whose ids begin with a prefix; 0 if there are none. It
- *   reads only these conversations. Its cost grows with the number of their blobs, not with their bytes.
- *
- * **Errors**: as of `SessionStore`: `store_fenced`, `store_closed`, and a `ValidationError` (`invalid_options`) for an id that is
- * no text or is empty, or for bytes that are no `Uint8Array`.
- */
-interface Blobs {
-  readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
-  readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
-  readonly size: (prefix: string) => Answer<number>
-}
-
-/**
  * A store that keeps the log of each conversation: the newest record, and every earlier one.
  *
  * **Contract**: as {@link Store}, and
@@ -190,7 +170,13 @@ export interface SessionStore extends Store {
   /** A store without it escalates no wait. */
   readonly escalate?: (askedUntil: number, limit: number) => Answer<ReadonlyArray<Wait>>
   /** The bytes of images and files. A store without it keeps them in the messages. */
-  readonly blobs?: Blobs | undefined
+  readonly blobs?:
+    | {
+        readonly put: (chat: string, id: string, bytes: Uint8Array, fence?: Fence) => Answer<void>
+        readonly get: (chat: string, id: string) => Answer<Uint8Array | undefined>
+        readonly size: (prefix: string) => Answer<number>
+      }
+    | undefined
   /** Stores the text of a streaming reply so far; a draft that is late is dropped. */
   readonly keepDraft: (id: string, text: string, after: number, fence?: Fence) => Answer<void>
   /** Deletes the conversations without a new entry or input for longer than `ttlMs`, and returns their number. */

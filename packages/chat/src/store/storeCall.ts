@@ -117,12 +117,9 @@ export interface StoreValues {
   readonly escalate: ReadonlyArray<Wait>
 }
 
-/** A store that accepts inputs. */
-type InboxStore = Store & Pick<SessionStore, "accept">
-
 /** A store, as it is called. */
 export interface Asked {
-  readonly store: InboxStore
+  readonly store: Store & Pick<SessionStore, "accept">
   /** The store, if it keeps a log. */
   readonly log: SessionStore | undefined
   /** The writer's id for a store with a log. */

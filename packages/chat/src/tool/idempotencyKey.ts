@@ -28,18 +28,12 @@ export interface CallPlace {
 /** A new step's id: random; in a system with a seed, the next of that seed's stream. */
 export const newStepId = (system: System.System): string => System.uuid(system, "steps")
 
-/** The owner of a call: a session, else its step, else a request. */
-export interface CallOwner {
-  readonly sessionId?: string | undefined
-  readonly requestId: string
-}
-
 /**
  * The idempotency key of a call (KEY1, KEY2), in printable ASCII. Replaced arguments have a key of their own, because
  * services refuse a repeated key with other content.
  */
 export const idempotencyKey = (
-  owner: CallOwner,
+  owner: { readonly sessionId?: string | undefined; readonly requestId: string },
   toolCallId: string,
   { messageIndex = 0, stepId, index = 0, edited, key: known }: CallPlace
 ): string => {

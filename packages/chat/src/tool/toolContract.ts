@@ -102,16 +102,10 @@ export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
  */
 export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<Returned>
 
-/** One issue of a call's arguments: its path and its message. */
-interface ArgumentIssue {
-  readonly path: string
-  readonly message: string
-}
-
 /** The parsed arguments, or their issues. */
 export type ParsedArguments =
   | { readonly valid: true; readonly arguments: Record<string, unknown> }
-  | { readonly valid: false; readonly issues: ReadonlyArray<ArgumentIssue> }
+  | { readonly valid: false; readonly issues: ReadonlyArray<{ readonly path: string; readonly message: string }> }
 
 /** A tool, as `tool` and `Tool.make` make it. */
 export interface Tool {
@@ -142,17 +136,11 @@ export interface Tool {
   /** The declaration of a provider's tool that the model gets in place of `description` and `schema`. */
   readonly provider?: ProviderToolPart | undefined
   /** When a call becomes a background task. */
-  readonly background?: BackgroundWork | undefined
+  readonly background?: { readonly afterMs: number; readonly handler: Handler } | undefined
   /** The agent to whom a completed call hands the conversation over; the tools of `handoffs` have it. */
   readonly handoff?: AgentRef | undefined
   /** The name of the agent that a call starts as a sub-agent; the tools of `Agents.subagent` have it. */
   readonly subagent?: string | undefined
-}
-
-/** The work of a tool whose calls can become background tasks, and the milliseconds after which a call does. */
-interface BackgroundWork {
-  readonly afterMs: number
-  readonly handler: Handler
 }
 
 /** The id and the settings of a provider's tool. */

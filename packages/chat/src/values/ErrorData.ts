@@ -24,7 +24,6 @@ const AdapterErrorData = z
     requestId: z.string().optional()
   })
   .readonly()
-type AdapterErrorData = z.infer<typeof AdapterErrorData>
 
 /** The fields of an `EngineError`. */
 const EngineErrorData = z
@@ -35,7 +34,6 @@ const EngineErrorData = z
     provider: z.string().optional()
   })
   .readonly()
-type EngineErrorData = z.infer<typeof EngineErrorData>
 
 /** The fields of a `StreamError`. */
 const StreamErrorData = z
@@ -47,7 +45,6 @@ const StreamErrorData = z
     eventIndex: z.number().optional()
   })
   .readonly()
-type StreamErrorData = z.infer<typeof StreamErrorData>
 
 /** The fields of a `ToolError`. */
 const ToolErrorData = z
@@ -59,7 +56,6 @@ const ToolErrorData = z
     toolCallId: z.string().optional()
   })
   .readonly()
-type ToolErrorData = z.infer<typeof ToolErrorData>
 
 /** The fields of a `ValidationError`. */
 const ValidationErrorData = z
@@ -72,13 +68,11 @@ const ValidationErrorData = z
       .readonly()
   })
   .readonly()
-type ValidationErrorData = z.infer<typeof ValidationErrorData>
 
 /** The fields of a `SessionError`. */
 const SessionErrorData = z
   .object({ type: z.literal("SessionError"), reason: z.enum(SessionError.reasons), ...common })
   .readonly()
-type SessionErrorData = z.infer<typeof SessionErrorData>
 
 /** The stored fields of any other error. `errors` are those of an `AggregateError`. */
 const ForeignErrorData = z
@@ -90,7 +84,6 @@ const ForeignErrorData = z
     errors: z.array(z.unknown()).readonly().optional()
   })
   .readonly()
-type ForeignErrorData = z.infer<typeof ForeignErrorData>
 
 /** The fields of any error. */
 export const ErrorData = z.discriminatedUnion("type", [

@@ -23,13 +23,11 @@ import { dataOf, errorOf } from "./errorJson.ts"
 /** A JSON value. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-type Path = Array<string | number>
-
 /** In levels of nesting. */
 const deepestRead = 500
 
 interface Writing {
-  readonly path: Path
+  readonly path: Array<string | number>
   readonly above: Set<object>
   readonly found: Array<Finding>
   readonly describing: boolean
@@ -137,7 +135,7 @@ const isPlain = (value: object): boolean => {
 }
 
 interface Reading {
-  readonly path: Path
+  readonly path: Array<string | number>
   readonly found: Array<Finding>
 }
 
