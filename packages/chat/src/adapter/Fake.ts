@@ -13,11 +13,6 @@ import { type Request, Usage } from "../model/index.ts"
 
 export type { Script } from "./fakeScript.ts"
 
-/** How many scripts of a list were used; share one cursor between adapters that use the same list. */
-interface Cursor {
-  next: number
-}
-
 /**
  * The replies of a fake.
  *
@@ -27,7 +22,7 @@ interface Cursor {
  */
 type FakeOptions = (
   | { readonly script: Script }
-  | { readonly scripts: ReadonlyArray<Script>; readonly cursor?: Cursor | undefined }
+  | { readonly scripts: ReadonlyArray<Script>; readonly cursor?: { next: number } | undefined }
   | { readonly respond: (request: Request, call: number) => Script }
 ) & {
   /** Reported on every request; takes precedence over a script's own. */
@@ -67,7 +62,7 @@ export interface Fake extends Adapter {
 export const make = (options: FakeOptions): Fake => {
   check(options)
   const requests: Array<Request> = []
-  const cursor: Cursor = "scripts" in options ? (options.cursor ?? { next: 0 }) : { next: 0 }
+  const cursor: { next: number } = "scripts" in options ? (options.cursor ?? { next: 0 }) : { next: 0 }
   let open = 0
   let released = 0
   const script = (request: Request): Script | undefined => {
@@ -179,7 +174,7 @@ const words: ReadonlyArray<string> = [
 const isLine = (line: unknown): line is ScriptEntry =>
   typeof line === "object" && line !== null && words.some((word) => word in line)
 
-const isCursor = (value: unknown): value is Cursor =>
+const isCursor = (value: unknown): value is { next: number } =>
   typeof value === "object" && value !== null && "next" in value && Number.isInteger(value.next)
 
 /** Whether a value is a usage, with fields of a usage only. */

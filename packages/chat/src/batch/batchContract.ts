@@ -4,8 +4,7 @@ import type { SessionError } from "../errors/index.ts"
 import type { Event, Outlet } from "../events/index.ts"
 import type { ChildWait, StepHalt } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { CallEnv, CallOptions, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
-import type { GateOptions } from "./batchGate.ts"
+import type { CallEnv, RunnableCall, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { Channel } from "@troupe/otp"
 import type { RunOptions } from "../options/index.ts"
 import type { CallPlace, Tool } from "../tool/index.ts"
@@ -41,11 +40,10 @@ export interface ToolBatchInput {
   /** The place of the calls' message in the thread; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
-  readonly options: CallOptions &
-    GateOptions &
-    Partial<
-      Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal" | "system" | "family">
-    >
+  readonly options: RunOptions & {
+    /** A person decided about the calls: no question is asked, and the mode is ignored; the lists still apply. */
+    readonly permitted?: boolean | undefined
+  }
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** The state of the batch, kept by an owner that outlives the batch. */
@@ -62,28 +60,21 @@ export interface ToolBatchInput {
   readonly journal?: IntentJournal | undefined
 }
 
-/** A suspended call (human in the loop), by its place in the batch. `child` is what its sub-agent waits for. */
-interface SuspendedCall {
-  readonly index: number
+/** Why a call is suspended (human in the loop): the gate, with its limit, or its sub-agent and what that waits for. */
+export interface SuspendedCall {
   /** The milliseconds after which the call expires; never by default. */
   readonly expiresMs?: number | undefined
   readonly child?: ChildWait | undefined
-  /** The arguments that a person gave. */
-  readonly given?: CallPlace["edited"]
 }
 
 /** Outcomes in call order, the halt that counts, and the suspended calls, which have no outcome yet. */
 export interface ToolBatchResult {
   readonly outcomes: ReadonlyArray<ToolOutcome>
   readonly halt: StepHalt | undefined
-  readonly suspended: ReadonlyArray<SuspendedCall>
+  /** By their places in the batch, with the arguments that a person gave. */
+  readonly suspended: ReadonlyArray<SuspendedCall & { readonly index: number; readonly given?: CallPlace["edited"] }>
   /** The error that prevented calls from starting; it ends the turn. */
   readonly error?: SessionError | undefined
-}
-
-/** A batch that runs: its calls by place. */
-interface RunningBatch {
-  readonly call: (index: number) => RunnableCall
 }
 
 /** The environment of a batch and its calls. */
@@ -91,20 +82,20 @@ export interface BatchEnv extends CallEnv {
   /** The batch that starts. */
   readonly batch: () => ToolBatchInput
   /** Sets the batch that runs, in which `call` finds calls. */
-  readonly runs: (batch: RunningBatch, scope: Scope.Scope) => void
+  readonly runs: (batch: Pick<CallEnv, "call">, scope: Scope.Scope) => void
 }
 
 /** The environment of batches that run one after another. */
 export class BatchLife implements BatchEnv {
   readonly batch: () => ToolBatchInput
-  #running: RunningBatch | undefined
+  #running: Pick<CallEnv, "call"> | undefined
   scope: Scope.Scope | undefined
 
   constructor(batch: () => ToolBatchInput) {
     this.batch = batch
   }
 
-  runs(batch: RunningBatch, scope: Scope.Scope): void {
+  runs(batch: Pick<CallEnv, "call">, scope: Scope.Scope): void {
     this.#running = batch
     this.scope = scope
   }

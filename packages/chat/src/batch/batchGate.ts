@@ -17,18 +17,13 @@ import type { System } from "@troupe/otp"
 import * as Hooks from "../gate/Hooks.ts"
 import { text, type ToolCall } from "../model/index.ts"
 import { crashed, type Gate, gateBatch, type GateVerdict, isGated, type Permissions, refuse } from "../gate/index.ts"
-import type { RunOptions } from "../options/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
+import type { ToolBatchInput } from "./batchContract.ts"
 import { isProviderApproval, type Tool } from "../tool/index.ts"
-
-export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
-  /** A person decided about the calls: no question is asked, and the mode is ignored; the lists still apply. */
-  readonly permitted?: boolean | undefined
-}
 
 /** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (
-  given: GateOptions,
+  given: ToolBatchInput["options"],
   system: System.System,
   calls: ReadonlyArray<ToolCall> = []
 ): BatchGate | undefined => {
@@ -55,7 +50,7 @@ export class BatchGate {
   readonly #waits = new Map<number, AbortController>()
   readonly #skipped = new Set<number>()
 
-  constructor({ permissions, hooks, hookTimeoutMs, context }: GateOptions, system: System.System) {
+  constructor({ permissions, hooks, hookTimeoutMs, context }: ToolBatchInput["options"], system: System.System) {
     this.#gate = { permissions, hooks, context, system, timeoutMs: hookTimeoutMs, signal: this.#leaving.signal }
   }
 

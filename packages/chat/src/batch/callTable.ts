@@ -22,21 +22,15 @@ import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { ChildWait, Mode } from "../record/index.ts"
+import type { Mode } from "../record/index.ts"
 import { type CallPlace, idempotencyKey, type Tool, toolFor } from "../tool/index.ts"
 import type { CallEnd, Scheduler } from "./Scheduler.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
-import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import type { SuspendedCall, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import type { CallState } from "./batchEvents.ts"
 import { original } from "../values/index.ts"
 import { CallWaiters } from "./callWaiters.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
-
-/** Why a call waits for a later answer: the gate, with its limit, or its sub-agent. */
-interface SuspendedCall {
-  readonly expiresMs?: number | undefined
-  readonly child?: ChildWait | undefined
-}
 
 /** One call of a batch. */
 export interface Slot {

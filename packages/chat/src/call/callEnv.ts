@@ -24,35 +24,12 @@ export interface RunnableCall extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
   readonly watcher?: CallWatcher | undefined
-  readonly options: CallOptions & Partial<Pick<RunOptions, "system">>
+  readonly options: RunOptions
   /** Whether the handler may still start. A call that may not is cancelled. */
   readonly mayStart?: (() => boolean) | undefined
   /** Calls a function if the handler of a restored call is to run again, as soon as this is known. */
   readonly restored?: ((run: () => void) => void) | undefined
 }
-
-/** The options of a tool call. */
-export type CallOptions = Pick<
-  RunOptions,
-  | "toolExecutor"
-  | "toolResultEncoder"
-  | "maxToolResultCharacters"
-  | "maxFileBytes"
-  | "blobs"
-  | "onToolError"
-  | "onToolTimeout"
-  | "onLateResult"
-  | "toolTimeoutMs"
-  | "toolIdleTimeoutMs"
-  | "drainMs"
-  | "context"
-  | "sessionId"
-  | "engine"
-  | "requestId"
-  | "trace"
-  | "chat"
-  | "mayAct"
->
 
 /** The environment of tool calls. */
 export interface CallEnv {

@@ -35,6 +35,7 @@ import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/in
 import { copied, withBigints } from "../json/index.ts"
 import { type ContextOwner, HandlerContext } from "./handlerContext.ts"
 import {
+  type Awaitable,
   type CallPlace,
   type ChatHandle,
   handlerResultOf,
@@ -51,26 +52,11 @@ import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
 import { describe } from "../values/index.ts"
 
-/** The options of a run. */
-export type ExecutionOptions = Pick<
-  RunOptions,
-  | "toolExecutor"
-  | "context"
-  | "sessionId"
-  | "requestId"
-  | "engine"
-  | "trace"
-  | "chat"
-  | "blobs"
-  | "mayAct"
-  | "onLateResult"
->
-
 /** A call to run. */
 export interface ExecutionInput extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
-  readonly options: ExecutionOptions
+  readonly options: RunOptions
 }
 
 /**
@@ -85,9 +71,6 @@ export interface ExecutionListener {
   /** The call sets this mode. */
   readonly wished?: ((wish: ModeWish) => void) | undefined
 }
-
-/** A value of the user, now or later. */
-type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
 
 type Resume = (effect: Effect.Effect<unknown, unknown>) => void
 
@@ -104,7 +87,7 @@ export class ToolExecution implements ContextOwner {
   readonly #system: System.System | undefined
   readonly aborter: LazyAbortController
   /** `undefined` when the run is fenced (EXEC5). */
-  #options: ExecutionOptions | undefined
+  #options: RunOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
   #listener: ExecutionListener | undefined
   readonly #scope: Scope.Scope | undefined

@@ -9,12 +9,10 @@
  * FOLD4. A field that a call left out, and a budget that it returned as `null` or `undefined`, stay unchanged.
  */
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The state after one more call, which got the state `given` and returned the state `returned`. */
 export const fold = <State extends object>(current: State, initial: State, returned: State): State => {
-  const here = current as Fields
-  const before = initial as Fields
+  const here = current as Readonly<Record<string, unknown>>
+  const before = initial as Readonly<Record<string, unknown>>
   const changed: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(returned)) {
     if (Object.is(value, before[field])) continue
@@ -27,7 +25,7 @@ export const fold = <State extends object>(current: State, initial: State, retur
 /** The state after a call that failed without a state of its own. */
 export const mistaken = <State extends object>(state: State): State => ({
   ...state,
-  [mistakes]: numberOf((state as Fields)[mistakes]) + 1
+  [mistakes]: numberOf((state as Readonly<Record<string, unknown>>)[mistakes]) + 1
 })
 
 const mistakes = "consecutiveMistakes"
@@ -58,7 +56,7 @@ const folded = (current: unknown, initial: unknown, returned: unknown): unknown 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)
 
 /** Whether a value is a plain object. */
-const isRecord = (value: unknown): value is Fields => {
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null

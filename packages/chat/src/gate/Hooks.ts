@@ -77,21 +77,18 @@ export interface Payloads {
   readonly ToolDenied: ToolUse & { readonly denial: Denial }
   readonly PostToolUse: ToolUse & { readonly result: string; readonly outcome: Outcome }
   readonly PostToolUseFailure: ToolUse & { readonly reason: unknown; readonly outcome: Outcome }
-  readonly Stop: Ended
-  readonly StopFailure: Ended
+  readonly Stop: {
+    readonly sessionId: string | undefined
+    readonly haltedReason: HaltedReason
+    readonly result: ChatResult
+  }
+  readonly StopFailure: Payloads["Stop"]
   readonly SessionEnd: {
     readonly sessionId: string | undefined
     /** How the last turn ended; absent when no turn ended. */
     readonly haltedReason: HaltedReason | undefined
     readonly messages: ReadonlyArray<Message>
   }
-}
-
-/** The payload of hooks at the end of a turn. */
-interface Ended {
-  readonly sessionId: string | undefined
-  readonly haltedReason: HaltedReason
-  readonly result: ChatResult
 }
 
 /**

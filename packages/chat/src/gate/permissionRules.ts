@@ -4,20 +4,10 @@ import type { ToolCall } from "../model/index.ts"
 import { type Mode, modes } from "../record/index.ts"
 import type { Awaitable, Tool } from "../tool/index.ts"
 
-/**
- * The code of a refusal, for programs.
- *
- * - `phase_gated`: the mode forbids the call
- * - `user_denied`: a list or a person refused the call
- * - `budget_exceeded`, `sandbox_violation`: for hooks
- * - `unknown`: there was no valid answer
- */
-export type DenialCode = "phase_gated" | "user_denied" | "budget_exceeded" | "sandbox_violation" | "unknown"
-
 /** A refusal: `reason` is for the model, `code` and `metadata` are for programs. */
 export interface Denial {
   readonly reason: string
-  readonly code: DenialCode
+  readonly code: "phase_gated" | "user_denied" | "budget_exceeded" | "sandbox_violation" | "unknown"
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
@@ -163,7 +153,11 @@ export const clamp = (one: Mode, other: Mode): Mode => (rank(other) < rank(one) 
 export const isMode = (value: unknown): value is Mode => modes.some((mode) => mode === value)
 
 /** Makes a refusal with a code that programs can read. */
-export const denial = (code: DenialCode, reason: string, metadata: Readonly<Record<string, unknown>> = {}): Denial => ({
+export const denial = (
+  code: Denial["code"],
+  reason: string,
+  metadata: Readonly<Record<string, unknown>> = {}
+): Denial => ({
   reason,
   code,
   metadata
@@ -185,7 +179,7 @@ const isListed = (toolCall: ToolCall, { readOnly }: Permissions): boolean => {
 
 const allowed: Verdict = { type: "allow" }
 
-const refused = (code: DenialCode, reason: string, metadata: Denial["metadata"]): Verdict => ({
+const refused = (code: Denial["code"], reason: string, metadata: Denial["metadata"]): Verdict => ({
   type: "deny",
   denial: { reason, code, metadata }
 })

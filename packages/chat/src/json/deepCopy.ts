@@ -10,9 +10,9 @@
 export const copied = <A>(value: A): A => {
   if (!isContainer(value)) return value
   const copy = shallow(value)
-  let pending: Array<Container> | undefined
-  let known: Map<Container, Container> | undefined
-  for (let open: Container | undefined = copy; open !== undefined; open = pending?.pop()) {
+  let pending: Array<Record<string, unknown>> | undefined
+  let known: Map<Record<string, unknown>, Record<string, unknown>> | undefined
+  for (let open: Record<string, unknown> | undefined = copy; open !== undefined; open = pending?.pop()) {
     for (const key of Object.keys(open)) {
       const inner = open[key]
       if (!isContainer(inner)) continue
@@ -30,14 +30,12 @@ export const copied = <A>(value: A): A => {
   return copy as A
 }
 
-type Container = Record<string, unknown>
-
-const isContainer = (value: unknown): value is Container => {
+const isContainer = (value: unknown): value is Record<string, unknown> => {
   if (typeof value !== "object" || value === null) return false
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-const shallow = (value: Container): Container =>
-  Array.isArray(value) ? (Array.from<unknown>(value) as unknown as Container) : { ...value }
+const shallow = (value: Record<string, unknown>): Record<string, unknown> =>
+  Array.isArray(value) ? (Array.from<unknown>(value) as unknown as Record<string, unknown>) : { ...value }

@@ -63,7 +63,8 @@ import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
 import { original } from "../values/index.ts"
-import { outputOf, type StepEnd } from "./endTurn.ts"
+import { outputOf } from "./endTurn.ts"
+import type { StepOutput } from "../step/index.ts"
 
 const begins = [
   { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
@@ -127,7 +128,7 @@ const askOf = (event: ChatEvent): number | undefined =>
 const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving | undefined =>
   context.committed ? savingOf({ context }) : undefined
 
-const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepEnd
+const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepOutput
 
 /** The states in which a step runs: its actor, beside the one that has its live things. */
 const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: Ended) =>

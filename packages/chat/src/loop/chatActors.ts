@@ -10,7 +10,7 @@ import type { batchActors } from "../batch/index.ts"
 import type { callActors, callEffects } from "../call/index.ts"
 import type { streamActors, streamEffects } from "../request/index.ts"
 import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
-import type { ChatEvent, Closed, CommitEnded } from "./chatContext.ts"
+import type { ChatEvent, Closed } from "./chatContext.ts"
 import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnBegin, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { WaitEnd } from "./suspensionExpiry.ts"
@@ -41,7 +41,7 @@ const commit = StateMachine.fromCallback<
   Saving & { readonly turn: string | undefined },
   ChatEnv,
   EventObject,
-  CommitEnded
+  Sent<"commit.ended" | "commit.failed">
 >(({ input, env, send }) => {
   let isGivenUp = false
   saving(env, input, (failure) => {

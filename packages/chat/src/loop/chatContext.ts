@@ -69,11 +69,6 @@ export interface Moment {
   readonly aborted?: boolean
 }
 
-/** The end of a commit. `unanswered` is whether the store may have, or get, the record all the same. */
-export type CommitEnded =
-  | ({ readonly type: "commit.ended" } & Moment)
-  | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
-
 /** The facts of a turn's options that the chart decides with. */
 export interface TurnFacts {
   /** Whether there is a store. */
@@ -151,7 +146,8 @@ export type ChatEvent =
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
   | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)
-  | CommitEnded
+  | ({ readonly type: "commit.ended" } & Moment)
+  | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
   | (EventsTaken & Partial<Moment>)
 
 /** A turn in an event. A turn without an id is found as the turn of the present time. */
@@ -173,7 +169,7 @@ export type Verdict =
   | {
       readonly type: "announce"
       readonly injects: ReadonlyArray<Message>
-      readonly aside: Aside | undefined
+      readonly aside: ChatContext["aside"]
       readonly terminal?: Held<Terminal> | undefined
     }
   | { readonly type: "report" }
@@ -184,12 +180,6 @@ export interface Notified {
   readonly prompted: boolean
   readonly announced: boolean
   readonly reported: boolean
-}
-
-/** The changes of hooks to the next request only. */
-interface Aside {
-  readonly params: RequestParams | undefined
-  readonly messages: ReadonlyArray<Message>
 }
 
 /** The running step as a page shows it. A call of a reply that streams, and one of a client's tool, is `queued`. */
@@ -212,7 +202,7 @@ export interface ChatContext extends InboxState {
   readonly awaits: boolean
   /** The hook events that have run, and the changes of hooks to the next request only. */
   readonly notified: Notified
-  readonly aside: Aside | undefined
+  readonly aside: { readonly params: RequestParams | undefined; readonly messages: ReadonlyArray<Message> } | undefined
   /** The result of the first pass, while the second runs. */
   readonly firstPass: Held<ChatResult> | undefined
   /** Whether the context is stored. */
@@ -225,7 +215,7 @@ export interface ChatContext extends InboxState {
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
   /** The interrupted turn, until the next begins. */
-  readonly interrupted: Interruption | undefined
+  readonly interrupted: { readonly text: string } | undefined
   /** The permission mode of calls, if it differs from the options. */
   readonly standing: ModeStanding | undefined
   /** The agent of the next request; a chat without an agent does not have this property. */
@@ -245,9 +235,4 @@ export interface ChatContext extends InboxState {
   readonly leaving: boolean
   readonly suspendedTtlMs: number | undefined
   readonly answer: AnswerForm
-}
-
-/** The text of the reply of an interrupted turn. */
-export interface Interruption {
-  readonly text: string
 }

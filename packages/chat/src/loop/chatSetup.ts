@@ -11,7 +11,6 @@ import {
   stored,
   recordBegun,
   recordOf,
-  type StepEnd,
   stepJudged,
   stepTaken,
   stopTurn,
@@ -25,6 +24,7 @@ import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnD
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { keepsAnswered, leastOf, over } from "../record/index.ts"
+import type { StepOutput } from "../step/index.ts"
 import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
@@ -146,8 +146,8 @@ const guards = {
   mustDiscard: ({ context: { before, inbox } }: At) =>
     before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   canSteer: ({ context }: At) => canSteer(context),
-  wasRefused: (_: At, output: StepEnd) => output.type === "refused",
-  wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>
+  wasRefused: (_: At, output: StepOutput) => output.type === "refused",
+  wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepOutput) =>
     once && steps.length === 0 && output.type === "refused",
   hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context, context.now),
   comesTooLate: ({ context, event }: At) =>
@@ -230,8 +230,8 @@ export const chatSetup = setup({
       const at = atMoment(context, failed)
       return { ...at, ...commitFailed({ ...context, ...at }, failed) }
     }),
-    recordStep: assign(({ context }, output: StepEnd) => stepTaken(context, output)),
-    recordRefusal: assign((_, output: StepEnd) => ({
+    recordStep: assign(({ context }, output: StepOutput) => stepTaken(context, output)),
+    recordRefusal: assign((_, output: StepOutput) => ({
       refusal: output.type === "refused" ? output.error : undefined
     })),
     recordJudgement: assign(({ context, event }) => stepJudged(context, as(event, "step.judged"))),

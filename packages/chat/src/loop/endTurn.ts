@@ -1,5 +1,5 @@
 /** The changes of a chat's context when steps and turns end, and when the store answers. */
-import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
+import { pendingApprovalsOf, type StepOutput, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import {
@@ -36,11 +36,6 @@ import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
 import { canSteer, leavesQuestion, silent, stillWaits } from "./beginTurn.ts"
 import { describe } from "../values/index.ts"
 
-/** The output of a step, as the chart holds it. */
-export type StepEnd =
-  | { readonly type: "completed"; readonly result: Held<StepResult>; readonly open?: OpenStep | undefined }
-  | { readonly type: "refused"; readonly error: Held<PreflightError> }
-
 /** The context at a moment: its time, and a turn whose signal is aborted is to stop. */
 export const atMoment = (
   { now, stopped }: Pick<ChatContext, "now" | "stopped">,
@@ -74,7 +69,7 @@ export const recordBegun = (
 }
 
 /** The context after a step, before anything is decided about it. */
-export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatContext> => {
+export const stepTaken = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
   if (output.type === "refused") return { ...refused(context, output.error), partial: silent }
   const result = original(output.result)
   const { notified, keeps } = context

@@ -8,7 +8,7 @@
  *       reply. Only a retry discards it.
  */
 import * as Equal from "effect/Equal"
-import type { ChatContext, Interruption } from "./chatContext.ts"
+import type { ChatContext } from "./chatContext.ts"
 import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Journal, Opened } from "../step/index.ts"
@@ -21,7 +21,7 @@ export const interruptionOf = (
   record: Conversation | undefined,
   standing: Pick<ChatContext, "open" | "pendingQuestion" | "pendingToolCalls">,
   cutOff: string | undefined
-): Interruption | undefined => {
+): ChatContext["interrupted"] => {
   if (record?.running !== true) return undefined
   const { open, pendingQuestion, pendingToolCalls } = standing
   if (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) return undefined
@@ -54,7 +54,7 @@ export const cutOffBy = (
 /** The thread at the beginning of a turn: a user message comes after the text of the interrupted reply (INT2). */
 export const withCutOff = (
   thread: Thread.Thread,
-  interrupted: Interruption | undefined,
+  interrupted: ChatContext["interrupted"],
   { messages }: Pick<TurnData, "messages">
 ): Thread.Thread =>
   interrupted === undefined || interrupted.text === "" || messages[0]?.role !== "user"

@@ -14,9 +14,6 @@ import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from 
 import { requestOf } from "../request/index.ts"
 import { askedFormat, inForm, type RunOptions } from "../options/index.ts"
 
-/** The options that lifecycle hooks run with. */
-type HookOptions = Pick<RunOptions, "hooks" | "sessionId" | "hookTimeoutMs" | "system" | "context">
-
 type Due<Kind extends DueHooks["due"]> = Extract<DueHooks, { readonly due: Kind }>
 
 /** Calls the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
@@ -51,7 +48,7 @@ const notifyBeginning = async (
 }
 
 const notifyStart = (
-  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
+  { hooks = {}, sessionId }: Pick<RunOptions, "hooks" | "sessionId">,
   run: HookRun,
   { messages }: Thread.Thread
 ) => {
@@ -113,7 +110,7 @@ const notifyEnd = async (due: Due<"report">, options: RunOptions, signal: AbortS
 
 const notifyStop = async (
   event: "Stop" | "StopFailure",
-  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
+  { hooks = {}, sessionId }: Pick<RunOptions, "hooks" | "sessionId">,
   run: HookRun,
   ended: Held<ChatResult> | undefined
 ) => {
@@ -123,14 +120,14 @@ const notifyStop = async (
 }
 
 const notifySessionEnd = (
-  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
+  { hooks = {}, sessionId }: Pick<RunOptions, "hooks" | "sessionId">,
   run: HookRun,
   { lastHaltedReason: haltedReason, thread }: Pick<ChatContext, "lastHaltedReason" | "thread">
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
 const notifyStopped = async (
-  options: HookOptions & Pick<RunOptions, "drainMs">,
+  options: RunOptions,
   context: Pick<ChatContext, "lastHaltedReason" | "thread">
 ): Promise<void> => {
   const { signal, over } = drained(options)
@@ -152,7 +149,7 @@ const drained = ({ drainMs, system: { clock } }: Pick<RunOptions, "drainMs" | "s
 }
 
 const runOf = (
-  { hookTimeoutMs: timeoutMs, system, context }: Pick<HookOptions, "hookTimeoutMs" | "system" | "context">,
+  { hookTimeoutMs: timeoutMs, system, context }: Pick<RunOptions, "hookTimeoutMs" | "system" | "context">,
   signal: AbortSignal
 ): HookRun => ({
   signal,

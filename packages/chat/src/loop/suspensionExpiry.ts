@@ -13,11 +13,9 @@ import { closed, firstExpiry, leftOut, openToolCalls, withResults } from "../ste
 import { endedEarly, type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
-type Bounds = Pick<ChatContext, "suspendedTtlMs" | "now">
-
 /** When a chat that begins to wait now expires; `undefined` for never. */
 export const expiryOf = (
-  bounds: Bounds,
+  bounds: Pick<ChatContext, "suspendedTtlMs" | "now">,
   waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls" | "open">
 ): number | undefined => {
   const { pendingQuestion, pendingToolCalls, open } = waitsFor
@@ -40,11 +38,14 @@ export const isAtWait = ({
   pendingToolCalls.length > 0 ||
   (pendingQuestion !== undefined && interrupted === undefined)
 
-const endOf = ({ suspendedTtlMs, now }: Bounds): number | undefined =>
+const endOf = ({ suspendedTtlMs, now }: Pick<ChatContext, "suspendedTtlMs" | "now">): number | undefined =>
   suspendedTtlMs === undefined ? undefined : now + suspendedTtlMs
 
 /** The open step with the waits of its calls limited to the time that the chat may wait. */
-export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep | undefined => {
+export const boundedBy = (
+  bounds: Pick<ChatContext, "suspendedTtlMs" | "now">,
+  open: OpenStep | undefined
+): OpenStep | undefined => {
   if (open === undefined || !isWaiting(open)) return open
   const expiresAt = endOf(bounds)
   if (expiresAt === undefined) return open

@@ -12,8 +12,6 @@ const TextPart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type TextPart = z.infer<typeof TextPart>
-
 /**
  * Bytes that the store of the chat has, as a blob of its own.
  *
@@ -73,10 +71,8 @@ const ReasoningPart = z
     metadata: openRecord.optional()
   })
   .readonly()
-type ReasoningPart = z.infer<typeof ReasoningPart>
-
 /** One element of a message's content list. */
-export type ContentPart = TextPart | ImagePart | FilePart | ReasoningPart
+export type ContentPart = z.infer<typeof TextPart> | ImagePart | FilePart | z.infer<typeof ReasoningPart>
 export const ContentPart: z.ZodType<ContentPart> = z.discriminatedUnion("type", [
   TextPart,
   ImagePart,

@@ -9,26 +9,16 @@
  * REQ2. `release` aborts the signal and releases the stream, once. A stream that opens later is released at once.
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
-import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { Adapter, AdapterStream, Answerer } from "../adapter/index.ts"
 import { AdapterError } from "../errors/index.ts"
-import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
+import { adapterOptions, AdapterSource } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./retryAttempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
-import type { RunOptions, TracedRequest } from "../options/index.ts"
+import type { TracedRequest } from "../options/index.ts"
 import { describe } from "../values/index.ts"
 import type { Request } from "../model/index.ts"
 import { RequestCost } from "./requestCost.ts"
-import type { Engine } from "../tool/index.ts"
-
-/** The inputs of a request. */
-export interface RequestParts {
-  readonly options: PassedOptions &
-    SourceOptions &
-    Pick<RunOptions, "trace"> & { readonly engine: Pick<Engine, "prices"> }
-  readonly collector: StreamCollector
-  readonly outlet: Outlet
-}
+import type { RunnableRequest } from "./requestEnv.ts"
 
 /** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
@@ -39,7 +29,7 @@ export interface RequestListener {
 
 /** A model request. */
 export class AdapterRequest {
-  readonly #parts: RequestParts
+  readonly #parts: RunnableRequest
   readonly #listener: RequestListener
   #abort = new LazyAbortController(undefined)
   #source: AdapterSource | undefined
@@ -49,7 +39,7 @@ export class AdapterRequest {
   #traced: TracedRequest | undefined
   #cost: RequestCost | undefined
 
-  constructor(parts: RequestParts, listener: RequestListener) {
+  constructor(parts: RunnableRequest, listener: RequestListener) {
     this.#parts = parts
     this.#listener = listener
   }

@@ -39,26 +39,11 @@ export interface SourceListener {
   readonly refused: (error: AdapterError) => void
 }
 
-/** The options of reading a stream: its bounds, its filters and its clock. */
-export type SourceOptions = Pick<
-  RunOptions,
-  | "system"
-  | "streamIdleTimeoutMs"
-  | "maxReplyCharacters"
-  | "maxFileBytes"
-  | "maxToolArgumentCharacters"
-  | "emitTextDeltas"
-  | "emitToolDeltas"
-  | "includeRawChunks"
-  | "onEvent"
-  | "blobs"
->
-
 /** One open model request. */
 export class AdapterSource implements Source {
   readonly #iterator: AsyncIterator<Yielded>
   readonly #collector: StreamCollector
-  readonly #options: SourceOptions
+  readonly #options: RunOptions
   readonly #abort: LazyAbortController
   readonly #listener: SourceListener
   readonly #bounds: ReplyBounds
@@ -74,7 +59,7 @@ export class AdapterSource implements Source {
   constructor(
     stream: AdapterStream,
     collector: StreamCollector,
-    options: SourceOptions,
+    options: RunOptions,
     abort: LazyAbortController,
     listener: SourceListener,
     cost?: RequestCost
@@ -290,12 +275,6 @@ const failIfRejected = (outlet: Outlet, returned: PromiseLike<unknown>): void =>
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
-/** The options that are passed to the adapter. */
-export type PassedOptions = Pick<
-  RunOptions,
-  "requestId" | "includeRawChunks" | "adapterOptions" | "maxToolArgumentCharacters" | "blobs"
->
-
 /** The options of the adapter; its signal is created on first use. */
 class PassedToAdapter implements AdapterOptions {
   /** One descriptor for all: objects with the same getter share their layout. */
@@ -312,7 +291,7 @@ class PassedToAdapter implements AdapterOptions {
   readonly maxToolArgumentCharacters: number
   readonly #abort: LazyAbortController
 
-  constructor(options: PassedOptions, abort: LazyAbortController) {
+  constructor(options: RunOptions, abort: LazyAbortController) {
     const { requestId, includeRawChunks, adapterOptions: given, maxToolArgumentCharacters } = options
     this.#abort = abort
     this.requestId = requestId
@@ -324,5 +303,5 @@ class PassedToAdapter implements AdapterOptions {
 }
 
 /** The options of the adapter for one request. */
-export const adapterOptions = (options: PassedOptions, abort: LazyAbortController): AdapterOptions =>
+export const adapterOptions = (options: RunOptions, abort: LazyAbortController): AdapterOptions =>
   new PassedToAdapter(options, abort)

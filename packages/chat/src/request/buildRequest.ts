@@ -1,17 +1,11 @@
 /** Builds the request of a step. */
-import { resolveModel, type RunOptions } from "../options/index.ts"
+import { resolveModel, type FixedOptions } from "../options/index.ts"
 import { type Message, type Request, system, type Thread } from "../model/index.ts"
 import { wellFormedEach } from "../json/index.ts"
 import type { Engine } from "../tool/index.ts"
 
 /** Engine parameters that only the loop uses, or that have a field of their own. */
 const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"])
-
-/** The options that a request is built from. */
-export type RequestOptions = Pick<
-  RunOptions,
-  "model" | "instructions" | "tools" | "toolChoice" | "responseFormat" | "temperature" | "maxTokens" | "providerOptions"
->
 
 /** The request for this thread, with well-formed messages (WELL1); the call's options take precedence over the engine's. */
 export const requestOf = ({
@@ -22,7 +16,7 @@ export const requestOf = ({
 }: {
   readonly engine: Pick<Engine, "model" | "params">
   readonly thread: Thread
-  readonly options: RequestOptions
+  readonly options: FixedOptions
   readonly aside?: ReadonlyArray<Message> | undefined
 }): Request => {
   const { params } = engine
@@ -46,7 +40,7 @@ export const requestOf = ({
 }
 
 /** The tools as the model gets them. */
-const declared = (tools: RequestOptions["tools"]): Pick<Request, "tools" | "providerTools"> => {
+const declared = (tools: FixedOptions["tools"]): Pick<Request, "tools" | "providerTools"> => {
   const providerTools = tools.flatMap(({ name, metadata, provider }) =>
     provider === undefined ? [] : [{ ...provider, name, metadata }]
   )

@@ -3,25 +3,19 @@ import type { Adapter } from "../adapter/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
 import { messagesAdvice, type Request, type Thread } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
-import { type RequestOptions, requestOf } from "./buildRequest.ts"
-import type { RunOptions } from "../options/index.ts"
+import { requestOf } from "./buildRequest.ts"
+import type { FixedOptions } from "../options/index.ts"
 import type { Engine } from "../tool/index.ts"
 
-/** The parts of an engine that the checks read. */
-type CheckedEngine = Pick<Engine, "adapter" | "fallbacks" | "model" | "params">
-
-/** The options that the checks read. */
-type CheckedOptions = RequestOptions & Pick<RunOptions, "structuredFinalize">
-
 /** Throws the error of the first check that fails. */
-export const preflight = (engine: CheckedEngine, thread: Thread, options: CheckedOptions): void => {
+export const preflight = (engine: Engine, thread: Thread, options: FixedOptions): void => {
   const invalidThread = Validate.thread(thread)
   if (invalidThread !== undefined) throw invalidThread
   preflightRequest(engine, thread, options)
 }
 
 /** The same checks for a request that is no step of a thread: the adapter first. Returns the request. */
-export const preflightRequest = (engine: CheckedEngine, thread: Thread, options: CheckedOptions): Request => {
+export const preflightRequest = (engine: Engine, thread: Thread, options: FixedOptions): Request => {
   checkAdapter(engine)
   if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
     const found = [{ field: ["messages"], reason: "must_be_a_list of messages" }]

@@ -50,13 +50,6 @@ export { after } from "./sessionOutcome.ts"
 
 export type { SessionStream } from "./sessionStream.ts"
 
-/** The fields of a new session; every field has a default. */
-type SessionFields = {
-  readonly [Field in keyof Conversation]?:
-    | (Field extends "thread" ? Thread.ThreadInput : Conversation[Field])
-    | undefined
-}
-
 /** The start of a session: a conversation, a thread, or messages. */
 type SessionInput = Conversation | Thread.ThreadInput
 
@@ -86,7 +79,13 @@ const known = conversationSchema.unwrap().strict()
  * session.thread.messages.length // => 1
  * ```
  */
-export const make = (fields: SessionFields = {}): Session => {
+export const make = (
+  fields: {
+    readonly [Field in keyof Conversation]?:
+      | (Field extends "thread" ? Thread.ThreadInput : Conversation[Field])
+      | undefined
+  } = {}
+): Session => {
   if (!isRecord(fields)) {
     throw new ValidationError("invalid_session", [
       { field: [], reason: "must_be_an_object of fields, such as { thread }" }

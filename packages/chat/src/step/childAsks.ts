@@ -19,11 +19,8 @@ import type { ToolCall } from "../model/index.ts"
 
 type Waiting = Extract<OpenCall, { readonly state: "waiting" }>
 
-/** The arguments that a person gave in place of the model's. */
-type Given = Readonly<Record<string, unknown>> | undefined
-
 /** The state of a call whose sub-agent waits; it expires with the first of the waits. */
-export const waitingForChild = (child: ChildWait, now: number, given?: Given): OpenCall => {
+export const waitingForChild = (child: ChildWait, now: number, given?: Readonly<Record<string, unknown>>): OpenCall => {
   const ends = child.asks.flatMap(({ expiresAt }) => expiresAt ?? [])
   return {
     state: "waiting",
@@ -132,7 +129,7 @@ export const decidedCall = (
 }
 
 /** A call that ran with the arguments of a person runs again with these, unless the decision has others. */
-const withGiven = (decision: Decision, given: Given): Decision =>
+const withGiven = (decision: Decision, given: Readonly<Record<string, unknown>> | undefined): Decision =>
   given === undefined || decision.type !== "allow" || decision.arguments !== undefined
     ? decision
     : { ...decision, arguments: given }

@@ -23,9 +23,6 @@ import type { ToolOutcome } from "../call/index.ts"
 import type { HaltOrder } from "../options/index.ts"
 import { describe } from "../values/index.ts"
 
-/** Called when an intent is stored, or with the failure. */
-export type Intended = (failure: SessionError | undefined) => void
-
 /** A step whose tools run: its thread and open step, and the usage of its request. */
 export interface Journalled extends Opened {
   readonly usage: Usage.Usage
@@ -50,8 +47,8 @@ export class Journal {
   /** The usage of the sub-agents of calls that are over. */
   #usages: Map<number, Usage.Usage> | undefined
   #haltOrder: HaltOrder | undefined
-  #waiting: Array<Intended> = []
-  #saving: ReadonlyArray<Intended> | undefined
+  #waiting: Array<(failure: SessionError | undefined) => void> = []
+  #saving: ReadonlyArray<(failure: SessionError | undefined) => void> | undefined
   /** Whether an outcome requires a save of its own (JOUR5). */
   #dirty = false
   #asked = false
@@ -77,7 +74,11 @@ export class Journal {
    * Notes the intent of a call that writes; `done` is called when it may start (JOUR1). A call that continues a sub-agent keeps
    * the decisions: they are the intent. `given` are the arguments that a person gave.
    */
-  intend(position: number, done: Intended, given?: Readonly<Record<string, unknown>>): void {
+  intend(
+    position: number,
+    done: (failure: SessionError | undefined) => void,
+    given?: Readonly<Record<string, unknown>>
+  ): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
       this.#calls = [...(this.#entry?.open.calls ?? [])]
@@ -122,7 +123,10 @@ export class Journal {
     void this.#keep(keep, saving)
   }
 
-  async #keep(keep: () => void | Promise<void>, saving: ReadonlyArray<Intended>): Promise<void> {
+  async #keep(
+    keep: () => void | Promise<void>,
+    saving: ReadonlyArray<(failure: SessionError | undefined) => void>
+  ): Promise<void> {
     const failure = await this.#kept(keep)
     this.#saving = undefined
     for (const done of saving) done(failure)

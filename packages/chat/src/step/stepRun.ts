@@ -20,8 +20,6 @@ import { goingOnWith } from "./decisions.ts"
 import type { StepData, StepEnding, StepEvent } from "./stepEvents.ts"
 import { type EndedStep, replyOf, type RunningStep, type StepLive } from "./stepState.ts"
 
-type Of<Type extends StepEvent["type"]> = Extract<StepEvent, { readonly type: Type }>
-
 export class StepRun {
   #step: RunningStep
 
@@ -51,7 +49,7 @@ export class StepRun {
   }
 
   /** The event of the step's start. */
-  get began(): Of<"step.began"> {
+  get began(): Extract<StepEvent, { readonly type: "step.began" }> {
     const { engine, going } = this.#step
     return { type: "step.began", id: this.id, count: going?.toolCalls.length ?? 0, adapter: engine.adapter?.name ?? "" }
   }
@@ -72,7 +70,7 @@ export class StepRun {
   }
 
   /** Reads the reply once the request has ended. */
-  read(): Of<"reply.read"> {
+  read(): Extract<StepEvent, { readonly type: "reply.read" }> {
     this.#describe()
     const { automatic } = callsOf(this.#step)
     return {
@@ -101,7 +99,10 @@ export class StepRun {
   }
 
   /** Computes the result, and the events of phase C. */
-  finish(ending: StepEnding): { readonly finished: Of<"step.finished">; readonly events: ReadonlyArray<Event> } {
+  finish(ending: StepEnding): {
+    readonly finished: Extract<StepEvent, { readonly type: "step.finished" }>
+    readonly events: ReadonlyArray<Event>
+  } {
     const ended = this.#ended(ending)
     if (ending.type === "request_died" || ending.type === "cancelled") this.#describe()
     const step: EndedStep = { ...this.#step, ...ended }

@@ -5,21 +5,18 @@
  *             dropped. With it no later turn could store the thread.
  * UNSAVABLE2. When every message can be stored, nothing is dropped: the next turn stores the thread.
  */
-import type { Thread, ToolCall } from "../model/index.ts"
-import type { OpenStep, PendingQuestion, StepResult } from "../record/index.ts"
+import type { StepResult } from "../record/index.ts"
 import { write } from "../values/index.ts"
-
-/** The parts of a chat that refer to its messages. */
-interface Kept {
-  readonly thread: Thread
-  readonly steps: ReadonlyArray<StepResult>
-  readonly open: OpenStep | undefined
-  readonly pendingQuestion: PendingQuestion | undefined
-  readonly pendingToolCalls: ReadonlyArray<ToolCall>
-}
+import type { Standing } from "./recovery.ts"
 
 /** The changes that remove messages that cannot be stored; no changes if all can be stored. */
-export const withoutUnsavable = ({ thread, steps, open, pendingQuestion, pendingToolCalls }: Kept): Partial<Kept> => {
+export const withoutUnsavable = ({
+  thread,
+  steps,
+  open,
+  pendingQuestion,
+  pendingToolCalls
+}: Standing & { readonly steps: ReadonlyArray<StepResult> }) => {
   const [found] = write({ thread }, false).found
   const [, list, at] = found?.field ?? []
   if (list !== "messages" || typeof at !== "number") return {}

@@ -47,14 +47,8 @@ export const hasTwoPasses = (finalize: Finalize | undefined, thread: Thread.Thre
   return asked === undefined ? !finalize.formless : asked.type === "json_schema"
 }
 
-/** The options that differ between the two passes. */
-type PassOptions = Pick<
-  RunOptions,
-  "structuredFinalize" | "responseFormat" | "tools" | "toolsByName" | "toolChoice" | "maxTurns"
->
-
 /** The options of the steps of a pass. */
-export const passOptions = <Options extends PassOptions>(options: Options, isSecond: boolean): Options => {
+export const passOptions = <Options extends RunOptions>(options: Options, isSecond: boolean): Options => {
   if (options.structuredFinalize !== true) return options
   if (!isSecond) return { ...options, responseFormat: undefined }
   return { ...options, tools: [], toolsByName: new Map(), toolChoice: undefined, maxTurns: 1 }

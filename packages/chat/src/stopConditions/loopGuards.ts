@@ -28,12 +28,10 @@ interface Round {
   readonly results: ReadonlyArray<ToolMessage>
 }
 
-type Messages = ReadonlyArray<Message>
-
 /** Why the turn stops after too many mistakes; `undefined` to continue. */
 export const mistaken = (
   { maxMistakes = 0 }: Pick<RunOptions, "maxMistakes">,
-  messages: Messages
+  messages: ReadonlyArray<Message>
 ): Terminal | undefined => {
   if (maxMistakes === 0) return undefined
   const mistakes = consecutiveMistakes(messages, maxMistakes)
@@ -43,7 +41,7 @@ export const mistaken = (
 /** Why the turn stops without progress, with the last messages; `undefined` to continue. */
 export const stuck = (
   { maxUnproductive = 0 }: Pick<RunOptions, "maxUnproductive">,
-  messages: Messages
+  messages: ReadonlyArray<Message>
 ): Terminal | undefined => {
   if (maxUnproductive === 0 || unproductiveRounds(messages, maxUnproductive) < maxUnproductive) return undefined
   const snapshot = messages.slice(-snapshotPerRound * maxUnproductive)
@@ -53,7 +51,7 @@ export const stuck = (
 const snapshotPerRound = 4
 
 /** The number of mistakes since the last success, counted up to the bound. */
-const consecutiveMistakes = (messages: Messages, bound: number): number => {
+const consecutiveMistakes = (messages: ReadonlyArray<Message>, bound: number): number => {
   let mistakes = 0
   for (const { results } of rounds(messages)) {
     if (results.some(isSuccess)) return mistakes
@@ -64,7 +62,7 @@ const consecutiveMistakes = (messages: Messages, bound: number): number => {
 }
 
 /** The number of unproductive rounds at the end of a thread, counted up to the bound. */
-export const unproductiveRounds = (messages: Messages, bound = Infinity): number => {
+export const unproductiveRounds = (messages: ReadonlyArray<Message>, bound = Infinity): number => {
   const older = rounds(messages)
   let unproductive = 0
   let newest = older.next().value
@@ -78,7 +76,7 @@ export const unproductiveRounds = (messages: Messages, bound = Infinity): number
 }
 
 /** A fingerprint of the calls and results of the last round; `undefined` without one. */
-export const lastFingerprint = (messages: Messages): string | undefined => {
+export const lastFingerprint = (messages: ReadonlyArray<Message>): string | undefined => {
   const newest = rounds(messages).next().value
   return newest === undefined ? undefined : fingerprint(newest)
 }
@@ -104,7 +102,7 @@ const canonical = (value: unknown): string =>
   )
 
 /** The rounds of the turn, the newest first. */
-function* rounds(messages: Messages): Generator<Round, undefined> {
+function* rounds(messages: ReadonlyArray<Message>): Generator<Round, undefined> {
   let results: Array<ToolMessage> = []
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]

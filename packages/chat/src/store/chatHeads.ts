@@ -20,17 +20,16 @@ export interface Draft {
   readonly fence?: Fence | undefined
 }
 
-interface DraftBehind extends Draft {
-  readonly after: number
-}
-
 export class NewestEntries {
   readonly #store: Store
   readonly #isLiving: (id: string) => boolean
   readonly #failed: (id: string, error: unknown) => void
   readonly #numbers = new Map<string, number>()
   /** For each chat with a draft in the store, the next draft that waits. */
-  readonly #drafting = new Map<string, { waiting: DraftBehind | undefined; readonly settled: Promise<void> }>()
+  readonly #drafting = new Map<
+    string,
+    { waiting: (Draft & { readonly after: number }) | undefined; readonly settled: Promise<void> }
+  >()
 
   /** `isLiving` is whether a chat is live here; numbers are kept for live chats only. `failed` gets the error of a draft. */
   constructor(store: Store, isLiving: (id: string) => boolean, failed: (id: string, error: unknown) => void) {
@@ -73,7 +72,7 @@ export class NewestEntries {
     for (let given = this.#drafting.get(id); given !== undefined; given = this.#drafting.get(id)) await given.settled
   }
 
-  #give(draft: DraftBehind, isGuarded: () => boolean): void {
+  #give(draft: Draft & { readonly after: number }, isGuarded: () => boolean): void {
     const store = this.#store
     const { id, text, after, fence } = draft
     if (!takesDrafts(store) || !isGuarded()) return

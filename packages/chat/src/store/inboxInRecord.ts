@@ -10,15 +10,13 @@ import { isPromiseLike } from "../async/index.ts"
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import { blank } from "./commitLog.ts"
 import { checkRecord } from "./recordChecks.ts"
-import type { Accepted, Precondition, Saved, Store } from "./sessionStore.ts"
+import type { Accepted, Answer, Precondition, Saved, Store } from "./sessionStore.ts"
 
 /** The newest record of a chat, and the number of the write that stored it. */
 interface Newest {
   record: Conversation | undefined
   write: number
 }
-
-type Answer<A> = A | Promise<A>
 
 export class InboxInRecord implements Store {
   readonly #store: Store

@@ -186,4 +186,4 @@ export interface SessionStore extends Store {
 }
 
 /** A value, or a promise of it. */
-type Answer<A> = A | Promise<A>
+export type Answer<A> = A | Promise<A>

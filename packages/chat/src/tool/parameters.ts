@@ -18,8 +18,8 @@ export const jsonSchemaOf = (
   parameters: Parameters,
   reason: ValidationErrorReason,
   field: ReadonlyArray<string>,
-  shown?: JsonSchema
-): JsonSchema => {
+  shown?: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> => {
   const place = shown === undefined ? field : [...field.slice(0, -1), "jsonSchema"]
   const schema = shown ?? producedBy(parameters, reason, field)
   const fields = SchemaFindings.fieldsInPlace(schema)
@@ -35,7 +35,11 @@ export const jsonSchemaOf = (
 }
 
 /** The JSON Schema of the arguments of a tool: that of an object, as providers require. */
-export const argumentsSchemaOf = (name: string, parameters: Parameters, shown: JsonSchema | undefined): JsonSchema => {
+export const argumentsSchemaOf = (
+  name: string,
+  parameters: Parameters,
+  shown: Readonly<Record<string, unknown>> | undefined
+): Readonly<Record<string, unknown>> => {
   const schema = jsonSchemaOf(parameters, "invalid_tool", [name, "parameters"], shown)
   const { type = "object" } = schema
   if (type === "object") return { type, ...schema }
@@ -47,10 +51,8 @@ export const argumentsSchemaOf = (name: string, parameters: Parameters, shown: J
   throw new ValidationError("invalid_tool", [found])
 }
 
-type JsonSchema = Readonly<Record<string, unknown>>
-
 /** The schema of an object with these fields, as code. */
-const objectOf = (fields: JsonSchema, names: ReadonlyArray<string>): string => {
+const objectOf = (fields: Readonly<Record<string, unknown>>, names: ReadonlyArray<string>): string => {
   const list = quoted(names.join(", "))
   const areZod = Object.values(fields).every((value) => isRecord(value) && isStandard(value) && isZod(value))
   return areZod ? `z.object({ ${list} })` : `{ type: "object", properties: { ${list} } }`
@@ -60,7 +62,7 @@ const producedBy = (
   parameters: Parameters,
   reason: ValidationErrorReason,
   field: ReadonlyArray<string>
-): JsonSchema => {
+): Readonly<Record<string, unknown>> => {
   if (!isStandard(parameters))
     return Object.keys(parameters).length === 0 ? { type: "object", properties: {} } : parameters
   const standard: Partial<StandardJSONSchemaV1.Props> = parameters["~standard"]

@@ -128,7 +128,7 @@ export interface Tool {
   /** The program's own data about the tool. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whether the calls change something. */
-  readonly effect: ToolEffect
+  readonly effect: "read" | "write"
   /** Names the resource that a call uses; calls with different keys never conflict. */
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
   /** How a call is handled that may have run when the program ended. */
@@ -164,14 +164,6 @@ export interface ProviderTool {
   readonly args?: Readonly<Record<string, unknown>> | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
-
-/**
- * Whether a tool's calls change something.
- *
- * - `read`: they change nothing, and may run at the same time
- * - `write`: they may change something
- */
-export type ToolEffect = "read" | "write"
 
 /**
  * How a call that writes is handled when the program ended while it ran, so that its outcome is unknown.

@@ -1,5 +1,5 @@
 /** The parts of the definition of a tool that every kind of tool has. */
-import type { OnUnknown, ProviderToolPart, ToolEffect } from "./toolContract.ts"
+import type { OnUnknown, ProviderToolPart } from "./toolContract.ts"
 
 /** The parts of a definition beside the parameters and the function. */
 export interface Described {
@@ -24,7 +24,7 @@ export interface Described {
    */
   readonly provider?: (ProviderToolPart & { readonly inputSchema?: unknown }) | undefined
   /** Whether the tool's calls change something. Default `"write"`. */
-  readonly effect?: ToolEffect | undefined
+  readonly effect?: ("read" | "write") | undefined
   /** How a call is handled that may have run when the program ended. Default `"ask"`. */
   readonly onUnknown?: OnUnknown | undefined
   /**

@@ -136,7 +136,7 @@ const listening = (adapter: HandAdapter | { readonly name: string; readonly stre
   const outlet = new Outlet()
   const options = resolveOptions(Engine.make({}), {})
   const running = new AdapterRequest(
-    { options, collector: new StreamCollector(), outlet },
+    { adapter, request, options, collector: new StreamCollector(), outlet },
     {
       opened: () => seen.push("opened"),
       refused: () => seen.push("refused"),
