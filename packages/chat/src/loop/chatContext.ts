@@ -172,7 +172,11 @@ export type Verdict =
       readonly aside: ChatContext["aside"]
       readonly terminal?: Held<Terminal> | undefined
     }
-  | { readonly type: "report" }
+  | {
+      readonly type: "report"
+      /** The metadata that values of the turn's `context` have for its last message. */
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined
+    }
 
 /** Whether hooks ran for the process's first turn, the user messages, the next request, and the end of the turn. */
 export interface Notified {

@@ -12,19 +12,21 @@
  *        process of a chat. `SessionEnd` is called after all others, once for a stopped chat, or a run.
  * HOOK4. A halt ends the turn with its reason, or `hook_crashed`. Messages that were sent or injected before stay in the
  *        thread.
+ * HOOK6. Metadata that values of the turn's `context` have after the hooks of its end is stored with the turn's last message, unless that is
+ *        the user's. A turn whose hooks add none is not stored again.
  * HOOK5. A turn that is to stop calls only the hooks of its end, and waits for them at most the drain time.
  *
  * @source ExAthena.Hooks, lifecycle events
  */
 import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
-import { type ChatResult, isNudge } from "../record/index.ts"
+import { type ChatResult, isNudge, keepsFirst, leastOf } from "../record/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { beginning } from "./beginTurn.ts"
 import { atMoment, ended } from "./endTurn.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { naming, type TurnData } from "../inbox/index.ts"
-import { type Held, original } from "../values/index.ts"
+import { held, type Held, original } from "../values/index.ts"
 import type { LifecycleEvent } from "../gate/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
@@ -141,7 +143,29 @@ const answered = (context: ChatContext, verdict: Verdict): Partial<ChatContext> 
       return { ...next, ...halting({ ...context, ...next }, terminal) }
     }
     case "report":
-      return { notified: { ...notified, reported: true } }
+      return { notified: { ...notified, reported: true }, ...withMetadata(context, verdict.metadata) }
+  }
+}
+
+/** The turn's last message with this metadata, which is to be stored (HOOK6). A list is added to the list that the message has. */
+const withMetadata = (
+  { thread, result, keeps }: ChatContext,
+  added: Readonly<Record<string, unknown>> | undefined
+): Partial<ChatContext> => {
+  const { messages } = thread
+  const last = messages.at(-1)
+  if (added === undefined || last === undefined || last.role === "system" || last.role === "user") return {}
+  const metadata = { ...last.metadata }
+  for (const [name, value] of Object.entries(added)) {
+    const known = metadata[name]
+    metadata[name] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value
+  }
+  const next = { ...thread, messages: [...messages.slice(0, -1), { ...last, metadata }] }
+  return {
+    thread: next,
+    keeps: leastOf(keeps, keepsFirst(messages.length - 1)),
+    committed: false,
+    ...(result !== undefined && { result: held<ChatResult>({ ...original(result), thread: next }) })
   }
 }
 

@@ -113,8 +113,8 @@ export interface StepOptions {
    * Passed to tool handlers; replaces the engine's.
    *
    * **Details**: a value in it can have a method `Symbol.for("@troupe/chat/resultMetadata")`, which is called at the end of
-   * each reply and of each tool call. The plain JSON object that it returns is stored in the `metadata` of the reply's message or of
-   * the result. It must not throw.
+   * each reply and of each tool call, and after the hooks of a turn's end. The plain JSON object that it returns is stored in the
+   * `metadata` of the reply's message or of the result. It must not throw.
    */
   readonly context?: Readonly<Record<string, unknown>> | undefined
   /** The id of the conversation, for handlers, hooks and spans. Default: none; in a live chat its id. */

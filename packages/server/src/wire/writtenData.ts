@@ -11,7 +11,7 @@
  * UIWRITE4. The parts that a turn wrote before the end of a call are stored with the result of that call, at most
  *           `messageCharacters` characters in a turn. A reader has them after a restart, too.
  * UIWRITE6. Other parts that a turn wrote before the end of a reply of the model are stored with the message of that reply, also if it is
- *           cut off, and within the same limit.
+ *           cut off, and within the same limit. So are the parts that hooks of the turn's end wrote.
  * UIWRITE5. A part of another form, and a part that comes after its turn, is refused with an error that says what to write.
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -20,7 +20,7 @@ import type { Message } from "@troupe/chat/messages"
 import { System } from "@troupe/otp"
 import * as z from "zod"
 import type { Call, TurnOptions } from "../http/index.ts"
-import { isRunning, standingOf } from "./chatReply.ts"
+import { standingOf } from "./chatReply.ts"
 import type { Changes } from "./interleavedChanges.ts"
 
 /** A part with data of the program. */
@@ -239,7 +239,8 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
   const write = (given: UiWritten): void => {
     const { part, characters } = checked(given)
     const context = chat.getSnapshot()?.context
-    if (!isRunning(context) || context.turn?.options.context?.[writerKey] !== writer) throw isOver(part)
+    const isOpen = context?.result === undefined || context.phase === "runningHooks"
+    if (!isOpen || context?.turn?.options.context?.[writerKey] !== writer) throw isOver(part)
     if (characters > most) throw refused("data", `has more than ${most} characters; write less, or several parts`)
     const reply = standingOf(call.shown.snapshot(chat.getSnapshot())?.context ?? context).name
     if (part.transient === true) return written.notify(reply, part)

@@ -25,6 +25,9 @@ type WithContext = { readonly context: Readonly<Record<string, unknown>> }
 
 const said = (id: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text: "How warm?" }] })
 
+const note = (_: unknown, { context }: WithContext) =>
+  UiWriter.of(context)?.write({ type: "data-note", id: "n", data: 1 })
+
 /** Sends the last of these messages of the user. */
 const send = (url: string, ...ids: ReadonlyArray<string>): Promise<ReadableStream<UIMessageChunk>> =>
   new DefaultChatTransport({ api: `${url}/api/chat` }).sendMessages({
@@ -207,6 +210,30 @@ describe("a handler", () => {
     const { messages } = (await troupe.chat("anna/c")).thread
     expect(messages.at(-1)).toMatchObject({ role: "assistant", metadata: { written_data: [ready] } })
   })
+
+  it.each([
+    ["Stop", { PreIteration: [] }],
+    ["Stop, beside a part that was stored before", { PreIteration: [note] }]
+  ])(
+    "UIWRITE6, HOOK6 stores the part that a hook writes at %s with the reply, on each wire",
+    async (_title, before) => {
+      const store = Store.memory()
+      const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] })
+      const hooks = { ...before, Stop: [(_: unknown, { context }: WithContext) => UiWriter.of(context)?.write(ready)] }
+      const first = await serving({ adapter, store, hooks })
+      const { parts } = await read(await send(first.url, "u1"))
+      expect(parts).toHaveLength(1 + before.PreIteration.length)
+      await read(await send(first.url, "u1", "u2"))
+      await first.troupe.stop()
+      const { url, troupe } = await serving({ adapter, store, hooks })
+      const replies = (await kept(url)).filter(({ role }) => role === "assistant")
+      expect(replies.map(dataIn)).toEqual([parts, parts])
+      expect(await (await fetch(`${url}/ag-ui/c/messages`)).text()).toContain('"activityType":"data-weather"')
+      const { messages } = (await troupe.chat("anna/c")).thread
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"])
+      expect(await troupe.history("anna/c")).toHaveLength(6)
+    }
+  )
 
   it("UIWRITE6. stores the part of a turn that is cancelled within its reply", async () => {
     const store = Store.memory()
