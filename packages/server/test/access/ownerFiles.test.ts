@@ -1,6 +1,7 @@
 import { Fake } from "@troupe/chat"
 import { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
+import { fileBytesIn } from "../../src/access/ownerFiles.ts"
 import { codeOf, served } from "../double/served.ts"
 
 const picture = (bytes: number, fill = 1) => Buffer.alloc(bytes, fill).toString("base64")
@@ -126,4 +127,10 @@ test("OWNERFILES2 a store that keeps no blobs has no bound, and no limit asks th
   }
   const { ask: unlimited } = await served({ store: asked }, { limits: { fileBytes: Infinity } })
   expect((await unlimited("POST", "/chats/c1/messages?wait", say(60_000))).status).toBe(200)
+})
+
+test("OWNERFILES1 an image of 24 MB is counted without a stack of its size, and a long text is not counted", () => {
+  const base64 = picture(24_000_000)
+  const more = [{ url: `data:image/png;name=a b;base64,${base64}` }, "word ".repeat(10_000), base64.slice(1, 16_000)]
+  for (let times = 0; times < 3; times++) expect(fileBytesIn({ base64, more })).toBeCloseTo(48_000_000, -2)
 })
