@@ -3,7 +3,7 @@
  *
  * CHILDID1. In an event, a view, a wait or a progress report, a client gets the id of a child as it is in its own requests.
  */
-import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
+import type { CallItem, ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Store } from "@troupe/chat/store"
 import type { PendingApproval } from "@troupe/chat/tools"
@@ -12,6 +12,7 @@ import type { Shown } from "./toolErrors.ts"
 type Own = (id: string) => string
 type Context = ChatSnapshot["context"]
 type CallView = Context["toolCalls"][number]
+type CallReport = CallItem["call"]
 
 /** The filter, with the ids of children as the owner has them. */
 export const withOwnChildren = (shown: Shown, own: Own): Shown => {
@@ -21,6 +22,7 @@ export const withOwnChildren = (shown: Shown, own: Own): Shown => {
     context,
     result: (result) => inResult(shown.result(result), own),
     commit: (given) => inCommit(shown.commit(given), own),
+    report: (given) => inReport(shown.report(given), own),
     snapshot: (snapshot) => {
       const found = shown.snapshot(snapshot)
       if (found === undefined) return undefined
@@ -93,14 +95,24 @@ const inCalls = (calls: ReadonlyArray<CallView>, own: Own): ReadonlyArray<CallVi
 
 const inCall = (call: CallView, own: Own): CallView => {
   const { child, progress } = call
-  const id = childIn(progress)
   return {
     ...call,
-    ...(id === undefined ? {} : { progress: { ...(progress as object), chat: own(id) } }),
+    progress: inProgress(progress, own),
     ...(child === undefined
       ? {}
       : { child: { ...child, chat: own(child.chat), toolCalls: inCalls(child.toolCalls, own) } })
   }
+}
+
+const inReport = (report: CallReport, own: Own): CallReport => {
+  const { calls, progress } = report
+  const named = { ...report, progress: inProgress(progress, own) }
+  return calls === undefined ? named : { ...named, calls: calls.map((call) => inReport(call, own)) }
+}
+
+const inProgress = (progress: unknown, own: Own): unknown => {
+  const id = childIn(progress)
+  return id === undefined ? progress : { ...(progress as object), chat: own(id) }
 }
 
 /** The id of a child that a call reports. */

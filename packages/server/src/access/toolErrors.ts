@@ -9,7 +9,7 @@
  * TERR3. A value without an error is sent unchanged: the same object.
  */
 import { type LocalChatRef, error as failedResult } from "@troupe/chat"
-import type { ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
+import type { CallItem, ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
 import { ToolError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Message, Thread } from "@troupe/chat/messages"
@@ -26,6 +26,8 @@ export interface Shown {
   readonly context: (context: ChatSnapshot["context"]) => ChatSnapshot["context"]
   readonly result: (result: ChatResult) => ChatResult
   readonly commit: (commit: Store.Commit) => Store.Commit
+  /** Filters the state of a call that a chat reports beside its events. */
+  readonly report: (report: CallItem["call"]) => CallItem["call"]
   /** Filters the events of a chat for one reader. A reader that begins in the middle of a turn passes the chat. */
   readonly events: (chat?: LocalChatRef) => (event: Event) => Event
 }
@@ -33,7 +35,14 @@ export interface Shown {
 const same = <A>(value: A): A => value
 
 /** Shows everything. */
-export const allShown: Shown = { snapshot: same, context: same, result: same, commit: same, events: () => same }
+export const allShown: Shown = {
+  snapshot: same,
+  context: same,
+  result: same,
+  commit: same,
+  report: same,
+  events: () => same
+}
 
 /** The replacement text of an error (TERR2). */
 const textOf = (id: string, word = "failed"): string => JSON.stringify({ error: word, id })
@@ -214,5 +223,6 @@ export const withoutToolErrors: Shown = {
   context: contextOf,
   result: resultOf,
   commit: commitOf,
+  report: same,
   events: eventsOf
 }

@@ -142,7 +142,7 @@ async function* itemsOf<Item>(
       switch (item.type) {
         case "call": {
           const { report } = follower
-          if (report !== undefined) yield report(item.call)
+          if (report !== undefined) yield report(follower.call.shown.report(item.call))
           break
         }
         case "event":

@@ -140,3 +140,17 @@ test("CHILDID1 the view has the child below its running call, under the owner's 
   await view.leave()
   await ask("POST", "/chats/c/cancel", {})
 })
+
+test("CHILDID1 the reported state of a call has the owner's id of its child", async () => {
+  const { ask } = await served({
+    adapter: Fake.make({ scripts: [call("c0", "research", { input: "Dig" })] }),
+    tools: [Agents.subagent("research", { events: true })],
+    agents: { research: { adapter: Fake.make({ script: [{ hang: true }] }) } }
+  })
+  const stream = reading(await ask("POST", "/api/chat", { id: "c", messages: [uiMessage] }))
+  const text = await stream.until("data-troupe-progress")
+  expect(text).toMatch(/"progress":\{"chat":"c\/~\//)
+  expect(text).not.toContain("anna/")
+  await stream.leave()
+  await ask("POST", "/chats/c/cancel", {})
+})
