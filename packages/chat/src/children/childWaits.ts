@@ -12,9 +12,10 @@
  */
 import { shortened } from "../errors/index.ts"
 import { shown } from "../json/index.ts"
+import type { AnswerOptions, Answers } from "../inbox/index.ts"
 import type { ChatContext } from "../loop/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
-import { type Ask, type ChildWait, type Conversation, type Decision, isWaiting, shownOptions } from "../record/index.ts"
+import { type Ask, type ChildWait, type Conversation, isWaiting, shownOptions } from "../record/index.ts"
 import { asksIn, isAbout, openToolCalls } from "../step/index.ts"
 import { digest, isProviderApproval } from "../tool/index.ts"
 
@@ -23,14 +24,9 @@ export interface Turn {
   readonly result: () => Promise<{ readonly haltedReason: string }>
 }
 
-/** The functions that answer a child. */
+/** The function that answers a child. */
 export interface Answering {
-  readonly send: (input: string, options: { readonly id: string }) => Turn
-  readonly approve: (toolCallId: string, decision: Decision) => Turn
-  readonly submitToolResults: (
-    results: Readonly<Record<string, unknown>>,
-    options: { readonly input?: string | undefined }
-  ) => Turn
+  readonly answer: (answers: Answers, options?: AnswerOptions) => Turn
 }
 
 /** The chat of a child, and its context. */
@@ -113,7 +109,8 @@ export const answering = (
     })
     // A halt of a question, or of a call that a person answers, is none of these: then nothing beside it runs.
     if (halts && !decided.some(({ decision }) => decision.type === "halt")) return undefined
-    return decided.map(({ id, decision }) => child.approve(id, decision)).at(-1)
+    const decisions = Object.fromEntries(decided.map(({ id, decision }) => [id, decision]))
+    return decided.length === 0 ? undefined : child.answer({ decisions })
   }
   if (halts) return undefined
   const valueFor = (id: string): unknown =>
@@ -124,11 +121,11 @@ export const answering = (
     const results = pendingToolCalls.map(({ id }) => [id, valueFor(id)] as const)
     return results.some(([, value]) => value === undefined)
       ? undefined
-      : child.submitToolResults(Object.fromEntries(results), { input })
+      : child.answer({ results: Object.fromEntries(results), input })
   }
   if (pendingQuestion === undefined || input === undefined) return undefined
   const { toolCallId } = pendingQuestion
-  return child.send(input, { id: `answer-${indexOf(thread, toolCallId)}-${digest(toolCallId)}` })
+  return child.answer({ input }, { id: `answer-${indexOf(thread, toolCallId)}-${digest(toolCallId)}` })
 }
 
 /** The answer that a person gave; `undefined` if the decision has none. */

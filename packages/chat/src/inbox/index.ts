@@ -1,8 +1,11 @@
 /** The inputs of one chat that wait for their turn: their bounds, order, status and receipts. */
 export { InboxTally, requestRefusal } from "./inboxBound.ts"
 export type { InboxLimits } from "./inboxBound.ts"
+export { answersDigest } from "./answers.ts"
+export type { AnswerOptions, Answers } from "./answers.ts"
 export { Delivery, inputId, unknownOutcome } from "./inputReceipt.ts"
 export {
+  contentDigest,
   delivered,
   doubted,
   hasOther,
@@ -27,5 +30,6 @@ export {
   undecidedCall,
   unknownToolCall,
   waitsIn,
+  withoutQuestion,
   withoutResults
 } from "./turnAdmission.ts"

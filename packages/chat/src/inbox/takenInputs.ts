@@ -7,7 +7,8 @@
  * ARR4. The commit that takes an input also removes the rows of the inputs of the turn before, which its record has in the thread:
  *       such a row may have been accepted again after the chat was loaded.
  * ARR5. The same id with other content is refused alike before, while and after its turn runs. The message in the thread has the
- *       id and the digest of its input, whatever a hook made of it. Without them, as in older records, nothing is compared.
+ *       id and the digest of its input, whatever a hook made of it. The known ids have the digest of answers. Without a digest, as
+ *       in older records, nothing is compared.
  *
  * A commit that exceeds its timeout:
  *   1. the turn ends with the error of the store; its input waits for its release, and is pending.
@@ -16,7 +17,7 @@
  *   4. a chat that starts from this record finds the input in the thread, and does not run it again.
  */
 import { OtpError } from "@troupe/otp"
-import type { Message, Thread, ToolCall } from "../model/index.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
 import {
   type Chain,
   type InboxEntry,
@@ -149,28 +150,45 @@ export const isUnanswered = (cause: unknown): boolean =>
 
 const knownWith = (known: Ids, turns: ReadonlyArray<TurnData>): Ids => {
   const named = turns.filter((turn) => turn.named === true)
-  return named.length === 0 ? known : [...known, ...named.map(({ id }) => id)]
+  return named.length === 0
+    ? known
+    : [...known, ...named.flatMap(({ id, digest: own }) => (own === undefined ? [id] : [id, answersEntry(own, id)]))]
 }
+
+/** The known id that has the digest of answers: decisions have no message that could have it. */
+const answersEntry = (own: string, id: string): string => `${answersPrefix}${own}/${id}`
+
+const answersPrefix = "troupe:answers/"
+
+const digestIn = (known: Ids, id: string): string | undefined => {
+  const entry = known.find((one) => one.startsWith(answersPrefix) && one === answersEntry(ownOf(one), id))
+  return entry && ownOf(entry)
+}
+
+const ownOf = (entry: string): string => entry.slice(answersPrefix.length, entry.indexOf("/", answersPrefix.length))
 
 /** The metadata key of the input that a message is. */
 const mark = "named_input"
 
 /** The turn as it is added to the thread: its message names the input, if the sender chose the id (ARR5). */
 export const naming = (turn: TurnData): TurnData => {
-  const [message, ...behind] = turn.messages
-  if (turn.named !== true || message?.role !== "user" || isRuntimeInput(turn)) return turn
-  return {
-    ...turn,
-    messages: [{ ...message, metadata: { ...message.metadata, ...markOf(turn.id, message) } }, ...behind]
-  }
+  const at = turn.messages.findIndex(({ role }) => role === "user")
+  const message = turn.messages[at]
+  if (turn.named !== true || message === undefined || isRuntimeInput(turn)) return turn
+  const own = { [mark]: { id: turn.id, digest: contentDigest(message) } }
+  return { ...turn, messages: turn.messages.with(at, { ...message, metadata: { ...message.metadata, ...own } }) }
 }
 
-/** Whether the thread has an input of this id with other content (ARR5). */
-export const hasOther = ({ messages }: Thread, id: string, message: Message): boolean => {
-  const own = markOf(id, message)[mark]
-  const found = messages.map(({ metadata }) => metadata?.[mark]).findLast((input) => isMark(input) && input.id === id)
-  return isMark(found) && found.digest !== own.digest
+/** Whether the record has an input, or answers, of this id with another digest (ARR5). */
+export const hasOther = ({ thread, known }: Pick<InboxState, "thread" | "known">, id: string, own: string): boolean => {
+  const inputs = thread.messages.map(({ metadata }) => metadata?.[mark])
+  const found = inputs.findLast((input) => isMark(input) && input.id === id)
+  const before = digestIn(known, id) ?? (isMark(found) ? found.digest : own)
+  return before !== own
 }
+
+/** The digest of an input, or of answers, which is the same for equal content. */
+export const contentDigest = (content: unknown): string => digest(canonicalJson(content))
 
 interface Mark {
   readonly id: string
@@ -179,7 +197,3 @@ interface Mark {
 
 const isMark = (value: unknown): value is Mark =>
   typeof value === "object" && value !== null && "id" in value && "digest" in value
-
-const markOf = (id: string, message: Message): { readonly [mark]: Mark } => ({
-  [mark]: { id, digest: digest(canonicalJson(message)) }
-})

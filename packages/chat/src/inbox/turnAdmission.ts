@@ -2,7 +2,9 @@
  * The checks before a turn may begin.
  *
  * REFUSE1. While calls wait for a decision, a turn must decide about them. While calls wait for the caller, a turn must
- *          answer all of them and no others. A submission without results is refused.
+ *          answer all of them and no others; beside decisions it may answer none. A submission without results is refused.
+ * REFUSE2. When one of the answers of a turn is refused, all are, and nothing changes. An input beside answers is refused while a call
+ *          waits that the turn does not answer.
  * MAIL4. An input that waits for an answer, for tool results or for decisions does not hold up the turns behind it, which may
  *        bring them.
  * MAIL6. While the chat asks a question, an input begins a turn only if it names that question (MAIL5). Then it is the answer. Each other
@@ -12,7 +14,7 @@
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./takenInputs.ts"
-import { type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
+import { decide, type Decided, decidedBefore, type DecidedBefore, pendingApprovalsOf, waitsFor } from "../step/index.ts"
 import { isChildId, isRuntimeInput, isWaiting, type PendingQuestion } from "../record/index.ts"
 import * as Inbox from "./Inbox.ts"
 import { isInput, type TurnData } from "./turnData.ts"
@@ -38,7 +40,7 @@ export const questionOf = ({
 /** Whether an input begins no turn now: it is no answer (MAIL6), or the runtime sent it, and its chain is over (CHAIN3). */
 export const isHeldBack = (
   context: Pick<Asking, "pendingQuestion" | "interrupted" | "inputs" | "chain">,
-  turn: Pick<TurnData, "messages" | "followed" | "answers"> | undefined
+  turn: Pick<TurnData, "messages" | "followed" | "answers" | "decisions"> | undefined
 ): boolean => {
   if (turn === undefined) return false
   const question = questionOf(context)
@@ -60,8 +62,8 @@ const waitsForAnswers = ({ pendingToolCalls, open }: Pick<InboxState, "pendingTo
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (
   context: Pick<InboxState, "pendingToolCalls" | "open">,
-  { messages }: Pick<TurnData, "messages">
-): boolean => waitsForAnswers(context) && messages[0]?.role === "user"
+  { messages, decisions }: Pick<TurnData, "messages" | "decisions">
+): boolean => waitsForAnswers(context) && decisions === undefined && messages[0]?.role === "user"
 
 /** Whether an input of this inbox waits, in a chat at rest, for an answer, for tool results, for decisions or for the next chain. */
 export const waitsIn = (
@@ -72,19 +74,18 @@ export const waitsIn = (
   return context !== undefined && turn !== undefined && (mustWait(context, turn) || isHeldBack(context, turn))
 }
 
-/**
- * Why a turn cannot begin; `undefined` when it can. It must decide about suspended calls, else answer all the calls
- * that the chat waits for, and no others.
- */
+/** Why a turn cannot begin; `undefined` when it can (REFUSE1, REFUSE2). */
 export const refusalOf = (
   { pendingToolCalls: pending, thread, open }: Pick<InboxState, "pendingToolCalls" | "thread" | "open">,
   { messages, decisions }: Pick<TurnData, "messages" | "decisions">
 ): SessionError | undefined => {
+  const hasInput = messages.some(({ role }) => role === "user")
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
-    return undecided({ thread, open }, decisions)
+    const refused = undecided({ thread, open }, decisions, hasInput)
+    if (refused !== undefined) return refused
   }
-  if (pending.length === 0 && messages.every(({ role }) => role !== "tool")) return undefined
   const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
+  if (given.size === 0 && (pending.length === 0 || (decisions !== undefined && !hasInput))) return undefined
   const known = new Set(pending.map((call) => call.id))
   const foreign = [...given].find((id) => !known.has(id))
   if (foreign !== undefined) return unknownToolCall(foreign, known)
@@ -95,33 +96,43 @@ export const refusalOf = (
   )
 }
 
+type Waiting = Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
+
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
-export const withoutResults = (
-  context: Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
-): SessionError => {
-  const refused = context === undefined ? undefined : refusalOf(context, { messages: [] })
-  if (refused !== undefined) return refused
-  const message = "The chat waits for no tool results; say something with send, or retry"
-  const metadata = { operation: "submitToolResults", legal: ["send", "retry"] }
-  return new SessionError("invalid_status_for_operation", message, { metadata })
-}
+export const withoutResults = (context: Waiting): SessionError =>
+  refusalIn(context) ?? notLegal("submitToolResults", "The chat waits for no tool results; say something with send, or retry")
+
+/** Why an answer to no question is refused: decisions or results are missing, or the chat asks nothing. */
+export const withoutQuestion = (context: Waiting): SessionError =>
+  refusalIn(context) ?? notLegal("answer", "The chat asks no question; say something with send")
+
+const refusalIn = (context: Waiting): SessionError | undefined => context && refusalOf(context, { messages: [] })
+
+const notLegal = (operation: string, message: string): SessionError =>
+  new SessionError("invalid_status_for_operation", message, { metadata: { operation, legal: ["send", "retry"] } })
 
 const undecided = (
   { thread, open }: Pick<InboxState, "thread" | "open">,
-  decisions: ReadonlyArray<Decided> | undefined
+  decisions: ReadonlyArray<Decided> = [],
+  hasInput = false
 ): SessionError | undefined => {
-  const toolCallIds = [...new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id))]
-  if (decisions === undefined) {
-    return new SessionError(
-      "awaiting_approval",
-      `The chat waits for a decision about ${toolCallIds.join(", ")}; decide with approve`,
-      { metadata: { toolCallIds } }
-    )
-  }
   const unknown = decisions.find((decided) => open === undefined || !waitsFor({ thread, open }, decided))
-  if (unknown === undefined) return undefined
-  return undecidedCall(unknown.toolCallId, toolCallIds, decidedBefore({ thread, open }, unknown))
+  if (unknown !== undefined) {
+    return undecidedCall(unknown.toolCallId, waitingIds(thread, open), decidedBefore({ thread, open }, unknown))
+  }
+  const left = open && decide({ thread, open }, decisions)
+  if (left === undefined || !isWaiting(left) || (decisions.length > 0 && !hasInput)) return undefined
+  const toolCallIds = waitingIds(thread, left)
+  return new SessionError(
+    "awaiting_approval",
+    `The chat waits for a decision about ${toolCallIds.join(", ")}; decide with approve`,
+    { metadata: { toolCallIds } }
+  )
 }
+
+const waitingIds = (...[thread, open]: Parameters<typeof pendingApprovalsOf>): ReadonlyArray<string> => [
+  ...new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id))
+]
 
 /** The error for a decision about a call that does not wait for one; `before` is what was decided about it. */
 export const undecidedCall = (

@@ -21,6 +21,8 @@ interface TurnContent {
   readonly retry?: boolean | undefined
   /** Decisions about suspended calls. */
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  /** The digest of the answers that the turn brings under an id of their sender (ARR5). */
+  readonly digest?: string | undefined
   /** Whether its decisions begin a new chain (CHAIN2). */
   readonly renews?: boolean | undefined
   /** The model that the input was sent with. */
@@ -40,9 +42,9 @@ export interface TurnData extends TurnContent {
   readonly followed?: boolean | undefined
 }
 
-/** Whether the turn has an input with a sender: a user message that is in the store. */
-export const isInput = ({ followed, messages }: Pick<TurnData, "followed" | "messages">): boolean =>
-  followed === true && messages[0]?.role === "user"
+/** Whether the turn has an input with a sender: a user message that is in the store. The input beside answers has no row of its own. */
+export const isInput = ({ followed, messages, decisions }: Pick<TurnData, "followed" | "messages" | "decisions">): boolean =>
+  followed === true && decisions === undefined && messages[0]?.role === "user"
 
 /** One turn with its live part: its options, the outlet of its events, and the delivery of its input. */
 export interface Turn extends TurnContent {
@@ -57,13 +59,14 @@ export interface Turn extends TurnContent {
 
 /** The data of a turn. `id` is for a turn without a delivery. */
 export const dataOf = (
-  { messages, retry, decisions, renews, model, answers, delivery }: Turn,
+  { messages, retry, decisions, digest, renews, model, answers, delivery }: Turn,
   id: string
 ): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true && { retry }),
   ...(decisions !== undefined && { decisions }),
+  ...(digest !== undefined && { digest }),
   ...(renews === true && { renews }),
   ...(model !== undefined && { model }),
   ...(answers !== undefined && { answers }),

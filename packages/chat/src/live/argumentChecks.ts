@@ -16,6 +16,7 @@ import {
   type WhenBusy,
   withContent
 } from "../record/index.ts"
+import type { Answers } from "../inbox/index.ts"
 import { checkedDecision } from "../step/index.ts"
 import { isSchema } from "../tool/index.ts"
 import { checkAttach } from "../view/index.ts"
@@ -75,15 +76,51 @@ const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound
   }
 }
 
-/** The options of a verb that begins a turn without an input of its own. */
-const turnOptions = <Options extends object>(
+interface Answering extends Ask {
+  readonly renew?: boolean | undefined
+  readonly options?: unknown
+  readonly input?: unknown
+}
+
+/** The options of a verb that answers, or that begins a turn without an input. */
+const answering = <Options extends Answering>(
   options: Options | undefined,
-  names: ReadonlyArray<string>
-): Options | undefined => {
+  names = ["id"]
+): Partial<Options> => {
   checkNames(options, names)
-  const renew = isRecord(options) ? options["renew"] : undefined
+  const given: Partial<Options> = options ?? {}
+  const { renew } = given
   if (renew !== undefined && typeof renew !== "boolean") throw refusedArgument(["renew"], "must_be_true_or_false")
-  return options
+  return ask(given, names)
+}
+
+const results = (given: unknown, field: ReadonlyArray<string> = []): void => {
+  if (!isRecord(given)) throw refusedArgument(field, "must_be_an_object of results by the id of their call")
+}
+
+/** Answers, with the checks that need no chat. */
+interface CheckedAnswers {
+  readonly decisions: ReadonlyArray<{ readonly toolCallId: string; readonly decision: Decision }>
+  readonly results: Readonly<Record<string, unknown>>
+  readonly input: UserMessage | undefined
+}
+
+/** The answers of `answer`. */
+const answers = (given: Answers): CheckedAnswers => {
+  const all: unknown = given
+  if (!isRecord(all)) throw refusedArgument([], "must_be_an_object of answers, such as { decisions, results, input }")
+  checkNames(given, ["decisions", "results", "input"])
+  const { decisions = {}, results: submitted = {}, input } = given
+  if (!isRecord(decisions)) throw refusedArgument(["decisions"], "must_be_an_object of decisions by the id of their call")
+  results(submitted, ["results"])
+  return {
+    decisions: Object.entries(decisions).map(([toolCallId, decision]) => ({
+      toolCallId,
+      decision: checkedDecision(decision, toolCallId, undefined)
+    })),
+    results: submitted,
+    input: input === undefined ? undefined : withContent(userMessage(input))
+  }
 }
 
 /** The id of a turn, which is that of its input. */
@@ -96,7 +133,9 @@ const turnId = (field: string, given: unknown): string => {
 export const argumentChecks = {
   ask,
   mode,
-  turn: turnOptions,
+  answering,
+  answers,
+  results,
   attach: checkAttach,
   id: checkId,
   names: checkNames,
@@ -108,12 +147,6 @@ export const argumentChecks = {
   },
   /** The input of `send`, as a message. */
   message: (input: UserInput): UserMessage => withContent(userMessage(input)),
-  /** A decision, without the state of the call. */
-  decision: (decision: Decision, toolCallId: string): Decision => checkedDecision(decision, toolCallId, undefined),
-  /** The results of `submitToolResults`. */
-  results: (results: unknown): void => {
-    if (!isRecord(results)) throw refusedArgument([], "must_be_an_object of results by the id of their call")
-  },
   /** The options of `cancel`, with the id of the turn if it names one. */
   cancel: (
     options: { readonly turn?: unknown; readonly tasks?: unknown } | undefined

@@ -27,7 +27,7 @@
  */
 import { Process, StateMachine } from "@troupe/otp"
 import { type Serving, stamped } from "../agents/index.ts"
-import { refused, type SessionError } from "../errors/index.ts"
+import { refused, SessionError } from "../errors/index.ts"
 import { type ChatContext, type ChatEnv, cutOffBy, LifeNotices } from "../loop/index.ts"
 import type { AgentRef, Conversation, InboxEntry, Mode } from "../record/index.ts"
 import type { Accepted, Fence } from "../store/index.ts"
@@ -90,6 +90,8 @@ export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
+  /** The digest of answers that their sender named (ARR5). */
+  readonly digest?: string | undefined
   readonly renews?: boolean | undefined
   readonly options?: TurnOptions | undefined
   /** The model that the input was sent with. */
@@ -117,13 +119,14 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
 /** What a turn adds, and the options that it has for itself. */
 const saidBy = (
   messages: ReadonlyArray<Message>,
-  { retry = false, decisions, renews, options, model, answers }: TurnStart
-): Pick<Turn, "messages" | "retry" | "decisions" | "renews" | "own" | "model" | "answers"> => {
+  { retry = false, decisions, digest, renews, options, model, answers }: TurnStart
+): Pick<Turn, "messages" | "retry" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"> => {
   const own = model === undefined ? options : { ...options, model }
   return {
     messages,
     retry,
     ...(decisions !== undefined && { decisions }),
+    ...(digest !== undefined && { digest }),
     ...(renews === true && { renews }),
     ...(own !== undefined && { own }),
     ...(model !== undefined && { model }),
@@ -137,7 +140,13 @@ const completionOf = (
   id: string,
   { decisions }: TurnStart
 ): ConstructorParameters<typeof LiveTurn>[4] =>
-  decisions === undefined ? undefined : (error) => decisions[0] && home.completed?.({ id, asked: decisions[0] }, error)
+  decisions === undefined
+    ? undefined
+    : (error) => {
+        const refused = error instanceof SessionError ? error.metadata["toolCallId"] : undefined
+        const asked = decisions.find(({ toolCallId }) => toolCallId === refused) ?? decisions[0]
+        return asked && home.completed?.({ id, asked }, error)
+      }
 
 export class LiveChat implements TurnsHome {
   readonly id: string
@@ -437,8 +446,9 @@ export class LiveChat implements TurnsHome {
 
   /** The question that a sender can see now (MAIL5). */
   get question(): string | undefined {
-    if (this.context?.turn !== undefined && this.context.result === undefined) return this.#shown
-    return this.context && questionOf(this.context)
+    const { turn, result } = this.context ?? {}
+    if (turn === undefined || result !== undefined) return this.context && questionOf(this.context)
+    return this.#shown?.startsWith(questionName(turn.id, "")) === true ? this.#shown : undefined
   }
 
   #published(event: Event): void {

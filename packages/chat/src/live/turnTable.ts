@@ -353,12 +353,12 @@ export class TurnTable {
 /** The message that a turn counts as (INBOX2). */
 export const countedOf = ({ messages, decisions }: TurnContent): Message => {
   const [message, ...more] = messages
-  if (message?.role === "user" && more.length === 0) return message
-  return { role: "user", content: JSON.stringify(decisions ?? messages) }
+  if (decisions === undefined && message?.role === "user" && more.length === 0) return message
+  return { role: "user", content: JSON.stringify([...(decisions ?? []), ...messages]) }
 }
 
 /** Whether the turn has an input. */
-const isInput = ({ turn: { messages } }: LiveTurn): boolean => hasInput({ followed: true, messages })
+const isInput = ({ turn }: LiveTurn): boolean => hasInput({ ...turn, followed: true })
 
 /** Whether the process may have the turn: the store has its input. */
 const isReady = (turn: LiveTurn): boolean => !isInput(turn) || turn.turn.delivery?.isKept === true

@@ -93,7 +93,7 @@ export const beginTurn = (context: ChatContext, started: TurnData | undefined): 
   const next = started ?? nextTurn(context)
   if (next === undefined) return {}
   const taken = taking(context, next)
-  const { thread, open } = answering(context, naming(next), opening(context, next))
+  const { thread, open } = begunWith(context, naming(next))
   return {
     ...nothingDone,
     ...taken,
@@ -120,8 +120,8 @@ const chainOf = (context: ChatContext, turn: TurnData): Chain | undefined => {
   if (isRuntimeInput(turn)) return causedBy(chain)
   // A sub-agent is continued by its call.
   if (retry === true) return caller.parent === undefined ? undefined : chain
-  const said = messages.some(({ role }) => role === "user")
-  const continues = decisions !== undefined || (said ? questionOf(context) !== undefined : messages.length > 0)
+  const hasInput = messages.some(({ role }) => role === "user")
+  const continues = hasInput ? questionOf(context) !== undefined : decisions !== undefined || messages.length > 0
   return continues ? chain : undefined
 }
 
@@ -154,20 +154,20 @@ const opening = (
   return messages.length > 0 ? goingOn(open) : open
 }
 
-/** The thread and open step at the beginning of a turn: its tool results become results of the open step. */
-const answering = (
+/** The thread and the open step at the beginning of a turn: its tool results become results of the open step. */
+export const begunWith = (
   context: ChatContext,
-  turn: TurnData,
-  open: OpenStep | undefined
+  turn: TurnData
 ): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
-  if (open === undefined) return { thread: beginning(context, turn), open }
-  const opened = withCallersResults({ thread: context.thread, open }, turn.messages)
+  const step = opening(context, turn)
+  if (step === undefined) return { thread: beginning(context, turn), open: step }
+  const { thread, open } = withCallersResults({ thread: context.thread, open: step }, turn.messages)
   const messages = turn.messages.filter(({ role }) => role !== "tool")
-  return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
+  return { thread: beginning({ ...context, thread }, { ...turn, messages }), open }
 }
 
 /** The thread at the beginning of a turn: its tool results go after the calls that they answer, before a question that follows. */
-export const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
+const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
   const { pendingQuestion, answer, interrupted } = context
   const cutOff = withCutOff(context.thread, interrupted, turn)
   const from = drops(context, turn) ? { ...cutOff, messages: cutOff.messages.slice(0, keptOf(cutOff)) } : cutOff

@@ -129,13 +129,21 @@ export const stepJudged = (
   const terminal = event.terminal === undefined ? undefined : original(event.terminal)
   if (terminal === undefined) return said
   const after = { ...context, now, stopped, standing, open }
-  if (terminal.reason === "completed" && event.mayContinue && canSteer(after)) return said
+  const goesOn = terminal.reason === "completed" ? canSteer(after) : stopped === undefined && followsHalt(context)
+  if (goesOn && event.mayContinue) return said
   if (firstPass === undefined && hasTwoPasses(facts.finalize, thread) && isFollowed(terminal)) {
     if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
     const first = held(chatResult(thread, steps.map(original), terminal))
     return { ...said, thread: nudged(thread, facts.finalize.nudge), firstPass: first }
   }
   return { ...said, ...ended(after, terminal) }
+}
+
+/** Whether the last step only ran the answered calls, and one of them halted: the input beside the answers follows (ANSW3). */
+const followsHalt = ({ turn, steps, open }: ChatContext): boolean => {
+  const hasInput = turn?.decisions !== undefined && turn.messages.some(({ role }) => role === "user")
+  const [first] = hasInput && steps.length === 1 && open === undefined ? steps.map(original) : []
+  return first?.halt?.type === "halt" || first?.halt?.type === "tool_error"
 }
 
 /** The next request is of another agent, whose time counts from the beginning of the chain. */

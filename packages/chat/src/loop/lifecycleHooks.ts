@@ -22,7 +22,7 @@ import type { ChatContext, ChatEvent, Verdict } from "./chatContext.ts"
 import { type ChatResult, isNudge, keepsFirst, leastOf } from "../record/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { beginning } from "./beginTurn.ts"
+import { begunWith } from "./beginTurn.ts"
 import { atMoment, ended } from "./endTurn.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { naming, type TurnData } from "../inbox/index.ts"
@@ -200,5 +200,6 @@ const retold = (context: ChatContext, said: ReadonlyArray<ReadonlyArray<Message>
   const again = Inbox.taken(inbox).map((one): TurnData => ({ ...one, messages: naming(one).messages.flatMap(remade) }))
   const beginner = again.find(({ id }) => id === turn?.id)
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
-  return beginning({ ...context, thread: before.thread, interrupted: before.interrupted }, beginner)
+  const { open, interrupted } = before
+  return begunWith({ ...context, thread: before.thread, open, interrupted }, beginner).thread
 }

@@ -13,6 +13,7 @@
 import type { Channel } from "@troupe/otp"
 import type { AttachOptions, ChatItem, ShownTask } from "../view/index.ts"
 import type { ChatResult, Decision, Mode, Receipt, SendOptions, TaskEnd, UserInput } from "../record/index.ts"
+import type { AnswerOptions, Answers } from "../inbox/index.ts"
 import type * as ChatView from "../view/ChatView.ts"
 import type { Event } from "../events/index.ts"
 import type { Parameters } from "../tool/index.ts"
@@ -147,7 +148,50 @@ export interface ChatRef {
   resume(): ReadonlyArray<ChatTurn> | Promise<ReadonlyArray<ChatTurn>>
 
   /**
-   * Submits the results of all calls that the chat waits for, by call id, and continues the turn.
+   * Answers what the chat waits for, in one turn: decisions about calls, results of calls, and a message behind them.
+   *
+   * **Details**: the calls that are allowed run first. The next request has all results, and the message behind them. While other calls
+   * still wait for a decision, the turn ends at once with `awaiting_approval` again. A message alone answers the question that the chat
+   * asks. The turn goes on with its message when a decided call halts. The answers are stored, and survive restarts, once the turn's
+   * `receipt` is `delivered`.
+   *
+   * **Errors**: when one of the answers is refused, none is used. The errors are those of {@link approve} and {@link submitToolResults}.
+   * Reading, and `result()`, also fail with a `SessionError`: `awaiting_approval` or `awaiting_tool_results` for a message while a call
+   * waits that the answers leave out, `invalid_status_for_operation` for a message alone when the chat asks no question, and
+   * `already_delivered` for an `id` whose turn is over. Throws a `ValidationError` (`invalid_options`) for an `id` that belongs to other
+   * content.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, tool, Troupe } from "@troupe/chat"
+   * import { Tool } from "@troupe/chat/tools"
+   *
+   * const calls = [
+   *   { toolCall: { id: "c1", name: "pay" } },
+   *   { toolCall: { id: "c2", name: "sign" } },
+   *   { finish: "tool_calls" }
+   * ] as const
+   * const adapter = Fake.make({ scripts: [calls, [{ text: "All done." }, { finish: "stop" }]] })
+   * const tools = [tool({ name: "pay", execute: () => "paid" }), Tool.make({ name: "sign", manual: true })]
+   * const permissions = { ask: () => "suspend" } as const
+   * const troupe = await Troupe.start({ adapter, tools, permissions })
+   * const chat = await troupe.chat("c1")
+   * await chat.send("Pay and sign").result()
+   * const turn = chat.answer({
+   *   decisions: { c1: { type: "allow" } },
+   *   results: { c2: "signed" },
+   *   input: "Then tell me"
+   * })
+   * const { finalResponse } = await turn.result()
+   * finalResponse?.outputText // => "All done."
+   * adapter.requests.length // => 2
+   * await troupe.stop()
+   * ```
+   */
+  answer(answers: Answers, options?: AnswerOptions): ChatTurn
+
+  /**
+   * Submits the results of all calls that the chat waits for, by call id, and continues the turn: {@link answer} with `results`.
    *
    * **Details**: in the thread the results follow their message in the order of its calls, whatever the order of `results`.
    * An `Error` is a failed call, whose text the model reads.
@@ -219,8 +263,8 @@ export interface ChatRef {
   view(): Promise<ChatView.ChatView>
 
   /**
-   * Decides about a call that waits for approval. After the last decision the turn continues: allowed calls run, and the
-   * model reads why the others did not.
+   * Decides about a call that waits for approval: {@link answer} with one decision. After the last decision the turn continues: allowed
+   * calls run, and the model reads why the others did not.
    *
    * **Details**: `pendingApprovals` of the snapshot, and of the result of a turn that ended with `awaiting_approval`, lists
    * the calls that wait. Each decision is a turn. The turn of the last decision has the events of the calls and of what

@@ -8,7 +8,6 @@
  *       `send` with the id of an input whose question a retry answers now.
  */
 import type { Pid } from "@troupe/otp"
-import * as Equal from "effect/Equal"
 import type {
   Attached,
   Attachment,
@@ -29,7 +28,19 @@ import {
   type UserInput
 } from "../record/index.ts"
 import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
-import { Delivery, hasOther, type Turn, undecidedCall, unknownToolCall, withoutResults } from "../inbox/index.ts"
+import {
+  type AnswerOptions,
+  type Answers,
+  answersDigest,
+  contentDigest,
+  Delivery,
+  hasOther,
+  type Turn,
+  undecidedCall,
+  unknownToolCall,
+  withoutQuestion,
+  withoutResults
+} from "../inbox/index.ts"
 import { boundDecision, decidedBefore } from "../step/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { AskOptions, CancelOptions, ChatRef, SetModeOptions } from "./ChatRef.ts"
@@ -42,6 +53,7 @@ import type { CallCommand } from "../call/index.ts"
 import type { LiveChat, TurnStart } from "../live/index.ts"
 import type { LiveTurn } from "../live/index.ts"
 import type { WaitEnds } from "../live/index.ts"
+import type { ChatContext } from "../loop/index.ts"
 import type { TurnOptions } from "../options/index.ts"
 import { asking } from "../options/index.ts"
 import { submittedMessage } from "../tool/index.ts"
@@ -56,6 +68,12 @@ interface OwnOptions {
    * turn.
    */
   readonly options?: TurnOptions | undefined
+}
+
+/** The options of a turn that decides. */
+interface DecisionOptions extends OwnOptions {
+  /** Whether the limits of the chain count anew from the turn that the decisions begin. Default: `false`. */
+  readonly renew?: boolean | undefined
 }
 
 /**
@@ -104,7 +122,10 @@ export class LocalChatRef implements ChatRef {
 
   /** MEDIA3 */
   #message(input: UserInput): UserMessage {
-    const message = argumentChecks.message(input)
+    return this.#stored(argumentChecks.message(input))
+  }
+
+  #stored(message: UserMessage): UserMessage {
     if (typeof message.content === "string") return message
     const { blobs, maxFileBytes } = this.#chat.options()
     const found = fileFinding(message.content, maxFileBytes)
@@ -118,7 +139,8 @@ export class LocalChatRef implements ChatRef {
     { whenBusy = "queue", id, model, answers, options }: SendOptions & OwnOptions & Pick<TurnStart, "answers">
   ): LiveTurn {
     const known = id === undefined ? undefined : this.#known(id)
-    if (id !== undefined && known !== undefined) return sameInput(known, id, message, this.#chat.context?.thread)
+    // A record of an earlier version has the images and files of its input as they were sent.
+    if (known !== undefined) return sameTurn(known, this.#chat.context, [message, asSent(message)].map(contentDigest))
     const named = id !== undefined
     const inputId = id ?? this.#chat.newId()
     if (whenBusy === "reject" && this.#chat.isBusy) {
@@ -136,7 +158,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   retry(given?: OwnOptions): LiveTurn {
-    const options = argumentChecks.turn(given, ["options"])?.options
+    const { options } = argumentChecks.answering(given, ["options"])
     const full = this.#full({ messages: [] })
     if (full !== undefined) return full
     const inputs = this.#lastInputs()
@@ -174,23 +196,55 @@ export class LocalChatRef implements ChatRef {
     }
   ): LiveTurn {
     argumentChecks.results(results)
-    const { options, input } = argumentChecks.turn(given, ["options", "input"]) ?? {}
-    const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
-    const unknown = Object.keys(results).find((id) => !pending.has(id))
+    const { input, options } = argumentChecks.answering(given, ["options", "input"])
+    return this.answer({ results, input }, { options })
+  }
+
+  answer(answers: Answers, given: AnswerOptions & DecisionOptions = {}): LiveTurn {
+    const { id, options, renew } = argumentChecks.answering(given, ["id", "options", "renew"])
+    const { decisions, results, input } = argumentChecks.answers(answers)
+    const message = input && this.#stored(input)
+    const ids = Object.keys(results)
+    if (message !== undefined && decisions.length === 0 && ids.length === 0) return this.#reply(message, { id, options })
+    const known = id === undefined ? undefined : this.#known(id)
+    const pending = this.#chat.context?.pendingToolCalls.map((call) => call.id) ?? []
+    const unknown = known === undefined ? ids.find((one) => !pending.includes(one)) : undefined
     if (unknown !== undefined) {
-      // The record may have the call: then the next submission is for it (REF13).
-      ignoreRejection(this.#chat.ends.reread())
-      throw unknownToolCall(unknown, pending)
+      this.#reread()
+      throw unknownToolCall(unknown, new Set(pending))
     }
-    const limits = this.#chat.options()
-    const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
-      Object.hasOwn(results, toolCallId) ? [submittedMessage(toolCallId, results[toolCallId], limits)] : []
-    )
-    if (messages.length === 0) {
-      return this.#refused(withoutResults(this.#chat.context))
+    const limits = this.#chat.options(options)
+    const inOrder = [...new Set([...pending, ...ids])].filter((one) => Object.hasOwn(results, one))
+    const submitted = inOrder.map((one): Message => submittedMessage(one, results[one], limits))
+    const messages = message === undefined ? submitted : [...submitted, message]
+    const digest = id === undefined ? undefined : answersDigest(decisions, messages)
+    if (known !== undefined && digest !== undefined) return sameTurn(known, this.#chat.context, [digest])
+    if (decisions.length === 0 && messages.length === 0) return this.#refused(withoutResults(this.#chat.context))
+    const context = this.#chat.view.snapshot()?.context
+    const engineOf = (agent: string) => this.#chat.serving(agent).engine
+    const state = context && { ...context, given: options?.tools, engineOf, limits }
+    const bound = decisions.map((one) => boundDecision(one.decision, one.toolCallId, state))
+    const late = context && bound.map(({ toolCallId }) => unlistedCall(context, toolCallId)).find((one) => one)
+    if (late !== undefined) return this.#refused(late)
+    const turn = { messages, decisions: bound.length === 0 ? undefined : bound }
+    const delivery = id === undefined ? undefined : new Delivery("queue", id)
+    const start = { options, renews: renew, delivery, digest, decisions: turn.decisions }
+    return this.#full(turn) ?? this.#start(turn, start)
+  }
+
+  /** Answers the question that the chat asks. */
+  #reply(message: UserMessage, sent: Pick<SendOptions, "id"> & OwnOptions): LiveTurn {
+    const { question } = this.#chat
+    if (question === undefined && (sent.id === undefined || this.#known(sent.id) === undefined)) {
+      this.#reread()
+      return this.#refused(withoutQuestion(this.#chat.context))
     }
-    const said = input === undefined ? messages : [...messages, this.#message(input)]
-    return this.#full({ messages: said }) ?? this.#start({ messages: said }, { options })
+    return this.#send(message, { ...sent, answers: question })
+  }
+
+  /** The record may have what is answered: then the next answers are for it (REF13). */
+  #reread(): void {
+    ignoreRejection(this.#chat.ends.reread())
   }
 
   attach(options?: LocalAttachOptions & { readonly calls?: false | undefined }): Attachment
@@ -201,26 +255,9 @@ export class LocalChatRef implements ChatRef {
     return attached
   }
 
-  approve(
-    toolCallId: string,
-    decision: Decision,
-    given?: OwnOptions & {
-      /** Whether the limits of the chain count anew from the turn that the decision begins. Default: `false`. */
-      readonly renew?: boolean | undefined
-    }
-  ): LiveTurn {
+  approve(toolCallId: string, decision: Decision, given?: DecisionOptions): LiveTurn {
     argumentChecks.toolCallId(toolCallId)
-    const { options, renew } = argumentChecks.turn(given, ["options", "renew"]) ?? {}
-    const context = this.#chat.view.snapshot()?.context
-    const engineOf = (agent: string) => this.#chat.serving(agent).engine
-    const state = context && { ...context, given: options?.tools, engineOf, limits: this.#chat.options(options) }
-    const decisions = [boundDecision(decision, toolCallId, state)]
-    const late = context && unlistedCall(context, toolCallId)
-    if (late !== undefined) return this.#refused(late)
-    return (
-      this.#full({ messages: [], decisions }) ??
-      this.#start({ messages: [], decisions }, { options, renews: renew, decisions })
-    )
+    return this.answer({ decisions: { [toolCallId]: decision } }, argumentChecks.answering(given, ["options", "renew"]))
   }
 
   /** Starts a turn without an input (REF13). */
@@ -391,12 +428,13 @@ const unlistedCall = (
 const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
 
-/** Returns the turn of a known id; throws if the known input has other content (ARR5). */
-const sameInput = (known: LiveTurn, id: string, message: UserMessage, thread: Thread | undefined): LiveTurn => {
-  const [said] = known.turn.messages
-  const isOther = (sent: UserMessage): boolean =>
-    said === undefined ? thread !== undefined && hasOther(thread, id, sent) : !Equal.equals(said, sent)
-  // A record of an earlier version has the images and files of its input as they were sent.
-  if (isOther(message) && isOther(asSent(message))) throw refusedArgument(["id"], "names_another_input")
+/** Returns the turn of a known id; throws if all the digests are those of other content (ARR5). */
+const sameTurn = (known: LiveTurn, context: ChatContext | undefined, digests: ReadonlyArray<string>): LiveTurn => {
+  const { messages, digest: own } = known.turn
+  const [said] = messages
+  const found = own ?? (said && contentDigest(said))
+  const isOther = (digest: string): boolean =>
+    found === undefined ? context !== undefined && hasOther(context, known.id, digest) : found !== digest
+  if (digests.every(isOther)) throw refusedArgument(["id"], "names_another_input")
   return known
 }
