@@ -1,10 +1,10 @@
 /**
  * The answers to what a chat waits for.
  *
- * ANSW1. The decisions, the results and the input of one `answer` are one turn: one commit has all of them. The decided calls run first.
+ * ANSWERING1. The decisions, the results and the input of one `answer` are one turn: one commit has all of them. The decided calls run first.
  *        Then the next request has every result, and the input behind them.
- * ANSW2. Answers that are given twice under one id are used once, before, while and after their turn runs (ARR5).
- * ANSW3. When a decided call halts, the turn ends, unless an input is behind the answers: then the turn goes on with the input.
+ * ANSWERING2. Answers that are given twice under one id are used once, before, while and after their turn runs (ARR5).
+ * ANSWERING3. When a decided call halts, the turn ends, unless an input is behind the answers: then the turn goes on with the input.
  */
 import type { Message } from "../model/index.ts"
 import type { Decision, UserInput } from "../record/index.ts"
@@ -23,7 +23,7 @@ export interface Answers {
   readonly input?: UserInput | undefined
 }
 
-/** The options of answers. */
+/** How a person answers a chat. */
 export interface AnswerOptions {
   /**
    * The id of the answers. Default: a generated one. Answers that are given twice under the same id are used once, also across a

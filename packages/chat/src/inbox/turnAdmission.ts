@@ -100,7 +100,8 @@ type Waiting = Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefi
 
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
 export const withoutResults = (context: Waiting): SessionError =>
-  refusalIn(context) ?? notLegal("submitToolResults", "The chat waits for no tool results; say something with send, or retry")
+  refusalIn(context) ??
+  notLegal("submitToolResults", "The chat waits for no tool results; say something with send, or retry")
 
 /** Why an answer to no question is refused: decisions or results are missing, or the chat asks nothing. */
 export const withoutQuestion = (context: Waiting): SessionError =>

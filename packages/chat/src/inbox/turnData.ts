@@ -43,7 +43,11 @@ export interface TurnData extends TurnContent {
 }
 
 /** Whether the turn has an input with a sender: a user message that is in the store. The input beside answers has no row of its own. */
-export const isInput = ({ followed, messages, decisions }: Pick<TurnData, "followed" | "messages" | "decisions">): boolean =>
+export const isInput = ({
+  followed,
+  messages,
+  decisions
+}: Pick<TurnData, "followed" | "messages" | "decisions">): boolean =>
   followed === true && decisions === undefined && messages[0]?.role === "user"
 
 /** One turn with its live part: its options, the outlet of its events, and the delivery of its input. */

@@ -83,10 +83,7 @@ interface Answering extends Ask {
 }
 
 /** The options of a verb that answers, or that begins a turn without an input. */
-const answering = <Options extends Answering>(
-  options: Options | undefined,
-  names = ["id"]
-): Partial<Options> => {
+const answering = <Options extends Answering>(options: Options | undefined, names = ["id"]): Partial<Options> => {
   checkNames(options, names)
   const given: Partial<Options> = options ?? {}
   const { renew } = given
@@ -105,13 +102,14 @@ interface CheckedAnswers {
   readonly input: UserMessage | undefined
 }
 
-/** The answers of `answer`. */
+/** Reads what a person answers, without the state of the calls. */
 const answers = (given: Answers): CheckedAnswers => {
   const all: unknown = given
   if (!isRecord(all)) throw refusedArgument([], "must_be_an_object of answers, such as { decisions, results, input }")
   checkNames(given, ["decisions", "results", "input"])
   const { decisions = {}, results: submitted = {}, input } = given
-  if (!isRecord(decisions)) throw refusedArgument(["decisions"], "must_be_an_object of decisions by the id of their call")
+  if (!isRecord(decisions))
+    throw refusedArgument(["decisions"], "must_be_an_object of decisions by the id of their call")
   results(submitted, ["results"])
   return {
     decisions: Object.entries(decisions).map(([toolCallId, decision]) => ({

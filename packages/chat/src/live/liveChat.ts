@@ -143,10 +143,16 @@ const completionOf = (
   decisions === undefined
     ? undefined
     : (error) => {
-        const refused = error instanceof SessionError ? error.metadata["toolCallId"] : undefined
-        const asked = decisions.find(({ toolCallId }) => toolCallId === refused) ?? decisions[0]
+        const wrong = error instanceof SessionError ? error.metadata["toolCallId"] : undefined
+        const asked = decisions.find(({ toolCallId }) => toolCallId === wrong) ?? decisions[0]
         return asked && home.completed?.({ id, asked }, error)
       }
+
+/** The question that a chat asks: while a turn runs, the one that this turn has shown. */
+const questionNow = (context: ChatContext | undefined, shown: string | undefined): string | undefined => {
+  if (context?.turn === undefined || context.result !== undefined) return context && questionOf(context)
+  return shown?.startsWith(questionName(context.turn.id, "")) === true ? shown : undefined
+}
 
 export class LiveChat implements TurnsHome {
   readonly id: string
@@ -446,9 +452,7 @@ export class LiveChat implements TurnsHome {
 
   /** The question that a sender can see now (MAIL5). */
   get question(): string | undefined {
-    const { turn, result } = this.context ?? {}
-    if (turn === undefined || result !== undefined) return this.context && questionOf(this.context)
-    return this.#shown?.startsWith(questionName(turn.id, "")) === true ? this.#shown : undefined
+    return questionNow(this.context, this.#shown)
   }
 
   #published(event: Event): void {

@@ -139,7 +139,7 @@ export const stepJudged = (
   return { ...said, ...ended(after, terminal) }
 }
 
-/** Whether the last step only ran the answered calls, and one of them halted: the input beside the answers follows (ANSW3). */
+/** Whether the last step only ran the answered calls, and one of them halted: the input beside the answers follows (ANSWERING3). */
 const followsHalt = ({ turn, steps, open }: ChatContext): boolean => {
   const hasInput = turn?.decisions !== undefined && turn.messages.some(({ role }) => role === "user")
   const [first] = hasInput && steps.length === 1 && open === undefined ? steps.map(original) : []

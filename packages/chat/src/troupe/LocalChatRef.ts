@@ -205,7 +205,8 @@ export class LocalChatRef implements ChatRef {
     const { decisions, results, input } = argumentChecks.answers(answers)
     const message = input && this.#stored(input)
     const ids = Object.keys(results)
-    if (message !== undefined && decisions.length === 0 && ids.length === 0) return this.#reply(message, { id, options })
+    if (message !== undefined && decisions.length === 0 && ids.length === 0)
+      return this.#reply(message, { id, options })
     const known = id === undefined ? undefined : this.#known(id)
     const pending = this.#chat.context?.pendingToolCalls.map((call) => call.id) ?? []
     const unknown = known === undefined ? ids.find((one) => !pending.includes(one)) : undefined

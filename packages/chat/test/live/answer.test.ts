@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
 import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import { text } from "../../src/model/Message.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import type { Decision } from "../../src/record/Approval.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -44,7 +45,7 @@ const waiting = async (names: ReadonlyArray<string>, more: Partial<TroupeOptions
 }
 
 const shortOf = (message: Message): string =>
-  message.role === "tool" ? `${message.toolCallId}=${String(message.content)}` : `${message.role}: ${String(message.content)}`
+  message.role === "tool" ? `${message.toolCallId}=${text(message)}` : `${message.role}: ${text(message)}`
 
 const shown = ({ thread }: Pick<LocalChatRef, "thread">): ReadonlyArray<string> => thread.messages.slice(2).map(shortOf)
 
@@ -53,7 +54,7 @@ const failureOf = async (turn: { readonly result: () => Promise<unknown> }): Pro
   return error instanceof Error && "reason" in error ? error.reason : error
 }
 
-describe("ANSW1 answers are one turn", () => {
+describe("ANSWERING1 answers are one turn", () => {
   test("the next request has the results of decided calls, the given results, and the input behind them", async () => {
     const { chat, adapter, requests } = await waiting(["pay", "hand"])
     const turn = chat.answer({ decisions: { c0: allow }, results: { c1: "signed" }, input: "and then?" })
@@ -124,43 +125,60 @@ describe("ANSW1 answers are one turn", () => {
 })
 
 describe("REFUSE2 answers are refused together", () => {
-  const unchanged = async (
-    names: ReadonlyArray<string>,
-    answers: Parameters<LocalChatRef["answer"]>[0],
-    reason: string
-  ): Promise<void> => {
+  const change = async (names: ReadonlyArray<string>, answers: Parameters<LocalChatRef["answer"]>[0]) => {
     const { chat, ran, entries, requests } = await waiting(names)
-    const before = [await entries(), chat.getSnapshot()?.context.phase, chat.thread.messages.length]
-    const failed = await failureOf({ result: async () => chat.answer(answers).result() })
-    expect(failed).toBe(reason)
-    expect([await entries(), chat.getSnapshot()?.context.phase, chat.thread.messages.length]).toEqual(before)
-    expect([ran, requests()]).toEqual([[], 1])
-    expect(chat.getSnapshot()?.context.inbox).toEqual([])
+    const state = async () => [await entries(), chat.getSnapshot()?.context.phase, chat.thread.messages.length]
+    const before = await state()
+    const reason = await failureOf({ result: async () => chat.answer(answers).result() })
+    expect([await state(), ran, requests(), chat.getSnapshot()?.context.inbox]).toEqual([before, [], 1, []])
+    return reason
   }
 
-  test("a decision about a call that does not wait refuses the results and the input", () =>
-    unchanged(["pay", "hand"], { decisions: { c0: allow, other: allow }, results: { c1: 1 }, input: "so?" }, "unknown_tool_call_id"))
+  test.each([
+    [
+      "a decision about a call that does not wait",
+      ["pay", "hand"],
+      { decisions: { c0: allow, other: allow }, results: { c1: 1 }, input: "so?" },
+      "unknown_tool_call_id"
+    ],
+    [
+      "a decision that cannot work",
+      ["pay", "hand"],
+      { decisions: { c0: { type: "allow", arguments: { when: 1n } } }, results: { c1: 1 } },
+      "invalid_options"
+    ],
+    [
+      "a result of a call that the chat does not wait for",
+      ["pay", "hand"],
+      { decisions: { c0: allow }, results: { c1: 1, c7: 2 } },
+      "unknown_tool_call_id"
+    ],
+    [
+      "a part of the results",
+      ["pay", "hand", "hand"],
+      { decisions: { c0: allow }, results: { c1: 1 } },
+      "awaiting_tool_results"
+    ],
+    [
+      "an input while a call waits that no decision is about",
+      ["pay", "pay"],
+      { decisions: { c0: allow }, input: "so?" },
+      "awaiting_approval"
+    ],
+    [
+      "an input while a call waits for its result",
+      ["pay", "hand"],
+      { decisions: { c0: allow }, input: "so?" },
+      "awaiting_tool_results"
+    ],
+    ["an input that is no message", ["pay"], { decisions: { c0: allow }, input: " " }, "invalid_message"],
+    ["an input alone that answers no question", ["pay"], { input: "so?" }, "awaiting_approval"],
+    ["no answer at all", ["hand"], {}, "awaiting_tool_results"]
+  ] as const)("%s refuses all, and nothing changes", async (_, names, answers, reason) => {
+    expect(await change(names, answers)).toBe(reason)
+  })
 
-  test("a decision that cannot work refuses all", () =>
-    unchanged(["pay", "hand"], { decisions: { c0: { type: "allow", arguments: { when: 1n } } }, results: { c1: 1 } }, "invalid_options"))
-
-  test("a result of a call that the chat does not wait for refuses the decisions", () =>
-    unchanged(["pay", "hand"], { decisions: { c0: allow }, results: { c1: 1, c7: 2 } }, "unknown_tool_call_id"))
-
-  test("a part of the results refuses the decisions", () =>
-    unchanged(["pay", "hand", "hand"], { decisions: { c0: allow }, results: { c1: 1 } }, "awaiting_tool_results"))
-
-  test("an input while a call waits that no decision is about is refused", () =>
-    unchanged(["pay", "pay"], { decisions: { c0: allow }, input: "so?" }, "awaiting_approval"))
-
-  test("an input while a call waits for its result is refused", () =>
-    unchanged(["pay", "hand"], { decisions: { c0: allow }, input: "so?" }, "awaiting_tool_results"))
-
-  test("an input that is no message refuses all", () =>
-    unchanged(["pay"], { decisions: { c0: allow }, input: " " }, "invalid_message"))
-
-  test("an input alone is refused without a question, and leaves nothing", async () => {
-    await unchanged(["pay"], { input: "so?" }, "awaiting_approval")
+  test("an input alone is refused without a question", async () => {
     const { chat } = await waiting([])
     expect(await failureOf(chat.answer({ input: "so?" }))).toBe("invalid_status_for_operation")
     expect(await failureOf(chat.answer({}))).toBe("invalid_status_for_operation")
@@ -177,7 +195,7 @@ describe("REFUSE2 answers are refused together", () => {
   })
 })
 
-describe("ANSW2 one id is one answer", () => {
+describe("ANSWERING2 one id is one answer", () => {
   const answers = { decisions: { c0: allow }, results: { c1: "signed" }, input: "so?" } as const
   const named = { id: "a1" }
 
@@ -243,7 +261,7 @@ describe("ANSW2 one id is one answer", () => {
   })
 })
 
-describe("ANSW3 a halt of a decided call", () => {
+describe("ANSWERING3 a halt of a decided call", () => {
   test("ends the turn without an input", async () => {
     const { chat, requests } = await waiting(["stop"])
     expect((await chat.answer({ decisions: { c0: allow } }).result()).haltedReason).toBe("enough")
