@@ -304,6 +304,7 @@ const sessionReasons = [
   "inbox_full",
   "already_delivered",
   "unknown_input",
+  "no_question",
   "withdrawn",
   "nothing_to_retry",
   "store_failed",
@@ -348,6 +349,7 @@ const sessionReasons = [
  *   and it may be sent again, also under the same id. `metadata` has `waiting`, `maxWaitingInputs` and
  *   `maxWaitingBytes` or `maxWaitingFileBytes`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn runs or is over; `metadata.input` is the id
+ * - `no_question`: an answer came, and the chat asks no question
  * - `unknown_input`: no input of that id waits in the chat, and it has no turn of that id; `metadata.input` is the id
  * - `withdrawn`: the input was withdrawn before its turn began
  * - `nothing_to_retry`: the thread has no input yet

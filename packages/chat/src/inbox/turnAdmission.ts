@@ -99,18 +99,17 @@ export const refusalOf = (
 type Waiting = Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
 
 /** Why a submission without results is refused: results are missing, or the chat waits for none. */
-export const withoutResults = (context: Waiting): SessionError =>
-  refusalIn(context) ??
-  notLegal("submitToolResults", "The chat waits for no tool results; say something with send, or retry")
+export const withoutResults = (context: Waiting): SessionError => {
+  const message = "The chat waits for no tool results; say something with send, or retry"
+  const metadata = { operation: "submitToolResults", legal: ["send", "retry"] }
+  return refusalIn(context) ?? new SessionError("invalid_status_for_operation", message, { metadata })
+}
 
 /** Why an answer to no question is refused: decisions or results are missing, or the chat asks nothing. */
 export const withoutQuestion = (context: Waiting): SessionError =>
-  refusalIn(context) ?? notLegal("answer", "The chat asks no question; say something with send")
+  refusalIn(context) ?? new SessionError("no_question", "The chat asks no question now; say something with send")
 
 const refusalIn = (context: Waiting): SessionError | undefined => context && refusalOf(context, { messages: [] })
-
-const notLegal = (operation: string, message: string): SessionError =>
-  new SessionError("invalid_status_for_operation", message, { metadata: { operation, legal: ["send", "retry"] } })
 
 const undecided = (
   { thread, open }: Pick<InboxState, "thread" | "open">,

@@ -157,7 +157,7 @@ export interface ChatRef {
    *
    * **Errors**: when one of the answers is refused, none is used. The errors are those of {@link approve} and {@link submitToolResults}.
    * Reading, and `result()`, also fail with a `SessionError`: `awaiting_approval` or `awaiting_tool_results` for a message while a call
-   * waits that the answers leave out, `invalid_status_for_operation` for a message alone when the chat asks no question, and
+   * waits that the answers leave out, `no_question` for a message alone when the chat asks none, and
    * `already_delivered` for an `id` whose turn is over. Throws a `ValidationError` (`invalid_options`) for an `id` that belongs to other
    * content.
    *

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import type { LocalChatRef } from "../../src/live/LocalChatRef.ts"
-import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
+import type { LocalChatRef } from "../../src/troupe/LocalChatRef.ts"
+import type { TroupeOptions } from "../../src/troupe/troupeOptions.ts"
 import { text } from "../../src/model/Message.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
 import type { Decision } from "../../src/record/Approval.ts"
@@ -180,7 +180,7 @@ describe("REFUSE2 answers are refused together", () => {
 
   test("an input alone is refused without a question", async () => {
     const { chat } = await waiting([])
-    expect(await failureOf(chat.answer({ input: "so?" }))).toBe("invalid_status_for_operation")
+    expect(await failureOf(chat.answer({ input: "so?" }))).toBe("no_question")
     expect(await failureOf(chat.answer({}))).toBe("invalid_status_for_operation")
   })
 

@@ -22,6 +22,7 @@ import { ClusterTurn, type TurnParts } from "./ClusterTurn.ts"
 import { type NodeClient, passingFor, pathPart, pause, requestOf } from "./nodeClient.ts"
 
 type Input = Parameters<ChatRef["send"]>[0]
+type Answers = Parameters<ChatRef["answer"]>[0]
 type Ask = NonNullable<Parameters<ChatRef["send"]>[1]>
 
 /** The parts that all chats of a cluster share. */
@@ -71,23 +72,30 @@ export class ClusterChatRef implements ChatRef {
   }
 
   retry(): ClusterTurn {
-    return this.#begin("retry")
+    const { path, body } = requestOf("retry")
+    return this.#turn(`${this.#chat}${path}`, body)
+  }
+
+  answer(answers: Answers, options: Parameters<ChatRef["answer"]>[1] = {}): ClusterTurn {
+    const { checks, client } = this.#parts
+    const { id = client.newId() } = checks.answering(options)
+    const { decisions, results, input } = checks.answers(answers)
+    const body = {
+      decisions: Object.fromEntries(decisions.map(({ toolCallId, decision }) => [toolCallId, decision])),
+      results,
+      message: input && Codec.toJson("Message", input).data,
+      id
+    }
+    return this.#turn(`${this.#host}/answer`, body, id)
   }
 
   submitToolResults(results: Readonly<Record<string, unknown>>): ClusterTurn {
     this.#parts.checks.results(results)
-    return this.#begin("submitToolResults", results)
+    return this.answer({ results })
   }
 
   approve(toolCallId: string, decision: Parameters<ChatRef["approve"]>[1]): ClusterTurn {
-    const { checks } = this.#parts
-    return this.#begin("approve", checks.toolCallId(toolCallId), checks.decision(decision, toolCallId))
-  }
-
-  /** Sends a verb that begins or continues a turn. */
-  #begin<Name extends ChatLink.Verb>(...verb: Parameters<typeof requestOf<Name>>): ClusterTurn {
-    const { path, body } = requestOf(...verb)
-    return this.#turn(`${this.#chat}${path}`, body)
+    return this.answer({ decisions: { [this.#parts.checks.toolCallId(toolCallId)]: decision } })
   }
 
   #turn<A = unknown>(path: string, body: unknown, id?: string, schema?: Ask["schema"]): ClusterTurn<A> {

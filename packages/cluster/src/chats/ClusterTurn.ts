@@ -3,11 +3,10 @@
  *
  * Owns: the receipt, the unread events and the end of the turn for its sender. Does not own the turn, which its home runs.
  *
- * CLUSTER7. A turn that an input began is followed over moves: the input is sent again under the same id, and the answer is the
+ * CLUSTER7. A turn that an input or answers began is followed over moves: they are sent again under the same id, and the answer is the
  *           turn that runs, not another one. Its events come again from the beginning.
- * CLTURN1. A turn without an input of its own (a retry, decisions, results) goes on at the next home, as its server follows it
- *          (FORWARD9). It fails with `moved` when the home gave no answer: it may have begun, and a second request would begin
- *          another turn.
+ * CLTURN1. A retry, which has no id, goes on at the next home, as its server follows it (FORWARD9). It fails with `moved` when the home
+ *          gave no answer: it may have begun, and a second request would begin another turn.
  * CLTURN2. Leaving the loop detaches: no more events are kept, and `result` still settles.
  */
 import type { ChatResult, ChatTurn } from "@troupe/chat/chats"
@@ -29,7 +28,7 @@ export interface TurnParts {
   readonly client: NodeClient
   readonly path: string
   readonly body: unknown
-  /** The id of the input. `undefined`: the turn has no input of its own. */
+  /** The id of the input, or of the answers. `undefined`: a retry. */
   readonly id: string | undefined
   readonly schema: Schema | undefined
   /** The present view of the chat. */

@@ -19,11 +19,14 @@ import { pacedOf } from "./paced.ts"
 import { useTroupe } from "./Provider.ts"
 
 /** The actions of a chat. Each is the same function while the chat is the same. */
-export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe" | "cancel"> & {
+export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe" | "cancel" | "answer"> & {
   /** Cancels the running turn. It has no arguments, so that it can be an event handler. */
   readonly cancel: () => Promise<void>
-  /** Answers the current question. */
-  readonly answer: (answer: string) => Promise<void>
+  /** Answers what the chat waits for, in one turn, as `chat.answer`. A text answers the current question. */
+  readonly answer: (
+    answers: string | Parameters<ChatLink.ChatLink["answer"]>[0],
+    options?: Parameters<ChatLink.ChatLink["answer"]>[1]
+  ) => Promise<void>
 }
 
 /** A chat, and its actions. */
@@ -88,7 +91,7 @@ const verbsOf = (chat: ChatLink.ChatLink): ConversationVerbs => {
         ChatLink.Verb
       >),
       send,
-      answer: (answer) => send(answer),
+      answer: (answers, options) => chat.answer(typeof answers === "string" ? { input: answers } : answers, options),
       cancel: () => chat.cancel(),
       history,
       fork,

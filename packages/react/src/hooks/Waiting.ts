@@ -43,8 +43,14 @@ export interface Waiting {
   readonly answer: (wait: Store.Lists.Wait, answer: string) => Promise<void>
 }
 
-/** Whether a wait is that of a sub-agent: its id is an address, and `approve` gives the answer. */
-const isOfChild = (toolCallId: string): boolean => toolCallId.includes("/~/")
+/** The answer of a wait. That of a sub-agent has an address as its id, and a decision gives its answer. */
+const answersOf = (
+  { kind, toolCallId }: Store.Lists.Wait,
+  answer: string
+): Parameters<ChatLink.ChatLink["answer"]>[0] => {
+  if (toolCallId.includes("/~/")) return { decisions: { [toolCallId]: { type: "result", value: answer } } }
+  return kind === "question" ? { input: answer } : { results: { [toolCallId]: answer } }
+}
 
 /** The most waits that a server lists on a page. */
 const most = 1_000
@@ -84,11 +90,7 @@ export const useWaiting = (options: WaitingOptions = {}): Waiting => {
       refresh,
       more,
       approve: (wait, decision) => deciding(troupe.chat(wait.chat).approve(wait.toolCallId, decision)),
-      answer: ({ chat, kind: asked, toolCallId }, answer) => {
-        const at = troupe.chat(chat)
-        if (isOfChild(toolCallId)) return deciding(at.approve(toolCallId, { type: "result", value: answer }))
-        return deciding(asked === "question" ? at.send(answer) : at.submitToolResults({ [toolCallId]: answer }))
-      }
+      answer: (wait, answer) => deciding(troupe.chat(wait.chat).answer(answersOf(wait, answer)))
     }
   }, [waits, loading, error, refresh, more, troupe])
 }

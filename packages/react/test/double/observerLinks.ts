@@ -252,6 +252,7 @@ export const chatDouble = (log: ReadonlyArray<Store.Commit> = commits) => {
     retry: refused,
     resume: refused,
     approve: refused,
+    answer: refused,
     submitToolResults: refused,
     cancelToolCall: refused,
     restartToolCall: refused,

@@ -9,6 +9,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Too many messages wait in this conversation, or too long ones; send this again when one has been answered",
   already_delivered: "This message is in the conversation already; while its turn runs, cancel that turn",
   unknown_input: "No such message waits or runs in this conversation; inbox of its view lists those that wait",
+  no_question: "The conversation does not ask this now; send a message instead",
   withdrawn: "This message was withdrawn before its turn began",
   awaiting_tool_results: "The conversation waits for tool results; give them first",
   awaiting_approval: "The conversation waits for decisions about tool calls; give them first",

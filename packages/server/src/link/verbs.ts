@@ -6,6 +6,7 @@
  * VERB1. A verb ends alike through a link of its program, through a server and by its request.
  */
 import type { Decision, Permissions } from "@troupe/chat/tools"
+import type { LocalChatRef } from "@troupe/chat"
 import { pathPart } from "./pathPart.ts"
 
 /** Which turn a cancel ends, and whether its tasks end too. */
@@ -16,12 +17,18 @@ interface CancelOptions {
   readonly tasks?: boolean | undefined
 }
 
+/** Answers to what a chat waits for; the input is text. */
+interface Answers extends Omit<Parameters<LocalChatRef["answer"]>[0], "input"> {
+  readonly input?: string | undefined
+}
+
 /** The arguments of each verb. */
 interface Arguments {
   readonly cancel: [options?: CancelOptions]
   readonly withdraw: [input: string]
   readonly retry: []
   readonly resume: []
+  readonly answer: [answers: Answers, options?: { readonly id?: string | undefined }]
   readonly approve: [toolCallId: string, decision: Decision]
   readonly submitToolResults: [results: Readonly<Record<string, unknown>>]
   readonly cancelToolCall: [toolCallId: string]
@@ -41,6 +48,8 @@ export type Verb = keyof Arguments
  * - `withdraw`: withdraws an input that waits; `view.inbox` lists them
  * - `retry`: runs the last question again
  * - `resume`: runs the inputs that were accepted before the last restart
+ * - `answer`: gives decisions, the results of calls and a message behind them in one turn; the same `id` is used once. A message alone
+ *   answers the question
  * - `approve`: decides about a call that waits; `view.pendingApprovals` lists them
  * - `submitToolResults`: gives the results of the calls that the chat waits for, by the id of the call
  * - `cancelToolCall`, `restartToolCall`: ends a running call, or runs it again
@@ -64,6 +73,7 @@ export const verbs: Readonly<Record<Verb, Row>> = {
   withdraw: { path: "/withdraw", args: ["input"] },
   retry: { path: "/retry", args: [] },
   resume: { path: "/resume", args: [] },
+  answer: { path: "/answer", args: ["...", "..."] },
   approve: { path: "/approvals/:toolCallId", args: ["toolCallId", "..."] },
   submitToolResults: { path: "/results", args: ["results"] },
   cancelToolCall: { path: "/tools/:toolCallId/cancel", args: ["toolCallId"] },

@@ -3,7 +3,6 @@ import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import type { Attached } from "@troupe/chat/chats"
 import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../errors/index.ts"
 import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
 import {
   begunReply,
@@ -17,7 +16,7 @@ import {
   viewOf,
   withData
 } from "./responses.ts"
-import type { Call, Route } from "../http/index.ts"
+import { type Call, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
 import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
@@ -41,7 +40,13 @@ const Message = z.strictObject({
 
 const Handoff = z.strictObject({ agent: name })
 
-const Answer = z.strictObject({ input: Said, id: inputId.optional(), toolCallId: z.string().optional() })
+const Answer = z.strictObject({
+  decisions: z.record(z.string(), Decision).optional(),
+  results: z.record(z.string(), z.unknown()).optional(),
+  input: Said.optional(),
+  id: inputId.optional(),
+  toolCallId: z.string().optional()
+})
 const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
 const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
@@ -83,39 +88,34 @@ const send = async (call: Call): Promise<Response> => {
   return turnReply(call, chat, () => chat.send(message, { ...options, options: withWriter(call, chat) }))
 }
 
-const answer = async (call: Call): Promise<Response> => {
-  const { input: said, toolCallId, ...sent } = await call.body(Answer)
-  const options = repeatable(call, sent)
-  const message = input(said, call)
+/** Answers what the chat waits for; of its questions only the one of `toolCallId`, if there is one. */
+const answering = async (call: Call, body: z.infer<typeof Answer>): Promise<Response> => {
+  const { input: said, toolCallId, decisions = {}, results = {}, id } = body
+  const most = call.limits.messageCharacters
+  const values = Object.values(decisions).flatMap((decision) =>
+    decision.type === "result" ? [decision, decision.value] : [decision]
+  )
+  for (const value of [...values, ...Object.values(results)]) checkedAnswer(value, most)
+  const answers = { decisions, results, ...(said !== undefined && { input: input(said, call) }) }
   const chat = await existing(call)
-  if (call.begun !== undefined) return turnReply(call, chat, () => chat.send(message, options))
-  const { question: asked } = await chat.view()
-  if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
-    throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
+  const context = chat.getSnapshot()?.context
+  if (call.begun === undefined) {
+    for (const [asked, decision] of Object.entries(decisions)) {
+      const waits = context?.pendingApprovals.find(({ toolCall }) => toolCall.id === asked)
+      checkDecision(call.may, decision, waits)
+    }
+    if (toolCallId !== undefined && context?.pendingQuestion?.toolCallId !== toolCallId) throw refused("no_question")
   }
-  return turnReply(call, chat, () => chat.send(message, { ...options, options: withWriter(call, chat) }))
+  const options = { id: call.inputId(id), options: withWriter(call, chat) }
+  return turnReply(call, chat, () => chat.answer(answers, options))
 }
 
-const approve = async (call: Call): Promise<Response> => {
-  const decision = checkedAnswer(await call.body(Decision), call.limits.messageCharacters)
-  if (decision.type === "result") checkedAnswer(decision.value, call.limits.messageCharacters)
-  const id = toolCallIdOf(call)
-  const isResult = decision.type === "result"
-  if (!isResult) checkDecision(call.may, decision, undefined)
-  const chat = await existing(call)
-  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
-  const waits = chat.getSnapshot()?.context.pendingApprovals.find(({ toolCall }) => toolCall.id === id)
-  if (isResult) checkDecision(call.may, decision, waits)
-  return turnReply(call, chat, () => chat.approve(id, decision, { options: withWriter(call, chat) }))
-}
+const answer = async (call: Call): Promise<Response> => answering(call, await call.body(Answer))
 
-const submit = async (call: Call): Promise<Response> => {
-  const { results } = await call.body(Results)
-  for (const result of Object.values(results)) checkedAnswer(result, call.limits.messageCharacters)
-  const chat = await existing(call)
-  if (call.begun !== undefined) return begunReply(call, chat, call.begun)
-  return turnReply(call, chat, () => chat.submitToolResults(results, { options: withWriter(call, chat) }))
-}
+const approve = async (call: Call): Promise<Response> =>
+  answering(call, { decisions: { [toolCallIdOf(call)]: await call.body(Decision) } })
+
+const submit = async (call: Call): Promise<Response> => answering(call, await call.body(Results))
 
 const retry = async (call: Call): Promise<Response> => {
   await call.body(Nothing)
@@ -178,6 +178,7 @@ const followed = (...route: Parameters<typeof own>): Route => ({ ...own(...route
 
 /** What a request of each verb does. */
 const handlers: Readonly<Record<Verb, Route["handle"]>> = {
+  answer,
   approve,
   submitToolResults: submit,
   retry,
@@ -197,7 +198,7 @@ const handlers: Readonly<Record<Verb, Route["handle"]>> = {
 }
 
 /** The verbs that begin or continue a turn, whose events the answer can have. */
-const beginning: ReadonlySet<Verb> = new Set<Verb>(["approve", "submitToolResults", "retry"])
+const beginning: ReadonlySet<Verb> = new Set<Verb>(["answer", "approve", "submitToolResults", "retry"])
 
 const verbRoute = (of: Verb): Route => {
   const route = own("POST", `/chats/:id${verbs[of].path}`, handlers[of], ...(beginning.has(of) ? [events] : []))
@@ -208,7 +209,6 @@ const verbRoute = (of: Verb): Route => {
 export const chatRoutes: ReadonlyArray<Route> = [
   followed("GET", "/chats/:id", view),
   followed("POST", "/chats/:id/messages", send, events),
-  followed("POST", "/chats/:id/answer", answer, events),
   ...verbNames.map(verbRoute),
   followed("GET", "/chats/:id/tasks", tasks),
   followed("GET", "/chats/:id/tasks/:task", task),

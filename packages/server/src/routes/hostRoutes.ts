@@ -2,7 +2,7 @@
 import type { ChatRef, LocalChatRef } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/errors"
 import { Codec } from "@troupe/chat/store"
-import { Permissions } from "@troupe/chat/tools"
+import { Decision, Permissions } from "@troupe/chat/tools"
 import type { Message } from "@troupe/chat/messages"
 import { ExitReason, type Pid, Process, type System } from "@troupe/otp"
 import * as z from "zod"
@@ -18,6 +18,12 @@ const Said = z.strictObject({
   id: z.string(),
   model: z.string().optional(),
   agent: z.string().optional()
+})
+const Answers = z.strictObject({
+  decisions: z.record(z.string(), Decision).optional(),
+  results: z.record(z.string(), z.unknown()).optional(),
+  message: z.unknown().optional(),
+  id: z.string()
 })
 const Begin = z.strictObject({ messages: z.array(z.unknown()), agent: z.string().optional() })
 const Start = z.strictObject({ agent: z.string().optional() })
@@ -50,6 +56,13 @@ const send = async (call: Call): Promise<Response> => {
   const said = messageOf(message)
   const chat = await startedBy(call, agent)
   return turnReply(call, chat, () => chat.send(said as Parameters<ChatRef["send"]>[0], options))
+}
+
+const answer = async (call: Call): Promise<Response> => {
+  const { message, id, ...answers } = await call.body(Answers)
+  const input = message === undefined ? undefined : (messageOf(message) as Parameters<ChatRef["send"]>[0])
+  const chat = await startedBy(call, undefined)
+  return turnReply(call, chat, () => chat.answer({ ...answers, input }, { id }))
 }
 
 const begin = async (call: Call): Promise<Response> => {
@@ -116,6 +129,7 @@ const post = (path: string, handle: Route["handle"], ...more: ReadonlyArray<stri
 
 export const hostRoutes: ReadonlyArray<Route> = [
   post("messages", send, events),
+  post("answer", answer, events),
   post("begin", begin),
   post("start", start),
   post("resume", resume),

@@ -137,7 +137,7 @@ const repeatedReply = async (
   return call.stream(alone(frames.join("")), { headers: turnHeaders(turn), last: lastFrame })
 }
 
-/** The answer to a request whose turn has begun at a former home, and has no input of its own (FORWARD9). */
+/** The answer to a retry whose turn has begun at a former home (FORWARD9). */
 export const begunReply = async (call: Call, chat: LocalChatRef, id: string): Promise<Response> => {
   const context = chat.getSnapshot()?.context
   if (context === undefined) throw refused("chat_stopped")

@@ -12,6 +12,7 @@ const args: { readonly [Name in Verb]: Parameters<ChatLink[Name]> } = {
   withdraw: ["nothing waits under this id"],
   retry: [],
   resume: [],
+  answer: [{ decisions: { call: { type: "allow" } }, input: "so?" }, { id: "a1" }],
   approve: ["call", { type: "allow" }],
   submitToolResults: [{ call: 1 }],
   cancelToolCall: ["call"],
