@@ -23,14 +23,6 @@ export interface Serving {
   readonly fixed: () => FixedOptions
 }
 
-/** The options of a Troupe that are about agents. */
-export interface AgentOptions {
-  /** The agents that can serve a conversation, by name. Default: none. */
-  readonly agents?: AgentDefinitions | undefined
-  /** The agent of conversations that begin without the name of one. Default: none. */
-  readonly agent?: string | undefined
-}
-
 /** The parts of a Troupe that its agents share. */
 export interface TroupeEngine {
   readonly engineOptions: EngineOptions
@@ -57,11 +49,12 @@ export class AgentTable {
   /** Whether the Troupe has no agents. Each turn reads this, so it is found once. */
   readonly isEmpty: boolean
 
-  constructor({ agents = {}, agent }: AgentOptions, troupe: TroupeEngine) {
+  /** With the agents that can serve a conversation, by name, and the name of the agent of conversations that begin without one. */
+  constructor(troupe: TroupeEngine, agents: AgentDefinitions = {}, usual?: string) {
     this.#definitions = agents
     this.#troupe = troupe
     this.none = serving(troupe.engine, troupe.chatOptions)
-    this.usual = agent
+    this.usual = usual
     this.isEmpty = Object.keys(agents).length === 0
   }
 

@@ -18,13 +18,6 @@ export interface AskedAgent {
   readonly replaces?: boolean
 }
 
-/** What the agent of a chat follows from: its record, and the agent that the process before had. */
-interface Origin {
-  readonly record: Conversation | undefined
-  readonly before: AgentRef | undefined
-  readonly asked: AskedAgent | undefined
-}
-
 /** Whether the store has an entry of the conversation. A store without a log has no numbers of entries. */
 const isBegun = ({ version, thread }: Conversation): boolean => version !== undefined || thread.messages.length > 0
 
@@ -40,7 +33,18 @@ export const stamped = (
   chat?.agent === undefined || chat.thread.messages.length > 0 ? input : { ...input, agent: chat.agent }
 
 /** The agent of a chat that starts (AGENT3). */
-export const agentOf = (agents: AgentTable, { record, before, asked }: Origin): AgentRef | undefined => {
+export const agentOf = (
+  agents: AgentTable,
+  {
+    record,
+    before,
+    asked
+  }: {
+    readonly record: Conversation | undefined
+    readonly before: AgentRef | undefined
+    readonly asked: AskedAgent | undefined
+  }
+): AgentRef | undefined => {
   if (asked?.replaces === true) return agents.ref(asked.name)
   const stored = storedName(record)
   if (stored !== undefined) return agents.ref(stored)
@@ -50,7 +54,11 @@ export const agentOf = (agents: AgentTable, { record, before, asked }: Origin): 
 }
 
 /** Throws a `SessionError` (`unknown_agent`) when the Troupe lacks an agent of the record (AGENT4). */
-export const checkAgents = (agents: AgentTable, { record, asked }: Omit<Origin, "before">): void => {
+export const checkAgents = (
+  agents: AgentTable,
+  record: Conversation | undefined,
+  asked: AskedAgent | undefined
+): void => {
   const name = asked?.replaces === true ? undefined : storedName(record)
   for (const needed of [name, record?.open?.agent]) {
     if (needed !== undefined) agents.ref(needed)

@@ -6,23 +6,13 @@
  */
 import type { RunOptions } from "../options/index.ts"
 
-/** A turn, and the name of the agent that its next request is of. */
-export interface TurnOf {
-  readonly turn: string
-  readonly agent?: string | undefined
-}
-
-interface Turn {
-  readonly options: RunOptions
-}
-
 /** The environment of turns; without agents it has no such function. */
-export interface ServesTurns<A extends Turn> {
+export interface ServesTurns<A extends { readonly options: RunOptions }> {
   /** The options of a turn for requests of another agent. `isFirst` is whether the turn began with that agent. */
   readonly optionsOf?: ((turn: A, agent: string | undefined, isFirst: boolean) => RunOptions) | undefined
 }
 
-export class ServedTurn<A extends Turn> {
+export class ServedTurn<A extends { readonly options: RunOptions }> {
   readonly #home: ServesTurns<A>
   readonly #first: string | undefined
   #served: { readonly turn: A; readonly agent: string | undefined; readonly options: RunOptions } | undefined

@@ -12,15 +12,10 @@
  */
 import { Channel, type Pid, Process } from "@troupe/otp"
 
-/** The place of one batch in the queue; `line` is `undefined` after the batch left. */
-interface Ticket {
-  line: SlotLine | undefined
-}
-
 /** The slots of a Troupe. */
 export class ToolSlots {
   #free: number
-  readonly #tickets = new Channel.Fifo<Ticket>()
+  readonly #tickets = new Channel.Fifo<{ line: SlotLine | undefined }>()
 
   constructor(count: number) {
     this.#free = count
@@ -34,7 +29,7 @@ export class ToolSlots {
   }
 
   /** Acquires a slot and returns `undefined`; when no slot is free, returns a ticket. */
-  take(line: SlotLine): Ticket | undefined {
+  take(line: SlotLine): { line: SlotLine | undefined } | undefined {
     if (this.#free > 0) {
       this.#free--
       return undefined
@@ -70,7 +65,7 @@ export class SlotLine {
   #held = 0
   /** Slots that were granted and not yet used. */
   #granted = 0
-  #ticket: Ticket | undefined
+  #ticket: { line: SlotLine | undefined } | undefined
 
   constructor(slots: ToolSlots, wake: () => void) {
     this.#slots = slots

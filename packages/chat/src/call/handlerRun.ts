@@ -52,13 +52,6 @@ import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
 import { describe } from "../values/index.ts"
 
-/** A call to run. */
-export interface ExecutionInput extends CallPlace {
-  readonly tool: Tool
-  readonly toolCall: ToolCall
-  readonly options: RunOptions
-}
-
 /**
  * The callbacks of a run. `settled` gets the result, whether the handler itself returned it (not a check before), and
  * whether the handler ended with the refusal of its own `setPermissionMode`.
@@ -73,9 +66,6 @@ export interface ExecutionListener {
 }
 
 type Resume = (effect: Effect.Effect<unknown, unknown>) => void
-
-/** The finalizer of an interrupted wait. */
-type Released = Effect.Effect<void> | void
 
 const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
 
@@ -104,7 +94,12 @@ export class ToolExecution implements ContextOwner {
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
   /** With a scope, closing it aborts the run. */
-  constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System, scope?: Scope.Scope) {
+  constructor(
+    input: CallPlace & { readonly tool: Tool; readonly toolCall: ToolCall; readonly options: RunOptions },
+    listener: ExecutionListener,
+    system?: System.System,
+    scope?: Scope.Scope
+  ) {
     this.#tool = input.tool
     this.written = input.toolCall
     this.#options = input.options
@@ -190,7 +185,7 @@ export class ToolExecution implements ContextOwner {
   }
 
   /** Parses the arguments, which may take a promise, and runs the handler. */
-  #check(args: Readonly<Record<string, unknown>>, resume: Resume): Released {
+  #check(args: Readonly<Record<string, unknown>>, resume: Resume): Effect.Effect<void> | void {
     let parsed: ParsedArguments | PromiseLike<ParsedArguments>
     try {
       parsed = this.#tool.parse(args)
@@ -201,7 +196,7 @@ export class ToolExecution implements ContextOwner {
     return this.#wait(parsed, (value) => Effect.callback((done) => this.#run(value, done)), resume)
   }
 
-  #run(parsed: ParsedArguments, resume: Resume): Released {
+  #run(parsed: ParsedArguments, resume: Resume): Effect.Effect<void> | void {
     const options = this.#options
     let returned: Awaitable<Returned>
     try {
@@ -308,7 +303,7 @@ export class ToolExecution implements ContextOwner {
     pending: PromiseLike<A> | Effect.Effect<A, unknown>,
     then: (value: A) => Effect.Effect<unknown, unknown>,
     resume: Resume
-  ): Released {
+  ): Effect.Effect<void> | void {
     this.#isPromise = !Effect.isEffect(pending)
     if (Effect.isEffect(pending)) return resume(Effect.flatMap(pending, then))
     const ended = Promise.resolve(pending).then(

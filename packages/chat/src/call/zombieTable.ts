@@ -12,12 +12,12 @@
  * ZOMBIE4. The end of the system, or of the zombie's process, neither waits for a handler nor removes it from the list.
  * ZOMBIE5. Those who watch a conversation are called when one of its handlers is listed, and when one has ended.
  */
+import type { LateResult } from "../options/index.ts"
 import { Process, type System, Telemetry } from "@troupe/otp"
 import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
 import { callUnawaited } from "../async/index.ts"
 import { copied } from "../json/index.ts"
-import type { OnLateResult } from "../options/index.ts"
 
 /** A run that is given up. */
 export interface GivenUp {
@@ -25,7 +25,7 @@ export interface GivenUp {
   readonly sessionId: string | undefined
   readonly outcome: Zombie["outcome"]
   readonly since: number
-  readonly onLateResult: OnLateResult | undefined
+  readonly onLateResult: ((late: LateResult) => void) | undefined
 }
 
 /** Called when a handler of a conversation is listed, or has ended (ZOMBIE5). */

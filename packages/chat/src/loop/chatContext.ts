@@ -126,7 +126,11 @@ export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason
  * The others are from its environment: what its actors and effects found or did.
  */
 export type ChatEvent =
-  | { readonly type: "turn.start"; readonly turn: TurnStart; readonly now?: number }
+  | {
+      readonly type: "turn.start"
+      readonly turn: Omit<TurnData, "id"> & { readonly id?: string }
+      readonly now?: number
+    }
   | { readonly type: "turn.cancel"; readonly turn?: string | undefined; readonly chain?: boolean | undefined }
   | { readonly type: "turn.deadline" }
   | { readonly type: "wait.cancel"; readonly of?: string | undefined }
@@ -149,9 +153,6 @@ export type ChatEvent =
   | ({ readonly type: "commit.ended" } & Moment)
   | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
   | (EventsTaken & Partial<Moment>)
-
-/** A turn in an event. A turn without an id is found as the turn of the present time. */
-export type TurnStart = Omit<TurnData, "id"> & { readonly id?: string }
 
 /** The output of a chat: the result or the refusal of its one turn, or nothing if it left. */
 export type ChatOutput =

@@ -12,7 +12,7 @@
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, RunningReply, TurnFacts, Verdict } from "./chatContext.ts"
 import { inForm, type RunOptions } from "../options/index.ts"
-import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving, type TurnOf } from "../agents/index.ts"
+import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
 import type { AgentRef, Conversation, ChatResult, InboxEntry, Mode, ModeStanding, StepResult } from "../record/index.ts"
 import { dataOf, type Discarded, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
@@ -85,7 +85,10 @@ export interface ModeAsk extends Ask {
 }
 
 /** The data of a step that begins. */
-export interface StepOpening extends TurnOf {
+export interface StepOpening {
+  readonly turn: string
+  /** The name of the agent of the request; `undefined` without agents. */
+  readonly agent?: string | undefined
   readonly isSecond: boolean
   /** The form that the question asks for. */
   readonly asked?: ResponseFormat | undefined
@@ -94,7 +97,7 @@ export interface StepOpening extends TurnOf {
 }
 
 /** A turn that begins, and what its chain used before. */
-export interface TurnBegin extends TurnOf {
+export interface TurnBegin extends Pick<StepOpening, "turn" | "agent"> {
   readonly chain: Chain | undefined
 }
 
@@ -433,7 +436,7 @@ export class ChatEnv implements StepEnv {
   }
 
   /** The options of the turn for requests of this agent. */
-  #optionsOf({ turn: id, agent }: TurnOf): RunOptions {
+  #optionsOf({ turn: id, agent }: Pick<StepOpening, "turn" | "agent">): RunOptions {
     const turn = this.turn(id)
     if (agent === turn.options.agent) return turn.options
     this.#served ??= new ServedTurn(this.#parts, undefined)

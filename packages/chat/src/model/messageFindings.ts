@@ -9,23 +9,20 @@ import { AssistantPart, ContentPart, type FilePart, type ImagePart, type Message
 import { Outcome } from "./Outcome.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
-/** The problem of the source of an image or a file. */
-type ProblemOf = (part: ImagePart | FilePart) => string | undefined
-
 const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"])
 
 /** The findings about a list of messages. */
 export const messagesFindings = (
   list: ReadonlyArray<unknown>,
   path: ReadonlyArray<string | number> = ["messages"],
-  problemOf: ProblemOf = sourceProblem
+  problemOf: (part: ImagePart | FilePart) => string | undefined = sourceProblem
 ): ReadonlyArray<Finding> => list.flatMap((value, index) => messageFindings(value, [...path, index], problemOf))
 
 /** The findings about a message. */
 export const messageFindings = (
   value: unknown,
   path: ReadonlyArray<string | number>,
-  problemOf: ProblemOf = sourceProblem
+  problemOf: (part: ImagePart | FilePart) => string | undefined = sourceProblem
 ): ReadonlyArray<Finding> => {
   if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
   const { role, content, parts, toolCallId } = value
@@ -51,7 +48,7 @@ const partsFindings = (
   parts: ReadonlyArray<unknown>,
   schema: typeof ContentPart | typeof AssistantPart,
   field: ReadonlyArray<string | number>,
-  problemOf: ProblemOf
+  problemOf: (part: ImagePart | FilePart) => string | undefined
 ): ReadonlyArray<Finding> => {
   const isPart = (part: unknown): part is AssistantPart => schema.safeParse(part).success
   if (!parts.every(isPart)) return [{ field, reason: "invalid_part_type" }]

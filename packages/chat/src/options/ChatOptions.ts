@@ -12,7 +12,7 @@ import type { RetryNotice, RetryOptions } from "../adapter/index.ts"
 import type { StepResult } from "../record/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Tracing } from "./traceOptions.ts"
-import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
+import type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 import type { Parameters, ProviderTool, Tool, ToolExecutor } from "../tool/index.ts"
 
 /** How one step asks the model and runs its tool calls. */
@@ -93,7 +93,7 @@ export interface StepOptions {
   /** How a call that reached a deadline is handled; replaces `onToolError` for that. Default: `onToolError` decides. */
   readonly onToolTimeout?: OnToolError | undefined
   /** Called with the results of handlers that end after their call was over (`Zombies`). Default: no call. */
-  readonly onLateResult?: OnLateResult | undefined
+  readonly onLateResult?: ((late: LateResult) => void) | undefined
   /**
    * A call of a tool that does not exist: `"error"` ends the step with an `unknown_tool` error, `"continue"` sends the
    * model a list of the tools. Default `"error"`; in a live chat `"continue"`.

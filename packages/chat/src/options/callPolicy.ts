@@ -38,10 +38,3 @@ export interface LateResult {
   readonly result: HandlerResult
   readonly lateMs: number
 }
-
-/**
- * Called with late results.
- *
- * **Contract**: the outcome of the call does not change, and an exception is a report of the system's `logger`.
- */
-export type OnLateResult = (late: LateResult) => void

@@ -12,7 +12,6 @@ import {
   parts as partsOf,
   type Request,
   type Response,
-  type ResponseFormat,
   type ToolCall,
   type Usage
 } from "../model/index.ts"
@@ -68,17 +67,13 @@ export const providerName = (adapter: Pick<Adapter, "name" | "provider"> | undef
 const after = (text: string, beginning: string): string =>
   text.startsWith(beginning) ? text.slice(beginning.length) : ""
 
-/** The parts of a request, or of the options of a run, that are attributes of both spans. */
-export interface Sampling {
-  readonly temperature?: number | undefined
-  readonly maxTokens?: number | undefined
-  readonly responseFormat?: ResponseFormat | undefined
-  /** The parameters of the provider. */
-  readonly options?: Readonly<Record<string, unknown>> | undefined
-}
-
 /** The attributes of the parameters of a request. */
-export const samplingAttributes = ({ temperature, maxTokens, responseFormat, options = {} }: Sampling): Attributes => ({
+export const samplingAttributes = ({
+  temperature,
+  maxTokens,
+  responseFormat,
+  options = {}
+}: Partial<Request>): Attributes => ({
   "gen_ai.request.temperature": temperature,
   "gen_ai.request.max_tokens": maxTokens,
   "gen_ai.request.top_p": numeric(options["topP"]),

@@ -1,7 +1,7 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
 export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
 export type { FormatOptions } from "./answerFormat.ts"
-export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
+export type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 export type {
   Asking,
   Budget,

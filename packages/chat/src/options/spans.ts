@@ -36,7 +36,6 @@ import {
   requestDuration,
   responseAttributes,
   resultContent,
-  type Sampling,
   samplingAttributes,
   timeToFirstChunk,
   tokenUsage,
@@ -65,7 +64,7 @@ export interface TracedRequest {
 }
 
 /** A run, as its spans describe it. */
-export interface TracedRun extends Sampling {
+export interface TracedRun extends Pick<Request, "temperature" | "maxTokens" | "responseFormat" | "options"> {
   readonly conversation: string | undefined
   readonly adapter: Adapter | undefined
   readonly model: string | undefined

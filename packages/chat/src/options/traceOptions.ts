@@ -32,17 +32,15 @@ export interface Tracing extends TraceOptions {
   readonly record?: ((metric: Metric, value: number, attributes: Attributes) => void) | undefined
 }
 
-type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
-
 /** A tracer whose spans begin with their attributes, so that its sampler sees them. */
 export interface SamplingTracer extends Tracer.Tracer {
-  readonly begin: (options: SpanOptions, attributes: Attributes) => Tracer.Span
+  readonly begin: (options: Parameters<Tracer.Tracer["span"]>[0], attributes: Attributes) => Tracer.Span
 }
 
 /** Begins a span with its attributes. */
 export const beginSpan = (
   tracer: Tracer.Tracer | SamplingTracer,
-  options: SpanOptions,
+  options: Parameters<Tracer.Tracer["span"]>[0],
   attributes: Attributes
 ): Tracer.Span => {
   if ("begin" in tracer) return tracer.begin(options, attributes)

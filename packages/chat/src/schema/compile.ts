@@ -18,11 +18,11 @@ import type { Compiler } from "./keyword.ts"
 import { keywords, lastKeywords } from "./keywords.ts"
 import { replacedBy } from "./references.ts"
 
-/** The issues of a value; none for a valid value. */
-export type Validator = (value: unknown) => ReadonlyArray<Issue>
-
-/** Compiles a document (SCHEMA2). */
-export const compile = (schema: unknown, options: { readonly hasFormats: boolean }): Validator => {
+/** Compiles a document to a function that returns the issues of a value, none for a valid value (SCHEMA2). */
+export const compile = (
+  schema: unknown,
+  options: { readonly hasFormats: boolean }
+): ((value: unknown) => ReadonlyArray<Issue>) => {
   const document = new SchemaDocument(schema)
   const compiled = new Map<Resource, Map<object, Check>>()
   const checkAt = ({ schema: given, resource }: Place): Check => {

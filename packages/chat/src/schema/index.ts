@@ -1,3 +1,2 @@
 /** JSON Schema: checks of values, bounded in time and size. */
 export { compile } from "./compile.ts"
-export type { Validator } from "./compile.ts"

@@ -50,9 +50,6 @@ export { after } from "./sessionOutcome.ts"
 
 export type { SessionStream } from "./sessionStream.ts"
 
-/** The start of a session: a conversation, a thread, or messages. */
-type SessionInput = Conversation | Thread.ThreadInput
-
 /** The options of a turn that answers. */
 interface ReplyOptions extends ChatOptions {
   /**
@@ -305,8 +302,11 @@ export const recover = (session: Conversation): Session => {
  * result.finalResponse?.outputText // => "Welcome, Ada."
  * ```
  */
-export const start = (engine: Engine, input: SessionInput, options: ChatOptions = {}): Promise<SessionTurn> =>
-  runChat(streamStart(engine, input, options))
+export const start = (
+  engine: Engine,
+  input: Conversation | Thread.ThreadInput,
+  options: ChatOptions = {}
+): Promise<SessionTurn> => runChat(streamStart(engine, input, options))
 
 /**
  * Sends a user message, or answers the open question, and runs a turn.
@@ -411,7 +411,7 @@ export const approve = (
  */
 export const streamStart = async (
   engine: Engine,
-  input: SessionInput,
+  input: Conversation | Thread.ThreadInput,
   options: ChatOptions = {}
 ): Promise<SessionStream> => {
   const session = present(engine, conversationOf(input), options)
@@ -489,7 +489,7 @@ const answering = (
 }
 
 /** The conversation to start with. Its messages are checked before the request. */
-const conversationOf = (input: SessionInput): Conversation => {
+const conversationOf = (input: Conversation | Thread.ThreadInput): Conversation => {
   const isConversation = isRecord(input) && "thread" in input
   const thread = isConversation ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {

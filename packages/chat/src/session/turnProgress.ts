@@ -31,12 +31,6 @@ interface TurnParts {
   readonly thread: Thread
 }
 
-/** The end of a step, before its event is read. */
-interface StepEnded {
-  readonly result: StepResult
-  readonly open: OpenStep | undefined
-}
-
 export class TurnProgress implements StepWatcher {
   readonly #parts: TurnParts
   readonly #collector: StreamCollector
@@ -44,9 +38,9 @@ export class TurnProgress implements StepWatcher {
   /** The last commit while the turn ran, and the commit of its end. */
   #committed: Conversation
   #ended: Conversation | undefined
-  #stepEnded: StepEnded | undefined
+  #stepEnded: { readonly result: StepResult; readonly open: OpenStep | undefined } | undefined
   /** The step whose end was read, and that is not committed yet. */
-  #read: StepEnded | undefined
+  #read: { readonly result: StepResult; readonly open: OpenStep | undefined } | undefined
 
   constructor(parts: TurnParts) {
     this.#parts = parts

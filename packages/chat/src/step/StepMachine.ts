@@ -32,9 +32,6 @@ import type { StepContext, StepData, StepEnding, StepEvent, StepOutput, StepStar
 type Of<Type extends StepEvent["type"]> = Extract<StepEvent, { readonly type: Type }>
 
 /** The end of the actor of a phase. */
-type Ended<Output> = { readonly event: DoneActorEvent<Output> }
-
-type Died = { readonly event: ErrorActorEvent }
 
 /** What the live side of a step is found by, or made again after a restore. */
 const dataOf = ({ context }: { readonly context: StepContext }): StepData => {
@@ -137,14 +134,20 @@ const toolPhases = {
           target: "phaseC",
           actions: {
             type: "endWith",
-            params: ({ event }: Ended<Held<ToolBatchResult>>): StepEnding => ({ type: "called", result: event.output })
+            params: ({ event }: { readonly event: DoneActorEvent<Held<ToolBatchResult>> }): StepEnding => ({
+              type: "called",
+              result: event.output
+            })
           }
         },
         onError: {
           target: "phaseC",
           actions: {
             type: "endWith",
-            params: ({ event }: Died): StepEnding => ({ type: "batch_died", cause: held(event.error) })
+            params: ({ event }: { readonly event: ErrorActorEvent }): StepEnding => ({
+              type: "batch_died",
+              cause: held(event.error)
+            })
           }
         }
       }
@@ -205,7 +208,10 @@ const step = stepSetup.createMachine({
                 target: "#step.phaseC",
                 actions: {
                   type: "endWith",
-                  params: ({ event }: Died): StepEnding => ({ type: "request_died", cause: held(event.error) })
+                  params: ({ event }: { readonly event: ErrorActorEvent }): StepEnding => ({
+                    type: "request_died",
+                    cause: held(event.error)
+                  })
                 }
               }
             }

@@ -23,8 +23,6 @@ import {
 import { givenResult } from "../agents/index.ts"
 import { notAgain } from "../batch/index.ts"
 
-type Decided = Extract<OpenCall, { readonly state: "decided" }>
-
 /** The calls that run, with their positions, and the outcomes of those that do not run. */
 export interface GoingOn {
   readonly toolCalls: ReadonlyArray<ToolCall>
@@ -67,7 +65,10 @@ export const goingOnWith = (
 }
 
 /** The outcome of a call whose sub-agent cannot get the halt that is for it (DEC1). */
-const haltedBelow = (toolCall: ToolCall, { child }: Decided): ToolOutcome | undefined => {
+const haltedBelow = (
+  toolCall: ToolCall,
+  { child }: Extract<OpenCall, { readonly state: "decided" }>
+): ToolOutcome | undefined => {
   const reason = haltIn(child)
   return reason === undefined
     ? undefined
@@ -79,7 +80,7 @@ const asDecided = (toolCall: ToolCall, decision: Decision): ToolCall =>
 
 const outcomeOf = (
   toolCall: ToolCall,
-  call: Decided,
+  call: Extract<OpenCall, { readonly state: "decided" }>,
   halts: boolean,
   { toolResultEncoder, maxToolResultCharacters, maxFileBytes, blobs }: OutcomeRules
 ): ToolOutcome | undefined => {

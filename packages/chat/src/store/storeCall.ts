@@ -24,8 +24,10 @@ export type StoreCall =
   | PutBlobCall
   | { readonly type: "readBlob"; readonly id: string; readonly blob: string }
   | { readonly type: "sizeOfBlobs"; readonly prefix: string }
-  | DraftedCall
-  | UnderWayCall
+  /** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
+  | { readonly type: "drafted"; readonly id: string }
+  /** Is answered with the ids with this prefix whose operations the store has not finished: a list may not have them yet. */
+  | { readonly type: "underWay"; readonly prefix: string }
   | LogCall
 
 /** A save after the entry of this number, and the names of what it takes and keeps. */
@@ -53,18 +55,6 @@ interface PutBlobCall {
   readonly blob: string
   readonly bytes: Uint8Array
   readonly fence: Fence | undefined
-}
-
-/** Is answered when the store has the drafts of the chat that were requested before, or has failed to store them. */
-export interface DraftedCall {
-  readonly type: "drafted"
-  readonly id: string
-}
-
-/** Is answered with the ids with this prefix whose operations the store has not finished: a list may not have them yet. */
-export interface UnderWayCall {
-  readonly type: "underWay"
-  readonly prefix: string
 }
 
 /** A call that only a store with a log supports. */
@@ -152,7 +142,7 @@ export const isWrite = ({ type }: StoreCall): boolean =>
 /** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
 export const perform = (
   { store, log, writer }: Asked,
-  call: Exclude<StoreCall, DraftedCall | UnderWayCall>
+  call: Exclude<StoreCall, { readonly type: "drafted" | "underWay" }>
 ): unknown => {
   switch (call.type) {
     case "load":

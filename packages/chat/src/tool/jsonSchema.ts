@@ -1,11 +1,7 @@
 /** JSON Schema as a Standard Schema. The validator and its patterns are loaded with the first value that is checked. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import { type Finding, isRecord, unknownNames, ValidationError } from "../errors/index.ts"
-import type { compile, Validator } from "../schema/index.ts"
-
-interface StandardJsonSchema<A> extends StandardSchemaV1<unknown, A> {
-  readonly "~standard": StandardSchemaV1.Props<unknown, A> & StandardJSONSchemaV1.Props<unknown, A>
-}
+import type { compile } from "../schema/index.ts"
 
 /** The compiler of schemas, once it is loaded. */
 let loaded: typeof compile | undefined
@@ -32,9 +28,11 @@ let loaded: typeof compile | undefined
 export const jsonSchema = <A = Record<string, unknown>>(
   schema: Readonly<Record<string, unknown>>,
   options: { readonly formats?: boolean | undefined } = {}
-): StandardJsonSchema<A> => {
+): StandardSchemaV1<unknown, A> & {
+  readonly "~standard": StandardSchemaV1.Props<unknown, A> & StandardJSONSchemaV1.Props<unknown, A>
+} => {
   checkArguments(schema, options)
-  let validator: Validator | undefined
+  let validator: ReturnType<typeof compile> | undefined
   const validate = (value: unknown, compiled: typeof compile): StandardSchemaV1.Result<A> => {
     validator ??= compiled(schema, { hasFormats: options.formats === true })
     const issues = validator(value)

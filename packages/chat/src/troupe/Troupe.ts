@@ -115,7 +115,7 @@ export class RunningTroupe {
     const defaults = { onUnknownTool: "continue", schedule: "effects" } as const
     this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }
     const shared = { engineOptions: engine, engine: this.#engine, chatOptions: this.#chatOptions }
-    const agents = new AgentTable(own, shared)
+    const agents = new AgentTable(shared, own.agents, own.agent)
     this.#agents = agents
     const first = agents.of(this.#engine.adapter === undefined ? agents.usual : undefined)
     const usual = first.fixed()

@@ -249,7 +249,7 @@ export class ChatDirectory {
         const record = await this.load(id)
         await otherTasks(record)
         checkRecord(id, record)
-        checkAgents(agents, { record, asked })
+        checkAgents(agents, record, asked)
         await otherTasks(record)
         let loaded: { readonly record: Conversation | undefined } | undefined = { record }
         return await DynamicSupervisor.startChild(chats, {

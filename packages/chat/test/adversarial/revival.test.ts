@@ -21,7 +21,7 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     limits: () => ({ maxWaitingInputs: Infinity, maxWaitingBytes: Infinity, maxWaitingFileBytes: Infinity }),
     accept: (_, input) => Promise.resolve({ input, isNew: true }),
     options: () => resolveOptions(engine, { system }),
-    serving: () => new AgentTable({}, { engineOptions: {}, engine, chatOptions: {} }).none,
+    serving: () => new AgentTable({ engineOptions: {}, engine, chatOptions: {} }).none,
     agentRef: (name) => ({ name, version: "1" }),
     hooks: () => undefined,
     modeSet: () => Promise.resolve(),

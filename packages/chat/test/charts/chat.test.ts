@@ -1,9 +1,10 @@
+import type { TurnData } from "../../src/inbox/index.ts"
 import { StateMachine } from "@troupe/otp"
 import type { AnyEventObject } from "xstate"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import { chatMachine } from "../../src/loop/ChatMachine.ts"
 import { chatStart } from "../../src/loop/chatStart.ts"
-import type { ChatContext, ChatInput, TurnFacts, TurnStart, Verdict } from "../../src/loop/chatContext.ts"
+import type { ChatContext, ChatInput, TurnFacts, Verdict } from "../../src/loop/chatContext.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import { dueHooks } from "../../src/loop/lifecycleHooks.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
@@ -140,7 +141,11 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
 
 /** All events of a chat, by their names here. */
 const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
-  const start = (id: string, messages: ReadonlyArray<Message>, more: Partial<TurnStart> = {}) => ({
+  const start = (
+    id: string,
+    messages: ReadonlyArray<Message>,
+    more: Partial<Omit<TurnData, "id"> & { readonly id?: string }> = {}
+  ) => ({
     type: "turn.start",
     turn: { id, messages, ...more },
     now: 1
