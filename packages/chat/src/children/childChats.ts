@@ -57,6 +57,8 @@ export interface ChildrenHome {
   readonly load: (id: string) => Promise<Conversation | undefined>
   readonly save: (record: Conversation) => Promise<unknown>
   readonly agentRef: (name: string) => AgentRef
+  /** Whether background tasks of a chat run, whose ends start it. */
+  readonly hasTasks: (id: string) => boolean
   /** Passes the events of a child to the stream of its parent (NEST1). */
   readonly follow: (parent: string, child: string, call: SubagentCall) => void
   /** The slots of the calls of all chats, if they are bounded. */
@@ -122,9 +124,9 @@ export class ChildChats {
     return this.#spending.of(id)
   }
 
-  /** A chat is no longer in memory. */
+  /** A chat has no process any more (SUB14). */
   released(id: string): void {
-    this.#tree.forget(id)
+    if (!this.#home.hasTasks(id)) this.#tree.forget(id)
   }
 
   /** A process of this chat starts. */

@@ -7,7 +7,7 @@
  *        `child_refused`, and the model reads the bound. A call that runs again does not count again.
  * SUB14. All chats of a tree together send at most `maxTreeRequests` requests for one input of the root, and one more for each that runs
  *        at the same time. Then each turn of the tree ends with `max_tree_requests`. A request counts when it begins, also one that is
- *        cut off. The counts are in memory: they begin anew when the root is unloaded, or its program starts again.
+ *        cut off. The counts are in memory: they begin anew when a root without background tasks is unloaded, and in another program.
  */
 import type { ChatContext } from "../loop/index.ts"
 import { rootOf } from "../record/index.ts"

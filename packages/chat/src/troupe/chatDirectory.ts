@@ -340,6 +340,7 @@ export class ChatDirectory {
     const pid = tree.whereis(id)
     if (pid !== undefined) await tree.terminate(pid)
     if (isMoved) await this.tasks.drop(id)
+    this.#children.released(id)
     if (isMoved && draftEveryMs !== undefined) await tree.ask({ type: "drafted", id }).catch(noDraft)
     this.#left(id)
   }
@@ -435,6 +436,7 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
     load: (id) => chats.load(id),
     save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
     agentRef: (name) => agents.ref(name),
+    hasTasks: (id) => chats.tasks.has(id),
     follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })

@@ -184,7 +184,8 @@ export interface TroupeOptions extends EngineOptions, Omit<ChatOptions, keyof En
    * How many model requests a chat and all sub-agents below it send together for one input of the chat. Default: 1,000; `Infinity` is no
    * bound. Then each of their turns ends with `max_tree_requests`.
    *
-   * **Details**: sub-agents that run at the same time exceed the bound by at most one request each. The count is in memory.
+   * **Details**: sub-agents that run at the same time exceed the bound by at most one request each. The count is in memory, and begins anew
+   * when the chat is unloaded while it has no background task.
    */
   readonly maxTreeRequests?: number | undefined
   /**

@@ -210,6 +210,27 @@ test("SUB14 a turn that the end of a task begins sends no request when its tree 
   expect(adapter.requests).toHaveLength(1)
 })
 
+test("SUB14 the counts of a root that is unloaded while it has a task stay", async () => {
+  const work = Promise.withResolvers<string>()
+  const crawl = tool({ name: "crawl", background: true, effect: "read", execute: () => work.promise })
+  const adapter = check.fake({ scripts: [calls("crawl"), says("later"), says("more")] })
+  const { troupe, clock } = await check.troupe({
+    adapter,
+    tools: [crawl],
+    agents: { research: {} },
+    maxTreeRequests: 2,
+    passivateAfterMs: 1_000
+  })
+  await (await troupe.chat("c")).send("go").result()
+  for (let turn = 0; turn < 8 && troupe.isAlive("c"); turn++) await clock.advance(500)
+  expect(troupe.isAlive("c")).toBe(false)
+  work.resolve("crawled")
+  await until(() => troupe.isAlive("c"))
+  const chat = await troupe.chat("c")
+  await until(() => chat.getSnapshot()?.context.lastHaltedReason === "max_tree_requests")
+  expect(adapter.requests).toHaveLength(2)
+})
+
 test("SUB13 one input of a root begins at most maxTreeChildren sub-agents, at all depths together", async () => {
   const { research, root, options } = breeding({ maxTreeChildren: 10, maxTreeRequests: 400 })
   const { troupe, store } = await delegates(check, () => says("x"), {
