@@ -7,12 +7,12 @@
  * PTOOL3. A result is a list of references to tools only for Anthropic, and only if the request defers each of these tools.
  *
  * PTOOL4. A text that the form of a result has no place for, as the reason of a failure, is sent as a message of the user after the
- *         results. A result of OpenAI's computer without an image has an image of one pixel, because the form requires one.
+ *         results, and so are images and files that the form has no place for, if the model reads them. A result of OpenAI's computer without an image has an image of one pixel, because the form requires one.
  *
  * @source The tools and the output schemas of `@ai-sdk/openai`; Anthropic's custom tool search
  */
 import type { JSONValue, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider"
-import type { Message, ToolCall } from "@troupe/chat/messages"
+import type { ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import * as z from "zod"
 import { handedBack } from "./providerOptions.ts"
@@ -23,6 +23,8 @@ export type Declared = Pick<Request, "tools" | "providerTools">
 /** The shape of a result, and the same shape for the text of a result; `undefined` if a text has none. */
 interface Form {
   readonly shape: z.ZodType
+  /** Whether the form has a place for one image. */
+  readonly hasImage?: boolean
   readonly ofText: (text: string, outcome: Outcome, content: ToolMessage["content"]) => JSONValue
   /** What the model reads beside the result; `undefined` if the result has the whole text (PTOOL4). */
   readonly beside?: (text: string, outcome: Outcome, content: ToolMessage["content"]) => string | undefined
@@ -73,6 +75,7 @@ const forms: Readonly<Record<string, Form>> = {
     beside: (text) => `It found no tools. ${text}`
   },
   "openai.computer": {
+    hasImage: true,
     shape: z.object({ output: screenshot, acknowledgedSafetyChecks: z.array(checked).optional() }),
     ofText: (_, __, content) => ({
       output: { type: "computer_screenshot", imageUrl: screenshotIn(content) ?? onePixel }
@@ -98,7 +101,11 @@ const screenshotIn = (content: ToolMessage["content"]): string | undefined => {
 export interface InForm {
   readonly output: LanguageModelV4ToolResultOutput
   readonly beside?: string | undefined
+  /** The images and files that the form has no place for. */
+  readonly files?: ReadonlyArray<Media> | undefined
 }
+
+type Media = Extract<ContentPart, { readonly type: "image" | "file" }>
 
 /** The result of a call in the form of its tool; `undefined` for a tool without a form of its own (PTOOL1, PTOOL3, PTOOL4). */
 export const outputInForm = (
@@ -116,9 +123,13 @@ export const outputInForm = (
   const value = outcome === "completed" ? parsed(text) : undefined
   if (form.shape.safeParse(value).success) return { output: { type: "json", value: value as JSONValue } }
   const beside = form.beside?.(text, outcome, content)
+  const files =
+    typeof content === "string" ? [] : content.filter((part) => part.type === "image" || part.type === "file")
+  const first = form.hasImage === true ? files.find(({ type }) => type === "image") : undefined
   return {
     output: { type: "json", value: form.ofText(text, outcome, content) },
-    ...(beside !== undefined && { beside })
+    ...(beside !== undefined && { beside }),
+    files: files.filter((part) => part !== first)
   }
 }
 

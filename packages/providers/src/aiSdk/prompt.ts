@@ -29,7 +29,7 @@ export const promptOf = (
   const answered = new Set<string>()
   const prompt: Array<LanguageModelV4Message> = []
   /** What the model reads after the results that were written last (PTOOL4). */
-  const beside: Array<LanguageModelV4TextPart> = []
+  const beside: Array<LanguageModelV4TextPart | LanguageModelV4FilePart> = []
   const endResults = (): void => {
     if (beside.length > 0) prompt.push({ role: "user", content: beside.splice(0) })
   }
@@ -58,9 +58,11 @@ export const promptOf = (
         if (approval !== undefined) answered.add(message.toolCallId)
         const toolName = call?.name ?? message.name
         const inForm = toolOutput(message, toolName, declared, providerName, files)
-        if (approval === undefined && inForm.beside !== undefined) {
-          const text = `The result of the call ${message.toolCallId} of ${toolName}: ${inForm.beside}`
-          beside.push({ type: "text", text })
+        const more = (inForm.files ?? []).filter((part) => isRead(part, files))
+        if (approval === undefined && (inForm.beside !== undefined || more.length > 0)) {
+          const text = inForm.beside ?? "it has these images and files, too"
+          beside.push({ type: "text", text: `The result of the call ${message.toolCallId} of ${toolName}: ${text}` })
+          beside.push(...more.flatMap((part) => userPart(part, providerName)))
         }
         const result =
           approval === undefined ? toolResult(message, call, inForm.output) : approvalResponse(message, approval.id)

@@ -180,6 +180,9 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
   }
   const image = { type: "image", image: { base64: png, mediaType: "image/png" } } as const
 
+  const otherPng = "iVBORw0KGgoAAA=="
+  const other = { type: "image", image: { base64: otherPng, mediaType: "image/png" } } as const
+
   test.each([
     ["an image", [image], { output: shot }],
     [
@@ -221,6 +224,26 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
       ])
     }
   )
+
+  test.each<[string, Case, ReadonlyArray<object>, string]>([
+    ["openai.computer", screen, [image, other], "it has these images and files, too"],
+    [
+      "openai.computer, with a text",
+      screen,
+      [{ type: "text", text: "Two." }, image, other],
+      "Two.\n[image image/png, 8 B]\n[image image/png, 10 B]"
+    ],
+    ["openai.shell", cases[0] as Case, [other], "it has these images and files, too"]
+  ])("PTOOL4. images of %s that its form has no place for follow the results", async (_, one, answer, text) => {
+    const { items } = await run(one, () => answer)
+    expect(items.at(-1)).toEqual({
+      role: "user",
+      content: [
+        { type: "input_text", text: `The result of the call call_1 of ${one.name}: ${text}` },
+        { type: "input_image", image_url: `data:image/png;base64,${otherPng}` }
+      ]
+    })
+  })
 
   test("a tool whose package knows it only by another name is refused with that name", async () => {
     const [, , patch] = cases
