@@ -10,7 +10,7 @@
  *          gets a failure of `onLateResult`.
  * ZOMBIE3. `size` plus `late` is the number of all zombies so far.
  * ZOMBIE4. The end of the system, or of the zombie's process, neither waits for a handler nor removes it from the list.
- * ZOMBIE5. Those who watch a conversation are called when one of its handlers is listed, and when one has ended.
+ * ZOMBIE5. Those who watch a conversation are called for its present zombies, for each new one, and for the end of each.
  */
 import type { LateResult } from "../options/index.ts"
 import { Process, type System, Telemetry } from "@troupe/otp"
@@ -31,7 +31,8 @@ export interface GivenUp {
 /** Called when a handler of a conversation is listed, or has ended (ZOMBIE5). */
 interface Watcher {
   readonly sessionId: string
-  readonly changed: (toolCallId: string, isOver: boolean) => void
+  /** `result` is the kind of the late result of a handler that has ended. */
+  readonly changed: (run: GivenUp, result?: HandlerResult["type"]) => void
 }
 
 /** The late handlers of one system. */
@@ -68,28 +69,27 @@ export class ZombieTable {
   /** Lists a handler. The caller calls the returned function with the handler's result. */
   add(run: GivenUp): (result: HandlerResult) => void {
     this.#listed.add(run)
-    this.#report(run, false)
+    this.#report(run)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#show(run, promise)
     return (result) => {
       this.#listed.delete(run)
       this.#late++
-      this.#report(run, true)
+      this.#report(run, result.type)
       resolve()
       this.#notify(run, result)
     }
   }
 
-  /** Adds a watcher; returns a function that removes it. */
+  /** Adds a watcher, which is called for the present zombies first; returns a function that removes it. */
   watch(watcher: Watcher): () => void {
+    for (const run of this.#listed) if (run.sessionId === watcher.sessionId) watcher.changed(run)
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
-  /** The former run of a restarted call is no state of the call. */
-  #report({ toolCall, sessionId, outcome }: GivenUp, isOver: boolean): void {
-    if (outcome === "restarted") return
-    for (const watcher of this.#watchers) if (watcher.sessionId === sessionId) watcher.changed(toolCall.id, isOver)
+  #report(run: GivenUp, result?: HandlerResult["type"]): void {
+    for (const watcher of this.#watchers) if (watcher.sessionId === run.sessionId) watcher.changed(run, result)
   }
 
   #show({ toolCall, since }: GivenUp, ended: Promise<void>): void {

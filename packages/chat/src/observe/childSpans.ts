@@ -15,12 +15,6 @@ interface Recorder {
   readonly close: (to: number, outcome: string) => void
 }
 
-/** The id of the child that a call of a sub-agent reports as its progress. */
-export const childIn = (progress: unknown): string | undefined => {
-  const chat: unknown = typeof progress === "object" && progress !== null ? Reflect.get(progress, "chat") : undefined
-  return typeof chat === "string" ? chat : undefined
-}
-
 export class ChildSpans {
   readonly #row: string
   readonly #recorder: Recorder

@@ -1,8 +1,8 @@
 /**
  * Records the time spans of the turns of one chat.
  *
- * Owns: the spans of the newest turns. It is called whenever the chat's state changed, and reads the chat's view; the times
- * of calls come from the view.
+ * Owns: the spans of the newest turns: a fold of the transitions of the chat's machine and of the changes of its calls, which have their
+ * own times. It makes no snapshot.
  *
  * SPAN1. A span does not change after its end.
  * SPAN2. When a turn ends, its open spans end; only zombies may outlive it.
@@ -13,13 +13,15 @@
 import { type Clock, type Pid, Process } from "@troupe/otp"
 import { beginningOf } from "../errors/index.ts"
 import { resolveModel } from "../options/index.ts"
+import type { ToolCall } from "../model/index.ts"
 import * as Message from "../model/Message.ts"
 import type { LiveChat } from "../live/index.ts"
-import type { LiveContext } from "../view/index.ts"
-import type { ToolCallView, Zombie } from "../call/index.ts"
+import type { ToolCallView } from "../call/index.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { RequestDelayed } from "../events/index.ts"
-import { childIn, ChildSpans } from "./childSpans.ts"
+import type { ChatContext } from "../loop/index.ts"
+import { original } from "../values/index.ts"
+import { ChildSpans } from "./childSpans.ts"
 import type { Span } from "./observed.ts"
 
 const mostTurns = 5
@@ -135,37 +137,56 @@ export class TurnRecorder {
     this.#running = undefined
   }
 
-  /** Called when the chat may have changed. */
+  /** Called for each transition of the chat, and for each change of its calls. */
   readonly see = (): void => {
     const now = this.#clock.now()
-    const { pid } = this.#chat
-    const context = this.#chat.view.snapshot()?.context
+    const { pid, process, state, context } = this.#chat
+    const turn = process?.env.find(context?.turn?.id)
     const running = this.#running
-    if (running !== undefined && (pid !== running.pid || context?.turn !== running.turn)) {
+    if (running !== undefined && (pid !== running.pid || turn !== running.turn)) {
       running.close(now, pid === running.pid ? (context?.lastHaltedReason ?? "ended") : "crashed")
       this.#running = undefined
     }
-    if (context?.turn === undefined || pid === undefined) {
+    if (context === undefined || turn === undefined || pid === undefined) {
       this.#isNew = false
       return
     }
-    const recorded = this.#running ?? this.#begin(context.turn, pid, this.#isNew ? earliest(context, now) : now)
+    const { toolCalls } = state
+    const recorded = this.#running ?? this.#begin(turn, pid, this.#isNew ? earliest(toolCalls, now) : now)
     this.#isNew = false
-    seeStream(recorded, context, now)
-    seeDelay(recorded, context, now)
-    context.toolCalls.forEach((call, index) => {
+    this.#seeStream(recorded, context, now)
+    seeDelay(recorded, context.steps.length + 1, state.collector?.delayed, now)
+    toolCalls.forEach((call, index) => {
       seeCall(recorded, index, call, now)
       this.#seeChild(recorded, rowOf(recorded, index, call), call)
     })
   }
 
   /** Follows the child of a running call (SPAN4). */
-  #seeChild(recorded: RecordedTurn, row: string, { progress, status }: ToolCallView): void {
-    const id = status === "running" && !recorded.children.has(row) ? childIn(progress) : undefined
-    const chat = id === undefined ? undefined : this.#living(id)
-    if (chat === undefined || chat === this.#chat) return
+  #seeChild(recorded: RecordedTurn, row: string, { id, status }: ToolCallView): void {
+    if (status !== "running" || recorded.children.has(row)) return
+    const isOf = (child: LiveChat | undefined): boolean => {
+      const parent = child?.context?.caller.parent
+      return parent?.chat === this.#chat.id && parent.call === id
+    }
+    const chat = this.#chat.context?.children?.map(this.#living).find(isOf)
+    if (chat === undefined) return
     const recorder = new TurnRecorder(chat, this.#clock, { turns: 0, spans: [] }, this.#living)
     recorded.children.set(row, new ChildSpans(row, chat, recorder))
+  }
+
+  /** Begins the span of a request, and ends it when its reply is over. */
+  #seeStream(recorded: RecordedTurn, { steps, agent, open }: ChatContext, now: number): void {
+    const { state } = this.#chat
+    const last = steps.at(-1)
+    if (last !== undefined)
+      recorded.end(`${recorded.id}.${steps.length}.stream`, now, original(last).response.finishReason ?? undefined)
+    const id = `${recorded.id}.${steps.length + 1}.stream`
+    if (!state.isRequesting) return recorded.end(id, now, state.isRunningTools ? "tool_calls" : undefined)
+    if (recorded.spans.has(id) || state.toolCalls.length > 0) return
+    const { engine } = this.#chat.serving(open?.agent ?? agent?.name)
+    const label = resolveModel(engine, recorded.turn.options.model) ?? engine.adapter?.name ?? "request"
+    recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
   }
 
   #begin(turn: Turn, pid: Pid, from: number): RecordedTurn {
@@ -179,23 +200,9 @@ export class TurnRecorder {
     return recorded
   }
 
-  /** Records the present zombies of this chat. */
-  seeZombies(zombies: ReadonlyArray<Zombie>): void {
-    for (const { toolCallId, name, since } of zombies) this.#putZombie(toolCallId, name, since, undefined, undefined)
-  }
-
-  /** Records the end of a zombie. */
-  zombieEnded(toolCallId: string, name: string, since: number, to: number, outcome: string): void {
-    this.#putZombie(toolCallId, name, since, to, outcome)
-  }
-
-  #putZombie(
-    toolCallId: string,
-    name: string,
-    from: number,
-    to: number | undefined,
-    outcome: string | undefined
-  ): void {
+  /** Records a zombie of this chat, or its end. */
+  seeZombie({ id: toolCallId, name }: ToolCall, from: number, outcome: string | undefined): void {
+    const to = outcome === undefined ? undefined : this.#clock.now()
     const id = `zombie.${toolCallId}.${from}`
     const known = this.#zombies.get(id)
     if (known !== undefined && (known.to !== undefined || to === undefined)) return
@@ -204,10 +211,8 @@ export class TurnRecorder {
   }
 }
 
-const step = ({ steps }: Pick<LiveContext, "steps">): number => steps.length + 1
-
 /** The earliest known time of a turn whose beginning was not seen (SPAN3). */
-const earliest = ({ toolCalls }: Pick<LiveContext, "toolCalls">, now: number): number =>
+const earliest = (toolCalls: ReadonlyArray<ToolCallView>, now: number): number =>
   toolCalls.reduce((time, { queuedAt }) => Math.min(time, queuedAt), now)
 
 const labelOf = ({ messages, retry }: Turn): string => {
@@ -216,34 +221,16 @@ const labelOf = ({ messages, retry }: Turn): string => {
   return message.role === "tool" ? "tool results" : Message.text(message)
 }
 
-const seeStream = (
-  recorded: RecordedTurn,
-  context: Pick<LiveContext, "phase" | "steps" | "engine" | "toolCalls">,
-  now: number
-): void => {
-  const { phase, steps, engine } = context
-  const before = `${recorded.id}.${steps.length}.stream`
-  if (steps.length > 0) recorded.end(before, now, steps.at(-1)?.response.finishReason ?? undefined)
-  const id = `${recorded.id}.${step(context)}.stream`
-  if (phase === "requesting" || phase === "streaming") {
-    if (recorded.spans.has(id) || context.toolCalls.length > 0) return
-    const label = resolveModel(engine, recorded.turn.options.model) ?? engine.adapter?.name ?? "request"
-    return recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
-  }
-  recorded.end(id, now, phase === "runningTools" ? "tool_calls" : undefined)
-}
-
 /** Records each long wait of a request in the row of the request. A wait ends when it is over, or when the request ends before. */
-const seeDelay = (recorded: RecordedTurn, context: Pick<LiveContext, "delayed" | "steps">, now: number): void => {
+const seeDelay = (recorded: RecordedTurn, step: number, delayed: RequestDelayed | undefined, now: number): void => {
   const { delay } = recorded
-  const { delayed } = context
   if (delay !== undefined && (delay.wait !== delayed || now >= delay.wait.retryAt)) {
     recorded.end(delay.id, Math.min(now, delay.wait.retryAt), delay.wait.reason)
     recorded.delay = undefined
   }
   if (delayed === undefined || delayed === delay?.wait) return
   const { adapter: label, retryAt, waitMs } = delayed
-  const id = `${recorded.id}.${step(context)}.delay.${retryAt}`
+  const id = `${recorded.id}.${step}.delay.${retryAt}`
   recorded.delay = { id, wait: delayed }
   recorded.put({ id, kind: "delay", label, from: retryAt - waitMs, to: undefined, outcome: undefined })
 }

@@ -1,6 +1,6 @@
 /** Observes the timeline of one chat, across its stops and starts. */
-import { type System, Telemetry } from "@troupe/otp"
-import * as Zombies from "../call/Zombies.ts"
+import type { System } from "@troupe/otp"
+import { watchZombies } from "../call/index.ts"
 import type { LiveChat } from "../live/index.ts"
 import { type Past, TurnRecorder } from "./turnRecorder.ts"
 import type { Sight } from "./poller.ts"
@@ -30,20 +30,18 @@ export const timelineSight = (
   }
   return {
     opened: () => {
-      const detach = Telemetry.attach(system, "tool_call.late_completion", ({ at, measurements, metadata }) => {
-        const { toolCall, sessionId, result } = metadata
-        const since = at - measurements.lateMs
-        if (sessionId === chat) followed?.recorder.zombieEnded(toolCall.id, toolCall.name, since, at, result)
-      })
+      follow()
+      const changed: Parameters<typeof watchZombies>[1]["changed"] = ({ toolCall, since }, result) =>
+        followed?.recorder.seeZombie(toolCall, since, result)
+      const unwatch = watchZombies(system, { sessionId: chat, changed })
       return () => {
-        detach()
+        unwatch()
         leave()
       }
     },
     look: (before) => {
       follow()
       followed?.recorder.see()
-      followed?.recorder.seeZombies(Zombies.list(system).filter(({ sessionId }) => sessionId === chat))
       const spans = followed?.recorder.spans ?? past.spans
       const unchanged = before !== undefined && isSame(before.spans, spans)
       return unchanged && spans.every(({ to }) => to !== undefined)

@@ -12,7 +12,7 @@
  * CALLS4. A chat without a reader of calls has no object of this class, and a report costs one comparison.
  */
 import type { System } from "@troupe/otp"
-import { type ToolCallView, watchZombies, zombiesOf } from "../call/index.ts"
+import { type ToolCallView, watchZombies } from "../call/index.ts"
 
 /** The shortest time between two publications, in milliseconds. */
 export const callsEveryMs = 200
@@ -80,9 +80,13 @@ export class CallFeed {
   constructor(system: System.System, chat: string, calls: () => ReadonlyArray<ToolCallView>) {
     this.#system = system
     this.#calls = calls
-    for (const { sessionId, toolCallId, outcome } of zombiesOf(system)?.list() ?? [])
-      if (sessionId === chat && outcome !== "restarted") this.#late.set(toolCallId, { status: "zombie" })
-    this.#unwatch = watchZombies(system, { sessionId: chat, changed: (id, isOver) => this.#zombie(id, isOver) })
+    this.#unwatch = watchZombies(system, {
+      sessionId: chat,
+      changed: ({ toolCall, outcome }, result) => {
+        // The former run of a restarted call is no state of the call.
+        if (outcome !== "restarted") this.#zombie(toolCall.id, result !== undefined)
+      }
+    })
   }
 
   /** The number of entries (CALLS1). */

@@ -115,6 +115,21 @@ export class LiveState implements StepWatcher {
     return this.#batch
   }
 
+  /** Whether a request of the running turn is open, or is being opened. */
+  get isRequesting(): boolean {
+    return this.#running === "stepping" && this.#batch === undefined
+  }
+
+  /** Whether the calls of the running turn run. */
+  get isRunningTools(): boolean {
+    return this.#running === "resuming" || (this.#running === "stepping" && this.#batch !== undefined)
+  }
+
+  get #running(): unknown {
+    const value = this.#machine?.value
+    return typeof value === "string" ? undefined : value?.running
+  }
+
   /** Whether the machine is in a state of rest, or has none. */
   get isResting(): boolean {
     return this.#machine === undefined || resting.has(this.#machine.value)

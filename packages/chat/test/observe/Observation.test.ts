@@ -417,6 +417,30 @@ describe("a timeline", () => {
     expect(spansOf(timeline)).toHaveLength(4)
   })
 
+  test("SPAN4 a handler that reports the id of another chat as its progress has no spans of that chat", async () => {
+    const names = make({
+      name: "names",
+      handler: (_args, { progress }) => {
+        progress({ chat: "c2" })
+        return new Promise((resolve) => void clock.setTimeout(() => resolve(ok("done")), 300))
+      }
+    })
+    const hangs: Script = [{ text: "One" }, { hang: true }]
+    troupe = await started([hangs, calls("names"), says("done")], { tools: [names] })
+    const other = (await troupe.chat("c2")).send("secret")
+    await hop()
+    const chat = await troupe.chat("c1")
+    const timeline = Observation.make(troupe).timeline("c1")
+    timeline.subscribe(() => {})
+    const turn = chat.send("go")
+    await hop()
+    await clock.advance(200)
+    expect(spansOf(timeline)).toEqual(["turn go 0-", "stream fake 0-0 tool_calls", "call names 0-"])
+    await clock.advance(100)
+    await turn.result()
+    await other.return()
+  })
+
   test("a call that is run again has a stretch for each run", async () => {
     troupe = await started([calls(["slow", { ms: 1_000 }]), says("done")])
     const chat = await troupe.chat("c1")
