@@ -17,6 +17,8 @@
  * HOP5. Other nodes find a server by its name. While a server of this node is open, no other one takes its name.
  * HOP6. A request waits until its conversation has a home, and until that home has made its server, for at most `deadlineMs`.
  *       So the first requests of a cluster whose nodes are joining are answered.
+ * HOP7. A request that may not be sent again is given up only when its home has shown no life for `deadlineMs`: a home that is busy
+ *       for a shorter time keeps its lease, and answers.
  *
  * @module
  */
@@ -38,7 +40,7 @@ export interface ForwarderParts {
   readonly clock: Clock.Clock
   readonly isHome: (id: string) => boolean
   readonly nodes: Pick<NodeList, "has">
-  /** How long a home is looked for, in milliseconds. */
+  /** How long a home is looked for, and may show no life, in milliseconds. */
   readonly deadlineMs: number
 }
 
@@ -90,6 +92,9 @@ export class Forwarder {
     const { method, body, signal, closing, ...by } = request
     const { url, via, node, begun } = by
     const note: Note = { type: "forward", ...by }
+    const mayRepeat = method === "GET" || begun !== undefined
+    // HOP7
+    const headMs = node !== undefined || mayRepeat ? undefined : this.#parts.deadlineMs
     const { pathname, search } = new URL(url)
     const name = via.at(-1) ?? ""
     // HOP4
@@ -97,10 +102,10 @@ export class Forwarder {
     const ask = (to: string | undefined): Promise<Response> => {
       if (to === undefined) return this.#here(note, { method, body, signal })
       const path = pathname + search
-      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, onCut })
+      return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, headMs, onCut })
     }
     return node === undefined
-      ? this.toHome(name, { signal, closing, mayRepeat: method === "GET" || begun !== undefined }, ask)
+      ? this.toHome(name, { signal, closing, mayRepeat }, ask)
       : this.#toNode(node, () => ask(node))
   }
 

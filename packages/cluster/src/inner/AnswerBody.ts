@@ -7,7 +7,7 @@
  * INNER6. Nothing is read before the first question. Then at most {@link mostPieces} pieces are read ahead, of at most 16 kB
  *         each; the stream is paused until the reader has asked for all of them.
  */
-import type { Clock } from "@troupe/otp"
+import { type Clock, EventLoop } from "@troupe/otp"
 import type { Pieces, Question } from "@troupe/server/Node"
 import type { Readable } from "node:stream"
 import { ClusterError } from "../placement/index.ts"
@@ -101,10 +101,20 @@ export class AnswerBody implements Pieces {
   readonly #look = (): void => {
     this.#timer = undefined
     if (this.#question === undefined) return
-    const { clock, quietMs } = this.#reading
-    const leftMs = this.#waitingSince + quietMs - clock.now()
-    if (leftMs > 0) this.#timer = clock.setTimeout(this.#look, leftMs)
+    const leftMs = this.#leftMs()
+    if (leftMs > 0) this.#timer = this.#reading.clock.setTimeout(this.#look, leftMs)
+    else EventLoop.nextTurn(this.#giveUp)
+  }
+
+  /** INNER9 */
+  readonly #giveUp = (): void => {
+    if (this.#isOver || this.#question === undefined) return
+    if (this.#leftMs() > 0) this.#timer ??= this.#reading.clock.setTimeout(this.#look, this.#leftMs())
     else this.#incoming.destroy(new Error("the node is silent"))
+  }
+
+  #leftMs(): number {
+    return this.#waitingSince + this.#reading.quietMs - this.#reading.clock.now()
   }
 
   #over(): void {

@@ -5,8 +5,10 @@
  *
  * INNER1. A request fails with `silent` when its connection has moved nothing for `headMs` before the head of its answer: no piece
  *         of a body was taken, and no note came. A node that gets a body, or works longer, sends a note each second (INNER4).
- *         Later requests to this node use a new connection.
+ *         Without the settings of the node the request is not sent: it fails with `unreached`. Later requests to this node use a new
+ *         connection.
  * INNER2. An answer whose node sends nothing for `quietMs` while its reader waits fails with `silent`.
+ * INNER9. A deadline that fires late, because the thread of this node was busy, reads first what the other node has sent.
  * INNER3. When the signal is aborted, the reader leaves or the client is closed, the stream is cut, and no timer is left.
  *
  * Why one connection: a home writes the tokens of all its streams to a gateway at once, and the gateway reads them at once. With
@@ -14,7 +16,7 @@
  *
  * @module
  */
-import type { Clock } from "@troupe/otp"
+import { type Clock, EventLoop } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
 import { responseOf } from "@troupe/server/Node"
 import * as http2 from "node:http2"
@@ -54,6 +56,8 @@ export interface InnerRequest {
   readonly note: string
   readonly body?: Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
+  /** The deadline of this request, in milliseconds. Default: that of the client. */
+  readonly headMs?: number | undefined
   /** Called when the node or its connection ends the body of the answer too early (INNER2). */
   readonly onCut?: (() => void) | undefined
 }
@@ -139,15 +143,17 @@ export class InnerClient {
     const { met } = connection
     connection.streams += 1
     await pause(this.#options.clock, this.#headMs, [signal, met.signal])
+    // INNER9
+    if (!met.signal.aborted && signal?.aborted !== true) await new Promise<void>(EventLoop.nextTurn)
     connection.streams -= 1
     if (met.signal.aborted) return
     if (signal?.aborted !== true) this.#leave(to, connection)
     else if (connection.isLeft) endUnused(connection)
-    if (signal?.aborted === true || !connection.isConnected) throw unreached(to, undefined)
-    throw silent(to, undefined)
+    throw unreached(to, undefined)
   }
 
-  #head(to: string, connection: Connection, { method, path, note, body, signal }: InnerRequest): Promise<Answer> {
+  #head(to: string, connection: Connection, request: InnerRequest): Promise<Answer> {
+    const { method, path, note, body, signal, headMs = this.#headMs } = request
     const { secret, clock } = this.#options
     const { run, session } = connection
     if (session.closed || session.destroyed) throw unreached(to, undefined)
@@ -184,15 +190,23 @@ export class InnerClient {
       cut("the reader left")
     }
     const moved = (): void => void (connection.movedAt = clock.now())
+    let isAnswered = false
+    const leftMs = (): number => Math.max(began, connection.movedAt) + headMs - clock.now()
     const look = (): void => {
-      const leftMs = Math.max(began, connection.movedAt) + this.#headMs - clock.now()
-      if (leftMs > 0) return void (timer = clock.setTimeout(look, leftMs))
+      if (leftMs() > 0) timer = clock.setTimeout(look, leftMs())
+      else EventLoop.nextTurn(giveUp)
+    }
+    // INNER9
+    const giveUp = (): void => {
+      if (isAnswered || stream.destroyed) return
+      if (leftMs() > 0) return look()
       this.#leave(to, connection)
       cut("the node is silent")
     }
-    let timer = clock.setTimeout(look, this.#headMs)
+    let timer = clock.setTimeout(look, headMs)
     stream.on("headers", moved)
     stream.on("response", (headers) => {
+      isAnswered = true
       clock.clearTimeout(timer)
       resolve({ headers, stream })
     })

@@ -106,6 +106,28 @@ it("HOP1: a request that has begun its turn is sent again when its home gives no
   expect(asked).toEqual(["first", "next", "first"])
 })
 
+it("HOP7: only a request that may not be sent again waits longer for a home that shows no life", async () => {
+  const waited: Array<number | undefined> = []
+  const forwarder = new Forwarder({
+    placement: { address: "own", homeOf: async () => "home", forget: () => {} },
+    client: {
+      request: async (_, { headMs }) => {
+        waited.push(headMs)
+        return new Response("late")
+      }
+    },
+    clock: Clock.live,
+    isHome: () => false,
+    nodes: { has: async () => true },
+    deadlineMs: 7_000
+  })
+  const { signal } = new AbortController()
+  const request = { ...forwardedBy, method: "POST", body: undefined, signal, closing: signal }
+  for (const more of [{}, { begun: "turn" }, { method: "GET" }, { node: "home" }])
+    await forwarder.forward({ ...request, ...more })
+  expect(waited).toEqual([7_000, undefined, undefined, undefined])
+})
+
 describe("HOP6: a request whose home has not made its server yet", () => {
   const forwarded = (signal = new AbortController().signal) =>
     ({ ...forwardedBy, method: "GET", body: undefined, signal, closing: signal }) as const

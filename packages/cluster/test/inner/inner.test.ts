@@ -8,6 +8,7 @@ import { InnerClient, type InnerClientOptions } from "../../src/inner/InnerClien
 import { type Accepted, listenInner } from "../../src/inner/InnerListener.ts"
 import { machineTime } from "../../src/inner/machineTime.ts"
 import { freshMs, hashOf, seal, SignatureCheck } from "../../src/inner/signature.ts"
+import { NodeClock } from "../../src/testing/nodeClock.ts"
 
 const secret = "the secret of a test"
 const clock = Clock.live
@@ -292,17 +293,17 @@ describe("signed requests", () => {
 })
 
 describe("deadlines", () => {
-  it("INNER1: a frozen node is given up at the deadline of the head", async () => {
-    const address = await frozen()
+  it("INNER1: a node that is silent is given up at the deadline of the head", async () => {
+    const address = await plain(() => {})
     await expect(client({ headMs: 60 }).request(address, get)).rejects.toMatchObject({ reason: "silent" })
   })
 
-  it("INNER1: the connection to a silent node is used no more, and is closed", async () => {
+  it("INNER1: the connection to a frozen node is used no more, and is closed; the node did not get the request", async () => {
     const sockets = new Set<net.Socket>()
     const address = await frozen(sockets)
     const asking = client({ headMs: 60 })
     for (const connections of [1, 2]) {
-      await expect(asking.request(address, get)).rejects.toMatchObject({ reason: "silent" })
+      await expect(asking.request(address, get)).rejects.toMatchObject({ reason: "unreached" })
       expect(sockets.size).toBe(connections)
     }
     await Promise.all(Array.from(sockets, async (socket) => socket.closed || once(socket, "close")))
@@ -324,15 +325,99 @@ describe("deadlines", () => {
     expect(beginnings).toBe(1)
   })
 
-  it("INNER1, HOP2: a request to a node that is frozen fails with `silent` after two seconds, and not before", async () => {
+  it.each([
+    ["frozen", "unreached", () => frozen()],
+    ["silent", "silent", () => plain(() => {})]
+  ] as const)(
+    "INNER1, HOP2: a request to a node that is %s fails with `%s` after two seconds, and not before",
+    async (_, reason, start) => {
+      const time = Clock.test()
+      let failure: unknown
+      const asking = client({ clock: time })
+      const asked = asking.request(await start(), get)
+      const failed = asked.catch((error: unknown) => (failure = error))
+      await time.advance(1_999)
+      expect(failure).toBeUndefined()
+      await time.advance(1)
+      expect(await failed).toMatchObject({ reason })
+    }
+  )
+
+  it("INNER1: the deadline of a request may be longer", async () => {
     const time = Clock.test()
     let failure: unknown
-    const asked = client({ clock: time }).request(await frozen(), get)
+    const asked = client({ clock: time }).request(await plain(() => {}), { ...post, headMs: 7_000 })
     const failed = asked.catch((error: unknown) => (failure = error))
-    await time.advance(1_999)
+    await time.advance(6_999)
     expect(failure).toBeUndefined()
     await time.advance(1)
     expect(await failed).toMatchObject({ reason: "silent" })
+  })
+
+  describe("a node whose thread was busy until after a deadline reads first what has come", () => {
+    /** HTTP/2 writes in the phase of immediates. What it has written is read after that. */
+    const written = (): Promise<unknown> => new Promise(setImmediate)
+    const busy = () => {
+      const time = Clock.test()
+      const thread = new NodeClock(time)
+      thread.freeze()
+      return {
+        thread,
+        /** The thread goes on, when its sockets have what `write` writes, and it has not read that. */
+        goOn: async (ms: number, write: () => unknown): Promise<void> => {
+          await time.advance(ms)
+          await write()
+          thread.wake()
+        },
+        advance: (ms: number) => time.advance(ms)
+      }
+    }
+
+    it("INNER1: a note before the head", async () => {
+      const asked = Promise.withResolvers<http2.ServerHttp2Stream>()
+      const { thread, goOn } = busy()
+      const answer = client({ clock: thread }).request(await plain(asked.resolve), get)
+      answer.catch(() => {})
+      const stream = await asked.promise
+      await goOn(2_500, () => {
+        stream.additionalHeaders({ ":status": 102 })
+        return written()
+      })
+      await written()
+      stream.respond({ ":status": 204 }, { endStream: true })
+      expect((await answer).status).toBe(204)
+    })
+
+    it("INNER1: the settings of the other node", async () => {
+      const sockets = new Set<net.Socket>()
+      const { thread, goOn, advance } = busy()
+      let failure: unknown
+      client({ clock: thread })
+        .request(await frozen(sockets), get)
+        .catch((error: unknown) => (failure = error))
+      const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+      await goOn(2_500, () => sockets.forEach((socket) => socket.write(emptySettings)))
+      await advance(1_999)
+      expect(failure).toBeUndefined()
+      await advance(1)
+      expect(failure).toMatchObject({ reason: "silent" })
+    })
+
+    it("INNER2: a piece of an answer", async () => {
+      const answering = Promise.withResolvers<http2.ServerHttp2Stream>()
+      const { thread, goOn } = busy()
+      const answer = await client({ clock: thread, quietMs: 60 }).request(await begun(answering.resolve), get)
+      const reader = answer.body?.getReader()
+      await reader?.read()
+      const read = reader?.read()
+      read?.catch(() => {})
+      const stream = await answering.promise
+      await goOn(100, () => {
+        stream.write("data: 2\n\n")
+        return written()
+      })
+      expect(new TextDecoder().decode((await read)?.value)).toBe("data: 2\n\n")
+    })
   })
 
   it("many readers that leave do not cost the others their connection", async () => {

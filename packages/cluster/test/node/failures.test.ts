@@ -43,9 +43,7 @@ const codeOf = async (answer: Response): Promise<string> =>
 describe("a frozen home", () => {
   it("HOP1: a message gets home_silent at the deadline, and is not sent again", async () => {
     const { node, store, placements } = nodes()
-    // The deadline is not that of the lease, which would outlast the test.
-    const patient = { cluster: { leaseMs: 600_000 } }
-    const [home, other] = [await node(patient), await node(patient)]
+    const [home, other] = [await node(), await node()]
     await placements.move("anna", other.troupe.address)
     await post(`${other.url}/chats/c/messages?wait`, { input: "Hello" })
     home.proxy.freeze()
@@ -54,10 +52,19 @@ describe("a frozen home", () => {
     expect((await store.load("anna/c"))?.thread.messages).toHaveLength(2)
   })
 
+  it("HOP1: a message that the home did not get is refused with `moved`, as it may be sent again", async () => {
+    const { node, placements } = nodes()
+    const [home, other] = [await node(), await node()]
+    await placements.move("anna", other.troupe.address)
+    home.proxy.freeze()
+    expect(await codeOf(await post(`${other.url}/chats/c/messages`, { input: "Hello" }))).toBe("503 moved")
+  })
+
   it("HOP1: home_silent has the header that keeps the client of OpenAI from sending the message twice", async () => {
     const { node, placements } = nodes()
     const [home, other] = [await node(), await node()]
     await placements.move("anna", other.troupe.address)
+    await fetch(`${other.url}/chats/c`)
     home.proxy.freeze()
     const answer = await post(`${other.url}/v1/responses`, { model: "troupe", conversation: "c", input: "Hello" })
     expect([answer.headers.get("x-should-retry"), await codeOf(answer)]).toEqual(["false", "504 home_silent"])
@@ -67,6 +74,7 @@ describe("a frozen home", () => {
     const { node, placements } = nodes()
     const [home, other] = [await node(), await node()]
     await placements.move("anna", other.troupe.address)
+    await fetch(`${other.url}/chats/c`)
     home.proxy.freeze()
     const first = post(`${other.url}/chats/c/messages?wait`, { input: "Hello", id: "m1" })
     expect(await codeOf(await first)).toBe("504 home_silent")
