@@ -119,8 +119,6 @@ export interface Call {
   readonly isAgain: boolean
   /** The name of the turn that the request has begun at a former home of its chat: it begins no other one (FORWARD9). */
   readonly begun: string | undefined
-  /** Names the turn that the request has begun, for the next home. */
-  readonly begins: (turn: string) => void
   /**
    * Waits until the chat has accepted a turn that the request begins, and names it, by default by its id.
    * Throws the reason of a refusal. When the client leaves before, a turn without an input is withdrawn (READERS3). An input counts

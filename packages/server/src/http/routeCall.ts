@@ -192,7 +192,6 @@ export const makeCall = (
     },
     isAgain: again,
     begun: before,
-    begins: (turn) => void (begun = turn),
     accepted: async (chat, turn, called = turn.id) => {
       await takenFor(request, chat, turn)
       begun = called

@@ -7,13 +7,14 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
 import { checkDecision } from "../access/index.ts"
 import { HttpError } from "../errors/index.ts"
 import type { Call, TurnOptions } from "../http/index.ts"
 import {
-  answering,
-  type BegunTurn,
   begunTurn,
+  behindCalls,
+  type CallResult,
   contextAt,
   forkedAt,
   isRepeated,
@@ -23,7 +24,6 @@ import {
   messageName,
   ofChat,
   ofTurn,
-  ofTurns,
   replyName,
   rewound,
   standingOf,
@@ -154,7 +154,7 @@ const send = async <Body, Item>(
   return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal))
 }
 
-/** Applies the answers, and continues the reply. A message that comes with them follows. */
+/** Applies the answers in one turn, and continues the reply. A message that comes with them has a reply of its own. */
 const answer = async <Body, Item>(
   post: Post<Body, Item>,
   { decided, results, text, message }: Extract<Action, { type: "answer" }>
@@ -162,50 +162,46 @@ const answer = async <Body, Item>(
   const { call, chat, posted, context } = post
   for (const { decision, wait } of decided) checkDecision(call.may, decision, wait)
   const options = optionsOf(post)
-  const isOneTurn = message !== undefined && decided.length === 0 && text === undefined
-  const beside = { options, ...(isOneTurn && { input: message.read() }) }
-  const begun = await answering(call, chat, decided, results, beside)
+  const decisions = Object.fromEntries(decided.map(({ id, decision }) => [id, decision]))
+  const input = inputOf(text, message)
   // The place of the question in the thread: an answer that is posted twice is used once.
-  const id = `answer.${context.pendingQuestion?.toolCallId}.${context.thread.messages.length}`
-  const reads = text === undefined ? begun : [...begun, begunTurn(chat, chat.send(text, { options, id }), true)]
-  const turns = reads.map((one) => one.turn)
-  const turn = turns.at(-1)
-  if (turn === undefined) throw new Error("an answer began no turn")
-  if (message !== undefined && !isOneTurn) return sendBehind(post, reads, message, options)
-  if (turns.length === 1) await accepted(post, turn)
-  else call.begins(turn.id)
-  if (isRepeated(turn)) return following(post)
-  const asks = turn.turn.messages.some(({ role }) => role === "user")
-  const { name, now } = standingOf(asks ? contextOf(call, chat) : context)
-  const run = {
-    name: message === undefined ? (posted.reply ?? name) : replyName(message.id ?? turn.id),
-    has: asks ? [] : now,
-    asked: context.pendingApprovals.map(({ toolCall }) => toolCall.id),
-    options,
-    turns,
-    continues: !asks,
-    reads: turn
-  }
-  return streamed(post, run, (follower, signal) => ofTurns(reads, follower, signal))
-}
-
-/** Sends a message behind the turns of answers. Its client gets their messages as a state. */
-const sendBehind = async <Body, Item>(
-  post: Post<Body, Item>,
-  turns: ReadonlyArray<BegunTurn>,
-  { id, read }: PostedMessage,
-  options: TurnOptions | undefined
-): Promise<Response> => {
-  const { call, chat } = post
-  for (const { items } of turns) void items.return?.()
-  const turn = chat.send(read(), { options, ...(id !== undefined && { id }) })
+  const place = text && `answer.${context.pendingQuestion?.toolCallId}.${context.thread.messages.length}`
+  const id = call.inputId(message?.id ?? place)
+  const turn = chat.answer({ decisions, results: valuesOf(results), input }, { id, options })
   const begun = begunTurn(chat, turn, true)
   await accepted(post, turn)
-  const run = { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }
+  if (isRepeated(turn)) return following(post)
+  const standing = () => standingOf(contextOf(call, chat))
+  const { name, now } = input === undefined ? standingOf(context) : standing()
+  const run = {
+    name: message === undefined ? (posted.reply ?? name) : replyName(message.id ?? turn.id),
+    has: input === undefined ? now : [],
+    asked: context.pendingApprovals.map(({ toolCall }) => toolCall.id),
+    options,
+    turns: [turn],
+    continues: input === undefined,
+    reads: turn
+  }
+  const isBehind = input !== undefined && decided.length > 0
   return streamed(post, run, (follower, signal) =>
-    ofTurn(begun, follower, signal, { standing: () => standingOf(contextOf(call, chat)) })
+    ofTurn(begun, isBehind ? behindCalls(follower, standing) : follower, signal)
   )
 }
+
+const valuesOf = (results: ReadonlyMap<string, CallResult>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Array.from(results, ([id, result]) => [id, "error" in result ? new Error(result.error) : result.value])
+  )
+
+/** The answer to the question of the chat, and the message behind it, as one input. */
+const inputOf = (
+  text: string | undefined,
+  message: PostedMessage | undefined
+): ReturnType<PostedMessage["read"]> | undefined =>
+  joinedOf([
+    ...(text === undefined ? [] : [{ id: undefined, edits: false, read: () => Message.user(text) }]),
+    ...(message === undefined ? [] : [message])
+  ])?.read()
 
 const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response> => {
   const { call, chat } = post

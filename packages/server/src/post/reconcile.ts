@@ -96,7 +96,7 @@ export const reconcile = (here: Here | undefined, posted: Posted, policy: PostPo
   const isHeld = fresh !== undefined && rewind === undefined && !here.isRunning
   const answers = isHeld ? withRefusals(here, fits, policy) : fits
   if (typeof answers === "string") return refuse(answers)
-  if (hasAny(answers)) return { type: "answer", ...answers, message: fresh }
+  if (hasAny(answers)) return { type: "answer", ...answers, results: usable(here, answers), message: fresh }
   if (newest !== undefined && fresh === undefined) return again(here, posted, newest, at)
   if (fresh !== undefined) return send(here, posted, fresh, rewind)
   if (posted.regenerate !== undefined) return regenerate(here, posted, posted.regenerate)
@@ -203,6 +203,10 @@ const fitting = (here: Here, { results, decisions, texts, named }: Answers): Fit
     })
   }
 }
+
+/** Beside decisions a part of the results is not used: the client sends it again with the rest. */
+const usable = ({ calls }: Here, { decided, results }: Fitting): Fitting["results"] =>
+  decided.length > 0 && results.size < calls.length ? new Map() : results
 
 /** The answer to a wait of a sub-agent. An error denies it. */
 const decisionOf = (result: CallResult): Decision =>

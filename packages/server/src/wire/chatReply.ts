@@ -95,7 +95,7 @@ export const callsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray
 /**
  * The messages that a step added to its thread; `undefined` if none: a step that is cancelled before its first word adds no
  * message, and the last message belongs to another step. A step that continues the calls of an earlier one has that step's
- * message.
+ * message, unless a person's message is behind it: then it belongs to an earlier reply.
  */
 export const leftBy = (
   { thread, response }: Extract<Event, { type: "step_completed" }>,
@@ -108,7 +108,8 @@ export const leftBy = (
   if (isPaused && response.message?.metadata?.["paused"] !== true) return undefined
   const made = new Set(response.toolCalls.map(({ id }) => id))
   if (!goesOn && !(said.toolCalls ?? []).every(({ id }) => made.has(id))) return undefined
-  return { said, behind: thread.messages.slice(at + 1) }
+  const messages = thread.messages.slice(at + 1)
+  return messages.some(isSaid) ? undefined : { said, behind: messages }
 }
 
 /** A reply: its name, and its messages. */

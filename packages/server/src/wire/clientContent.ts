@@ -112,3 +112,12 @@ const textOf = (answer: unknown): string => (typeof answer === "string" ? answer
 
 const tooLong = (mostCharacters: number): HttpError =>
   new HttpError("message_too_long", `A message has at most ${mostCharacters} characters; say it in several`)
+
+/** The result of a client's call: a value, or the text of its failure. */
+export type CallResult = { readonly value: unknown } | { readonly error: string }
+
+/** Returns a result that is not too long. Throws an `HttpError` (413, 422). */
+export const checkedResult = (result: CallResult, mostCharacters: number): CallResult => {
+  checkedAnswer("error" in result ? result.error : result.value, mostCharacters)
+  return result
+}

@@ -4,14 +4,14 @@
  * FOLLOWTURN1. Every request with an input, also one that was sent before or by the program, reads its turn from the first event,
  *              whenever it begins. No reader takes events from another one.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
- * FOLLOWTURN3. Of turns that a sender began one after another, the reader gets the events of all and one end: that of the
- *              first turn after which the next one cannot begin.
+ * FOLLOWTURN3. When a turn brings decisions and a message behind them, its reader gets the decided calls as a state, once they have
+ *              run, and then the events of the reply to the message.
  * FOLLOWTURN4. When the running turn ends before its reader begins to read, the reader gets its end.
  * FOLLOWTURN6. A reader whose turn was cut at a former home, and is not resumed here, gets the error `moved`: the turn has not ended.
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { Attached, CallItem, ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Attached, CallItem, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -89,38 +89,25 @@ const leavesWith = (signal: AbortSignal, items: ReadItems): void => {
   else signal.addEventListener("abort", leave, { once: true })
 }
 
-/** Whether the chat can begin this turn, of tool results or of a message, after a turn with this result. */
-const canFollow = (
-  { turn: { messages } }: LiveTurn,
-  { pendingApprovals = [], pendingToolCalls }: ChatResult
-): boolean => pendingApprovals.length === 0 && pendingToolCalls.length > 0 === (messages[0]?.role === "tool")
-
-/** The turns of one sender: of decisions, then of the results of the remaining calls, then of a message (FOLLOWTURN3). */
-export const ofTurns = <Item>(
-  turns: ReadonlyArray<BegunTurn>,
-  follower: Follower<Item>,
-  signal: AbortSignal
-): AsyncGenerator<ReadonlyArray<Item>, void> => {
-  for (const { items } of turns) leavesWith(signal, items)
-  return inOrder(turns, follower, signal)
-}
-
-async function* inOrder<Item>(
-  turns: ReadonlyArray<BegunTurn>,
-  follower: Follower<Item>,
-  signal: AbortSignal
-): AsyncGenerator<ReadonlyArray<Item>, void> {
-  for (const [index, turn] of turns.entries()) {
-    const next = turns[index + 1]?.turn
-    let goesOn = false
-    const event = (one: Event): Items<Item> => {
-      goesOn = one.type === "chat_completed" && next !== undefined && canFollow(next, one.result)
-      return goesOn ? [] : follower.event(one)
+/** Sends a turn of answers from its first request on, behind the state of the chat there (FOLLOWTURN3). */
+export const behindCalls = <Item>(follower: Follower<Item>, standing: () => Standing): Follower<Item> => {
+  let place: "calls" | "request" | "reply" = "calls"
+  return {
+    ...follower,
+    standing: (...state) => {
+      place = "reply"
+      return follower.standing(...state)
+    },
+    event: async (event) => {
+      if (place === "calls" && event.type !== "chat_completed") {
+        if (event.type === "step_completed") place = "request"
+        return []
+      }
+      const { before, earlier } = standing()
+      const sent = place === "reply" ? [] : await follower.before(before, earlier)
+      place = "reply"
+      return [...sent, ...(await follower.event(event))]
     }
-    yield* ofTurn(turn, { ...follower, event }, signal)
-    if (goesOn) continue
-    for (const { items } of turns.slice(index + 1)) void items.return?.()
-    return
   }
 }
 

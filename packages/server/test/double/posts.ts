@@ -58,21 +58,25 @@ const own: PostingClient = {
     const { results, decisions, text } = given ?? {}
     if (said?.edits === true || other?.isEarlier === true) return undefined
     if (other !== undefined) return ask("POST", "/chats/c/retry", {}, events)
-    if (said !== undefined && given !== undefined) return undefined
-    if (said !== undefined) return ask("POST", "/chats/c/messages", { input: said.text, id: said.id }, events)
+    if (said !== undefined && given === undefined)
+      return ask("POST", "/chats/c/messages", { input: said.text, id: said.id }, events)
     if (text !== undefined) {
       const [toolCallId, input] = text
       return ask("POST", "/chats/c/answer", { input, toolCallId, id: "answer" }, events)
     }
-    if (results !== undefined && decisions !== undefined) return undefined
-    if (results !== undefined) {
-      if (Object.values(results).some((one) => one instanceof Error)) return undefined
-      return ask("POST", "/chats/c/results", { results }, events)
+    if (Object.values(results ?? {}).some((one) => one instanceof Error)) return undefined
+    const decided = Object.entries(decisions ?? {}).map(([id, allows]): readonly [string, Decision] => [
+      id,
+      allows ? { type: "allow" } : { type: "deny" }
+    ])
+    const [first, ...more] = decided
+    if (said !== undefined || (results !== undefined && first !== undefined) || more.length > 0) {
+      const answers = { decisions: Object.fromEntries(decided), results, input: said?.text, id: said?.id }
+      return ask("POST", "/chats/c/answer", answers, events)
     }
-    const [first, ...more] = Object.entries(decisions ?? {})
-    if (first === undefined || more.length > 0) return undefined
-    const decision: Decision = first[1] ? { type: "allow" } : { type: "deny" }
-    return ask("POST", `/chats/c/approvals/${first[0]}`, decision, events)
+    return first === undefined
+      ? ask("POST", "/chats/c/results", { results }, events)
+      : ask("POST", `/chats/c/approvals/${first[0]}`, first[1], events)
   },
   look: (ask) => ask("GET", "/chats/c/events?cursor=turn", undefined, events)
 }

@@ -167,7 +167,7 @@ describe("AGUIRUN4. a run with a shorter history", () => {
   })
 })
 
-describe("ANSWERS1. decisions and results in one message", () => {
+describe("ANSWERING1 decisions and results in one message", () => {
   const where = tool({ name: "where", manual: true })
 
   const asking = () => {
@@ -193,7 +193,7 @@ describe("ANSWERS1. decisions and results in one message", () => {
     return { ran, adapter, options: { adapter, tools: [where, pay], permissions: { ask: () => "suspend" as const } } }
   }
 
-  it("are used in order by the AI SDK's route, and one stream has both turns", async () => {
+  it("are one turn by the AI SDK's route", async () => {
     const { ran, adapter, options } = asking()
     const { post, url } = await serving(options)
     const first = await messageOf(await (await post("/api/chat", { id: "c", messages: [text("u1", "Pay")] })).text())
@@ -229,7 +229,27 @@ describe("ANSWERS1. decisions and results in one message", () => {
     ])
   })
 
-  it("are used in order by AG-UI's route, and one run has both turns", async () => {
+  it("FOLLOWTURN3 and a message behind them are one turn, whose reply has none of the calls before", async () => {
+    const { ran, adapter, options } = asking()
+    const { post, troupe } = await serving(options)
+    const first = await messageOf(await (await post("/api/chat", { id: "c", messages: [text("u1", "Pay")] })).text())
+    const parts = first?.parts.map((part) => {
+      if (!("toolCallId" in part)) return part
+      if (part.toolCallId === "w0") return { ...part, state: "output-available", output: "Oslo" }
+      return { ...part, state: "approval-responded", approval: { id: part.toolCallId, approved: true } }
+    })
+    const messages = [text("u1", "Pay"), { ...first, parts }, text("u2", "And then?")]
+    const answer = await messageOf(await (await post("/api/chat", { id: "c", messages })).text())
+    expect([answer?.id, answer?.parts.map(({ type }) => type)]).toEqual(["u2.reply", ["step-start", "text"]])
+    expect([ran, adapter.requests.length]).toEqual([["pay", "pay"], 2])
+    const thread = (await troupe.chat("anna/c")).thread.messages
+    expect(thread.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool", "user", "assistant"])
+    const again = await messageOf(await (await post("/api/chat", { id: "c", messages })).text())
+    expect(again?.parts).toEqual(answer?.parts)
+    expect(adapter.requests.length).toBe(2)
+  })
+
+  it("are one turn by AG-UI's route", async () => {
     const { ran, options } = asking()
     const { url } = await serving(options)
     const agent = new HttpAgent({ url: `${url}/ag-ui`, threadId: "c" })

@@ -73,6 +73,7 @@ const situations = {
   readApproval: { ...idle, approvals: [approval("p0")], isRead: () => true },
   calls: { ...idle, calls: [{ id: "w0" }, { id: "w1" }] },
   both: { ...idle, approvals: [approval("p0")], calls: [{ id: "w0" }] },
+  bothCalls: { ...idle, approvals: [approval("p0")], calls: [{ id: "w0" }, { id: "w1" }] },
   answered: { ...idle, messages: [...two, Message.toolResult("p0", "paid")] },
   askedBefore: {
     ...idle,
@@ -317,6 +318,18 @@ const rows: ReadonlyArray<Row> = [
     "both answers, then a message",
     say("u3", "three", { answers: { ...results("w0"), decisions: allow("p0").decisions } }),
     "answer allow p0 w0 then send u3"
+  ],
+  [
+    "bothCalls",
+    "a decision and a part of the results",
+    { ...look, answers: { ...results("w0"), decisions: allow("p0").decisions } },
+    "answer allow p0"
+  ],
+  [
+    "bothCalls",
+    "a decision and all results",
+    { ...look, answers: { ...results("w0", "w1"), decisions: allow("p0").decisions } },
+    "answer allow p0 w0 w1"
   ],
   ["none", "nothing, with a thread to begin with", { ...look, thread: two, ...other(undefined) }, "regenerate"],
   ["none", "a message, with a thread to begin with", say("u3", "three", { thread: two }), "send u3"],
