@@ -93,6 +93,28 @@ describe("a chat of the cluster", () => {
     expect(decided.finalResponse?.outputText).toBe('{"sum":2}')
   })
 
+  it("CLREF1, ANSWERING2: decisions, results and an input cross the network as one turn, used once for their id", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "p0", name: "pay" } }, { toolCall: { id: "s0", name: "sign" } }, { finish: "tool_calls" }],
+        [{ text: "Both are done." }, { finish: "stop" }]
+      ]
+    })
+    const tools = [tool({ name: "pay", execute: () => "paid" }), tool({ name: "sign", manual: true })]
+    const { node } = nodes(adapter)
+    const options = { troupe: { tools, permissions: { ask: () => "suspend" as const } } }
+    const [, other] = [await node(options), await node(options)]
+    const chat = await other.troupe.chat("c")
+    await chat.send("Pay and sign").result()
+    const answers = { decisions: { p0: { type: "allow" } }, results: { s0: "signed" }, input: "And then?" } as const
+    const [first, second] = [chat.answer(answers, { id: "a1" }), chat.answer(answers, { id: "a1" })]
+    expect((await first.result()).finalResponse?.outputText).toBe("Both are done.")
+    await second.ended
+    expect(adapter.requests.length).toBe(2)
+    expect(await refusalOf(chat.answer({ input: "And?" }).result())).toMatchObject({ reason: "no_question" })
+    expect(() => chat.answer({ decision: {} } as never)).toThrow("decision")
+  })
+
   it("CLREF1: refusals have the metadata of a local chat", async () => {
     const { node } = nodes(Fake.make({ script: [...once] }))
     const options = { troupe: { agents: { support: {} } } }
