@@ -32,7 +32,8 @@ const verbs = [
     "decide",
     "decide",
     "decide",
-    "submit"
+    "submit",
+    "answer all"
   ] as const),
   ...(["retry", "cancel", "cancel turn", "withdraw", "hand off", "end task", "end task", "kill", "restart"] as const)
 ] as const
@@ -200,6 +201,21 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
     const input = answers ? `the answer to ${pendingQuestion.toolCallId}` : undefined
     settles("submit", chat.submitToolResults(results, { input }).result())
   }
+  /** Answers everything that the chat waits for, with a message behind it, and sometimes twice. */
+  const answerAll = (chat: LocalChatRef): void => {
+    const { pendingApprovals = [], pendingToolCalls = [] } = contextOf() ?? {}
+    if (pendingApprovals.length + pendingToolCalls.length === 0) return
+    const text = `m${sent.length}`
+    const decision: Decision = pick(chance, [{ type: "deny" }, { type: "result", value: "by hand" }] as const)
+    const answers = {
+      decisions: Object.fromEntries(pendingApprovals.map(({ toolCall }) => [toolCall.id, decision])),
+      results: Object.fromEntries(pendingToolCalls.map(({ id }) => [id, "given"])),
+      input: text
+    }
+    sent.push({ text, at: ++now, turn: chat.answer(answers, { id: text }) })
+    settles(`answer all ${text}`, (sent.at(-1) as Sent).turn.result())
+    if (chance() < 0.3) settles(`answer all ${text} again`, chat.answer(answers, { id: text }).result())
+  }
   const restart = async (): Promise<void> => {
     await program.troupe.stop()
     ends = []
@@ -212,6 +228,7 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
     else if (verb === "answer" && contextOf()?.pendingQuestion !== undefined) say("queue")
     else if (verb === "decide") decide(chat)
     else if (verb === "submit") submit(chat)
+    else if (verb === "answer all") answerAll(chat)
     else if (verb === "retry" && chat.thread.messages.length > 0) settles("retry", chat.retry().result())
     else if (verb === "cancel") settles("cancel", chat.cancel())
     else if (verb === "cancel turn") settles("cancel turn", chat.cancel({ turn: anyOf(chance, sent)?.text ?? "m0" }))
