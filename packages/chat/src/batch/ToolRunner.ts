@@ -40,6 +40,7 @@ export interface ToolRunnerOptions extends Pick<
   | "hooks"
   | "hookTimeoutMs"
   | "context"
+  | "storedMetadata"
   | "sessionId"
   | "requestId"
   | "signal"

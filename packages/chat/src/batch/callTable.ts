@@ -190,8 +190,8 @@ export class CallSlots {
   record(slot: Slot, came: ToolOutcome): void {
     const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
     const reported = slot.edited ? withArguments(ended) : ended
-    const { context, family } = this.#input.options
-    const written = context === undefined ? reported : withMetadata(reported, context)
+    const { storedMetadata, family } = this.#input.options
+    const written = withMetadata(reported, storedMetadata?.ofMessage?.(undefined))
     const wished = slot.wish === undefined ? written : { ...written, wish: slot.wish }
     const childUsage = family?.spent(() => this.#keyOf(slot))
     const outcome = childUsage === undefined ? wished : { ...wished, childUsage }

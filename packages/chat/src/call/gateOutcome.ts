@@ -88,25 +88,11 @@ export const withArguments = (ended: ToolOutcome): ToolOutcome => ({
   message: { ...ended.message, metadata: { ...ended.message.metadata, arguments: ended.toolCall.arguments } }
 })
 
-const metadataOf = Symbol.for("@troupe/chat/resultMetadata")
-
-/** The metadata that values of a turn's `context` have for the next stored message; `undefined` if they have none. */
-export const metadataIn = (
-  context: Readonly<Record<string, unknown>>
-): Readonly<Record<string, unknown>> | undefined => {
-  let found: Readonly<Record<string, unknown>> | undefined
-  for (const name in context) {
-    const value = context[name]
-    if (typeof value !== "object" || value === null || !(metadataOf in value)) continue
-    const metadata = (value[metadataOf] as () => Readonly<Record<string, unknown>> | undefined)()
-    if (metadata !== undefined) found = { ...found, ...metadata }
-  }
-  return found
-}
-
-/** The outcome with the metadata that values of a turn's `context` have for the stored result. */
-export const withMetadata = (ended: ToolOutcome, context: Readonly<Record<string, unknown>>): ToolOutcome => {
-  const metadata = metadataIn(context)
+/** The outcome with metadata of the host for the stored result. */
+export const withMetadata = (
+  ended: ToolOutcome,
+  metadata: Readonly<Record<string, unknown>> | undefined
+): ToolOutcome => {
   if (metadata === undefined) return ended
   const { message } = ended
   return { ...ended, message: { ...message, metadata: { ...message.metadata, ...metadata } } }

@@ -4,7 +4,6 @@ export {
   haltedAfter,
   haltedOutcome,
   haltedText,
-  metadataIn,
   refusalIn,
   refusedOutcome,
   resultOf,

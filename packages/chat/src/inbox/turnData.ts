@@ -3,6 +3,8 @@
  *
  * SENDMODEL1. The model of an input applies to its own turn, for requests of the agent that the turn begins with, and to no other
  *             turn. It is stored with an input that waits.
+ * ATTEMPT1. A retry with an `attempt` gives this number, or the next one if that is larger, to the last message of a person, in the
+ *           entry that begins the turn. A conversation without such a retry has no number.
  * MAIL5. An input names the question that its sender could have seen when it was accepted, also across restarts: the one that the chat
  *        asks then. A note of a tool's handler and the end of a background task name none.
  */
@@ -19,6 +21,8 @@ interface TurnContent {
   readonly messages: ReadonlyArray<Message>
   /** Removes first the replies after the last question or tool result, but not a reply whose calls are open. */
   readonly retry?: boolean | undefined
+  /** The least number of the answer that a retry begins (ATTEMPT1). */
+  readonly attempt?: number | undefined
   /** Decisions about suspended calls. */
   readonly decisions?: ReadonlyArray<Decided> | undefined
   /** The digest of the answers that the turn brings under an id of their sender (ARR5). */
@@ -63,12 +67,13 @@ export interface Turn extends TurnContent {
 
 /** The data of a turn. `id` is for a turn without a delivery. */
 export const dataOf = (
-  { messages, retry, decisions, digest, renews, model, answers, delivery }: Turn,
+  { messages, retry, attempt, decisions, digest, renews, model, answers, delivery }: Turn,
   id: string
 ): TurnData => ({
   id: delivery?.id ?? id,
   messages,
   ...(retry === true && { retry }),
+  ...(attempt !== undefined && { attempt }),
   ...(decisions !== undefined && { decisions }),
   ...(digest !== undefined && { digest }),
   ...(renews === true && { renews }),

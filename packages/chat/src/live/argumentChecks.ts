@@ -78,6 +78,7 @@ const mode = (given: Mode, options: Bound = {}): { readonly mode: Mode } & Bound
 
 interface Answering extends Ask {
   readonly renew?: boolean | undefined
+  readonly attempt?: number | undefined
   readonly options?: unknown
   readonly input?: unknown
 }
@@ -86,7 +87,9 @@ interface Answering extends Ask {
 const answering = <Options extends Answering>(options: Options | undefined, names = ["id"]): Partial<Options> => {
   checkNames(options, names)
   const given: Partial<Options> = options ?? {}
-  const { renew } = given
+  const { renew, attempt } = given
+  if (attempt !== undefined && !(Number.isSafeInteger(attempt) && attempt > 0))
+    throw refusedArgument(["attempt"], "must_be_a_positive_integer")
   if (renew !== undefined && typeof renew !== "boolean") throw refusedArgument(["renew"], "must_be_true_or_false")
   return ask(given, names)
 }

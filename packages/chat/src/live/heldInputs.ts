@@ -18,6 +18,7 @@ interface Starter {
     messages: ReadonlyArray<Message>,
     options: {
       readonly retry?: boolean
+      readonly attempt?: number | undefined
       readonly delivery?: Delivery | undefined
       readonly options?: TurnOptions | undefined
       readonly model?: string | undefined
@@ -69,15 +70,21 @@ export const knownInput = (chat: Starter, turns: TurnTable, id: string): LiveTur
   return chat.refused(alreadyDelivered(chat.id, id), new Delivery("queue", id, true, { status: "delivered" }))
 }
 
+/** The options of a retry, and the least number of its answer. */
+interface Retry {
+  readonly options?: TurnOptions | undefined
+  readonly attempt?: number | undefined
+}
+
 /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
-export const retried = (chat: Starter, turns: TurnTable, options?: TurnOptions): LiveTurn => {
+export const retried = (chat: Starter, turns: TurnTable, retry: Retry = {}): LiveTurn => {
   const failed = heldInputs(chat).find(({ status }) => status === "failed")
-  const turn = failed === undefined ? retriedTurn(chat, turns, options) : released(chat, turns, failed)
+  const turn = failed === undefined ? retriedTurn(chat, turns, retry) : released(chat, turns, failed)
   releasedInputs(chat, turns)
   return turn
 }
 
-const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOptions | undefined): LiveTurn => {
+const retriedTurn = (chat: Starter, { unstored }: TurnTable, { options, attempt }: Retry): LiveTurn => {
   if (unstored !== undefined) {
     const delivery = new Delivery("queue", unstored.id, unstored.turn.delivery?.named)
     const { messages, model, answers } = unstored.turn
@@ -86,5 +93,10 @@ const retriedTurn = (chat: Starter, { unstored }: TurnTable, options: TurnOption
   if ((chat.context?.thread.messages.length ?? 0) === 0) {
     throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${chat.id}; use send`)
   }
-  return chat.start([], { retry: true, options, isRefused: chat.ends.cannotBegin({ messages: [] }) !== undefined })
+  return chat.start([], {
+    retry: true,
+    attempt,
+    options,
+    isRefused: chat.ends.cannotBegin({ messages: [] }) !== undefined
+  })
 }

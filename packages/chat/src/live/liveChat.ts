@@ -88,6 +88,7 @@ export interface ChatHome {
 /** The options of a turn beside its messages. */
 export interface TurnStart {
   readonly retry?: boolean | undefined
+  readonly attempt?: number | undefined
   readonly delivery?: Delivery | undefined
   readonly decisions?: ReadonlyArray<Decided> | undefined
   /** The digest of answers that their sender named (ARR5). */
@@ -119,12 +120,13 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
 /** What a turn adds, and the options that it has for itself. */
 const saidBy = (
   messages: ReadonlyArray<Message>,
-  { retry = false, decisions, digest, renews, options, model, answers }: TurnStart
-): Pick<Turn, "messages" | "retry" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"> => {
+  { retry = false, attempt, decisions, digest, renews, options, model, answers }: TurnStart
+): Pick<Turn, "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"> => {
   const own = model === undefined ? options : { ...options, model }
   return {
     messages,
     retry,
+    ...(attempt !== undefined && { attempt }),
     ...(decisions !== undefined && { decisions }),
     ...(digest !== undefined && { digest }),
     ...(renews === true && { renews }),
@@ -318,7 +320,7 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Starts the turn of an input that could not be stored; without one, the last question runs again. */
-  retry(options?: TurnOptions): LiveTurn {
+  retry(options?: Parameters<typeof retried>[2]): LiveTurn {
     return retried(this, this.#turns, options)
   }
 

@@ -49,7 +49,10 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
   readonly ended: Promise<void>
 
   constructor(
-    said: Pick<Turn, "messages" | "retry" | "decisions" | "digest" | "renews" | "own" | "model" | "answers">,
+    said: Pick<
+      Turn,
+      "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"
+    >,
     options: RunOptions,
     published: (event: Event) => void,
     delivery: Delivery = new Delivery("queue", inputId(options.system), false),

@@ -134,7 +134,9 @@ const keepsAtBegin = (context: ChatContext, turn: TurnData): Keeps | undefined =
     open === undefined && !isResult && results.length === 0
       ? undefined
       : keepsAnswered({ thread, open, pendingQuestion, pendingToolCalls: results }),
-    drops(context, turn) ? keepsFirst(keptOf(thread)) : undefined
+    drops(context, turn)
+      ? keepsFirst(turn.attempt === undefined ? keptOf(thread) : Math.max(lastSaid(thread), 0))
+      : undefined
   )
 }
 
@@ -143,6 +145,20 @@ const drops = ({ open }: Pick<ChatContext, "open">, { retry }: TurnData): boolea
   retry === true && open === undefined
 
 const keptOf = ({ messages }: Thread.Thread): number => messages.findLastIndex((message) => isAsking(message)) + 1
+
+/** The place of the last message of a person. */
+const lastSaid = ({ messages }: Thread.Thread): number =>
+  messages.findLastIndex((message) => message.role === "user" && !isInjected(message) && !isNudge(message))
+
+/** The thread without the last reply; its last message of a person gets the number of the next answer. */
+const withoutReply = (thread: Thread.Thread, attempt: number | undefined): Thread.Thread => {
+  const messages = thread.messages.slice(0, keptOf(thread))
+  const at = lastSaid(thread)
+  const said = messages[at]
+  if (attempt === undefined || said?.role !== "user") return { ...thread, messages }
+  const next = Math.max(attempt, (said.attempt ?? 1) + 1)
+  return { ...thread, messages: messages.with(at, { ...said, attempt: next }) }
+}
 
 /** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
 const opening = (
@@ -170,7 +186,7 @@ export const begunWith = (
 const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
   const { pendingQuestion, answer, interrupted } = context
   const cutOff = withCutOff(context.thread, interrupted, turn)
-  const from = drops(context, turn) ? { ...cutOff, messages: cutOff.messages.slice(0, keptOf(cutOff)) } : cutOff
+  const from = drops(context, turn) ? withoutReply(cutOff, turn.attempt) : cutOff
   const thread = turn.messages.filter((message) => message.role === "tool").reduce(answered, from)
   const [said, ...behind] = turn.messages.filter(({ role }) => role !== "tool")
   if (said === undefined) return thread

@@ -175,7 +175,7 @@ export type Verdict =
     }
   | {
       readonly type: "report"
-      /** The metadata that values of the turn's `context` have for its last message. */
+      /** The metadata that the host has for the last message of the turn. */
       readonly metadata?: Readonly<Record<string, unknown>> | undefined
     }
 

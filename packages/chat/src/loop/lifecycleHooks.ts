@@ -12,7 +12,7 @@
  *        process of a chat. `SessionEnd` is called after all others, once for a stopped chat, or a run.
  * HOOK4. A halt ends the turn with its reason, or `hook_crashed`. Messages that were sent or injected before stay in the
  *        thread.
- * HOOK6. Metadata that values of the turn's `context` have after the hooks of its end is stored with the turn's last message, unless that is
+ * HOOK6. Metadata that the host has after the hooks of a turn's end is stored with the turn's last message, unless that is
  *        the user's. A turn whose hooks add none is not stored again.
  * HOOK5. A turn that is to stop calls only the hooks of its end, and waits for them at most the drain time.
  *

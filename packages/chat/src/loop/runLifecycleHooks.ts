@@ -5,7 +5,6 @@
  */
 import type { ChatContext, Verdict } from "./chatContext.ts"
 import { has, type HookHalt, type HookRun, type Hooks, lifecycle, type LifecycleEvent } from "../gate/index.ts"
-import { metadataIn } from "../call/index.ts"
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
@@ -106,7 +105,7 @@ const notifyEnd = async (due: Due<"report">, options: RunOptions, signal: AbortS
     else await notifyStop(event, options, run, due.result)
   }
   drain.over()
-  return { type: "report", metadata: metadataIn(options.context) }
+  return { type: "report", metadata: options.storedMetadata?.ofMessage?.(undefined) }
 }
 
 const notifyStop = async (

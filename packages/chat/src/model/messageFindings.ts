@@ -67,6 +67,7 @@ export const isPlainMessage = (value: unknown): value is Message => {
   if (typeof content !== "string" || !isOptionalText(name) || !isOptionalPlain(metadata)) return false
   switch (role) {
     case "user":
+      return isOptionalPlain(value["writer"]) && isOptionalCount(value["attempt"])
     case "system":
       return isOptionalPlain(value["writer"])
     case "assistant":
@@ -83,6 +84,9 @@ export const isPlainMessage = (value: unknown): value is Message => {
       return false
   }
 }
+
+const isOptionalCount = (value: unknown): boolean =>
+  value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)
 
 const isOptionalList = (value: unknown, isElement: (element: unknown) => boolean): boolean =>
   value === undefined || (Array.isArray(value) && value.every(isElement))

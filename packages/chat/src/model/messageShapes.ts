@@ -185,9 +185,19 @@ export const SystemMessage = z
   .readonly()
 export type SystemMessage = z.infer<typeof SystemMessage>
 
-/** What a user sends: a text, or parts with images and files. A `writer` is not the user. */
+/**
+ * What a user sends: a text, or parts with images and files. A `writer` is not the user. `attempt` is the number of the answer to
+ * the message, from the second on.
+ */
 export const UserMessage = z
-  .object({ role: z.literal("user"), content, name: z.string().optional(), writer: Writer.optional(), metadata })
+  .object({
+    role: z.literal("user"),
+    content,
+    name: z.string().optional(),
+    writer: Writer.optional(),
+    attempt: z.number().int().positive().optional(),
+    metadata
+  })
   .readonly()
 export type UserMessage = z.infer<typeof UserMessage>
 

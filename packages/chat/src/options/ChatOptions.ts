@@ -7,13 +7,28 @@
 import type { System } from "@troupe/otp"
 import type { AdapterEvent } from "../events/index.ts"
 import type { Hooks, Permissions } from "../gate/index.ts"
-import type { ResponseFormat, ToolChoice } from "../model/index.ts"
+import type { Response, ResponseFormat, ToolChoice } from "../model/index.ts"
 import type { RetryNotice, RetryOptions } from "../adapter/index.ts"
 import type { StepResult } from "../record/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
 import type { Tracing } from "./traceOptions.ts"
 import type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 import type { Parameters, ProviderTool, Tool, ToolExecutor } from "../tool/index.ts"
+
+/**
+ * Functions that return metadata of the host. It is stored with the next entry, and no entry is written for it.
+ *
+ * **Contract**: synchronous. Each returns a plain JSON object, or `undefined`, and must not throw.
+ */
+interface StoredMetadata {
+  /**
+   * Called at the end of each reply, with the model's response, at the end of each tool call, and after the hooks of a turn's end. The
+   * object is added to the `metadata` of the reply's message or of the result.
+   */
+  readonly ofMessage?: ((reply: Response | undefined) => Readonly<Record<string, unknown>> | undefined) | undefined
+  /** Called at the end of each step. The object is added to the `metadata` of the thread. */
+  readonly ofThread?: (() => Readonly<Record<string, unknown>> | undefined) | undefined
+}
 
 /** How one step asks the model and runs its tool calls. */
 export interface StepOptions {
@@ -109,14 +124,10 @@ export interface StepOptions {
   readonly toolExecutor?: ToolExecutor | undefined
   /** Makes the text that the model reads from a result. Default: the engine's, which makes JSON. */
   readonly toolResultEncoder?: ToolResultEncoder | undefined
-  /**
-   * Passed to tool handlers; replaces the engine's.
-   *
-   * **Details**: a value in it can have a method `Symbol.for("@troupe/chat/resultMetadata")`, which is called at the end of
-   * each reply and of each tool call, and after the hooks of a turn's end. The plain JSON object that it returns is stored in the
-   * `metadata` of the reply's message or of the result. It must not throw.
-   */
+  /** Passed to tool handlers; replaces the engine's. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** Metadata of the host that is stored with the replies, the results and the thread. Default: none. */
+  readonly storedMetadata?: StoredMetadata | undefined
   /** The id of the conversation, for handlers, hooks and spans. Default: none; in a live chat its id. */
   readonly sessionId?: string | undefined
   /** Default: a new random id, the same for all steps of a chat. */
@@ -168,6 +179,7 @@ export type GenerateOptions = Omit<
   | "maxToolResultCharacters"
   | "maxFileBytes"
   | "context"
+  | "storedMetadata"
 >
 
 /** Options with the schema of an answer of this type. */
@@ -238,6 +250,7 @@ export type TurnOptions = Pick<
   | "maxTokens"
   | "providerOptions"
   | "context"
+  | "storedMetadata"
   | "maxTurns"
   | "includeRawChunks"
   | "structuredFinalize"

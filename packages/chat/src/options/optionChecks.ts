@@ -89,6 +89,7 @@ const types = {
   toolExecutor: having("a tool executor, with execute", "execute").optional(),
   toolResultEncoder: having("a tool result encoder, with encode", "encode").optional(),
   context: dictionary.optional(),
+  storedMetadata: partsOf({ ofMessage: functionType.optional(), ofThread: functionType.optional() }).optional(),
   sessionId: text.optional(),
   requestId: text.optional(),
   emitTextDeltas: flag.optional(),

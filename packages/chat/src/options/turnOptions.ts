@@ -15,6 +15,7 @@ const names: ReadonlyArray<string> = Object.keys({
   maxTokens: true,
   providerOptions: true,
   context: true,
+  storedMetadata: true,
   maxTurns: true,
   includeRawChunks: true,
   structuredFinalize: true,

@@ -34,6 +34,8 @@ export interface StepParts {
   readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
   /** The open step that gets the results, if the step continues one. */
   readonly resumed?: Opened | undefined
+  /** The metadata of the host for the thread, if any. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -45,8 +47,9 @@ export const stepResult = (parts: StepParts): StepResult => {
   const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode, childUsage } = parts
   const called = response.finishReason === "tool_calls"
   const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
+  const thread = parts.resumed?.thread ?? threadOf(parts, toolResults)
   return {
-    thread: parts.resumed?.thread ?? threadOf(parts, toolResults),
+    thread: parts.metadata === undefined ? thread : { ...thread, metadata: { ...thread.metadata, ...parts.metadata } },
     response,
     toolResults,
     done: halt !== undefined || error !== undefined || pendingApprovals !== undefined || !goesOn(response),

@@ -195,7 +195,8 @@ export const stepEnd = (context: EndedStep): { readonly result: StepResult; read
     error: context.error,
     blobs: options.blobs,
     permissionMode: permissionMode.fold(outcomes, options.permissions),
-    childUsage: options.family?.take()
+    childUsage: options.family?.take(),
+    metadata: options.storedMetadata?.ofThread?.()
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }
   const opened = afterBatch(context)

@@ -2,10 +2,13 @@
  * The live side of one step: its request, its batch, and how they become its result.
  *
  * Owns: the collector of the reply, and the ledger of the batch. Does not own the phases, which are the chart's.
+ *
+ * HOSTDATA1. The metadata that the host has at the end of a reply, of a call and of a step is in the entry of that step, and no entry is
+ *            written for it.
  */
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd, type StepParts } from "./stepCalls.ts"
 import { notFound, type ToolBatchInput } from "../batch/index.ts"
-import { endedEarly, metadataIn, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
+import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
 import { AdapterError, EngineError, type PreflightError, quoted } from "../errors/index.ts"
 import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
 import { Channel } from "@troupe/otp"
@@ -81,13 +84,14 @@ export class StepRun {
     }
   }
 
-  /** Adds to the reply the metadata that values of the turn's `context` have for it. */
+  /** Adds the metadata of the host to the reply. */
   #describe(): void {
     const { options, open } = this.#step
-    const { context } = options
-    const metadata = context === undefined || open !== undefined ? undefined : metadataIn(context)
-    if (metadata === undefined) return
+    const metadataOf = options.storedMetadata?.ofMessage
+    if (metadataOf === undefined || open !== undefined) return
     const reply = replyOf(this.#step)
+    const metadata = metadataOf(reply)
+    if (metadata === undefined) return
     const message = reply.message ?? { role: "assistant", content: reply.outputText }
     const described = { ...message, metadata: { ...message.metadata, ...metadata } }
     this.#step = { ...this.#step, reply: { ...reply, message: described } }

@@ -157,12 +157,20 @@ export class LocalChatRef implements ChatRef {
     return turn
   }
 
-  retry(given?: OwnOptions): LiveTurn {
-    const { options } = argumentChecks.answering(given, ["options"])
+  retry(
+    given?: OwnOptions & {
+      /**
+       * The least number of the answer. The number is stored with the last message of a person, and grows with each such retry. Default:
+       * the number stays.
+       */
+      readonly attempt?: number | undefined
+    }
+  ): LiveTurn {
+    const again = argumentChecks.answering(given, ["options", "attempt"])
     const full = this.#full({ messages: [] })
     if (full !== undefined) return full
     const inputs = this.#lastInputs()
-    const turn = this.#chat.retry(options)
+    const turn = this.#chat.retry(again)
     this.#retried = turn.turn.retry === true ? { turn, inputs } : undefined
     return turn
   }

@@ -51,14 +51,13 @@ describe("running tool calls", () => {
     expect((await runOne(() => ok(ok("hi")))).content).toBe('{"ok":"hi"}')
   })
 
-  test("the metadata that a value of the context has at the end of a call is stored with the result", async () => {
+  test("the metadata that the host has at the end of a call is stored with the result", async () => {
     let notes: Readonly<Record<string, unknown>> | undefined
-    const notebook = { [Symbol.for("@troupe/chat/resultMetadata")]: () => notes }
-    const context = { notebook, user: "anna", none: null }
+    const storedMetadata = { ofMessage: () => notes }
     const noting: Handler = () => ((notes = { noted: [1] }), ok("hi"))
-    expect((await runOne(noting, { context })).messages[0]).toMatchObject({ metadata: { noted: [1] } })
+    expect((await runOne(noting, { storedMetadata })).messages[0]).toMatchObject({ metadata: { noted: [1] } })
     notes = undefined
-    expect((await runOne(() => ok("hi"), { context })).messages[0]?.metadata).toBeUndefined()
+    expect((await runOne(() => ok("hi"), { storedMetadata })).messages[0]?.metadata).toBeUndefined()
   })
 
   test("41, 42 messages come in call order, events in completion order", async () => {

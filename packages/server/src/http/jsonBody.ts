@@ -4,7 +4,7 @@ import { fitting, HttpError } from "../errors/index.ts"
 import { HistoryText } from "./historyText.ts"
 
 /** The maximum nesting. */
-const deepest = 64
+export const deepest = 64
 
 /** The limits of a body: its bytes, and with a posted history in the list `history` the bytes of both. */
 export interface BodyLimits {
@@ -93,7 +93,7 @@ const parsed = (json: string): unknown => {
 }
 
 /** The depth of nested brackets outside of strings. */
-const depthOf = (json: string): number => {
+export const depthOf = (json: string): number => {
   let depth = 0
   let most = 0
   let inText = false

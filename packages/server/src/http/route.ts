@@ -92,7 +92,7 @@ export interface Call {
    */
   readonly stream: (frames: Frames, options?: StreamOptions) => Response
   /** The clients that read turns. */
-  readonly readers: Pick<TurnReaders, "read" | "hasLeft">
+  readonly readers: Pick<TurnReaders, "read" | "hasLeft" | "isReading" | "hasRead">
   /**
    * Reserves one of the owner's streams before starting work that needs one. `stream` uses the reservation, and a call that
    * ends without a stream releases it. Throws an `HttpError` (429) when none is left.

@@ -1,14 +1,16 @@
 /**
  * The clients that read the turns of chats, and the effect of their disconnects.
  *
- * Owns: how many clients read each chat, and which turn all of them left. Does not own the turns, which it cancels through
- * their chats.
+ * Owns: how many clients read each chat, which turn all of them left, and which answers they have read since the server started. Does
+ * not own the turns, which it cancels through their chats.
  *
  * READERS1. With `onDisconnect: "cancel"`, a turn is cancelled when its last reader disconnects, and no other turn is. With
  *           `"continue"` it continues.
  * READERS2. A turn counts as left from the disconnect of its last reader until another client reads it. A message that does
  *           not choose otherwise interrupts such a turn.
  * READERS3. When a client leaves, its decision, retry or results that have not begun are withdrawn. An accepted input stays.
+ * READERS4. An answer is read when a client has read it to its end. An answer of which this server has seen no reader is read if a
+ *           client was reading when its last message was made, as that message says.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
@@ -47,11 +49,19 @@ export const takenFor = async (
 /** Whether the turn has an input, which the store has once it is accepted. */
 const isInput = ({ turn: { messages } }: LiveTurn): boolean => messages[0]?.role === "user"
 
-/** The turn that a client reads: its own, or without `turn` the running one. */
+/**
+ * The turn that a client reads: its own, or without `turn` the running one. `answered` names the message that the chat has answered
+ * last. A look at a chat where nothing runs counts as no reader of a turn.
+ */
 export interface TurnRead {
   readonly chat: LocalChatRef
   readonly turn?: LiveTurn | undefined
+  readonly answered?: (() => string | undefined) | undefined
+  readonly isLook?: boolean | undefined
 }
+
+/** The most answers of a chat that are remembered. */
+const mostAnswers = 1_000
 
 type RunningTurn = NonNullable<ChatSnapshot["context"]["turn"]>
 
@@ -64,16 +74,19 @@ export class TurnReaders {
   readonly #onDisconnect: OnDisconnect
   readonly #counts = new WeakMap<LocalChatRef, number>()
   readonly #left = new WeakSet<RunningTurn>()
+  readonly #answers = new WeakMap<LocalChatRef, Map<string, boolean>>()
 
   constructor(onDisconnect: OnDisconnect) {
     this.#onDisconnect = onDisconnect
   }
 
   /** Adds a reader. Call the returned function once, with whether the client disconnected before the end. */
-  read({ chat, turn }: TurnRead): (disconnected: boolean) => void {
+  read({ chat, turn, answered, isLook = false }: TurnRead): (disconnected: boolean) => void {
+    if (isLook) return (disconnected) => void (!disconnected && this.#remember(chat, answered?.(), true))
     this.#add(chat, 1)
     for (const one of [runningIn(chat), turn?.turn]) if (one !== undefined) this.#left.delete(one)
     return (disconnected) => {
+      if (turn !== undefined || !disconnected) this.#remember(chat, answered?.(), !disconnected)
       if (this.#add(chat, -1) > 0 || !disconnected) return
       const running = runningIn(chat)
       for (const one of [running, turn?.turn]) if (one !== undefined) this.#left.add(one)
@@ -85,6 +98,27 @@ export class TurnReaders {
   hasLeft(chat: LocalChatRef): boolean {
     const running = runningIn(chat)
     return running !== undefined && this.#left.has(running)
+  }
+
+  /** Whether a client reads the chat now. */
+  isReading(chat: LocalChatRef): boolean {
+    return (this.#counts.get(chat) ?? 0) > 0
+  }
+
+  /** Whether a client has read the answer to the message of this name; `undefined` if it is unknown here (READERS4). */
+  hasRead(chat: LocalChatRef, name: string): boolean | undefined {
+    return this.#answers.get(chat)?.get(name)
+  }
+
+  #remember(chat: LocalChatRef, name: string | undefined, isRead: boolean): void {
+    if (name === undefined || runningIn(chat) !== undefined) return
+    const answers = this.#answers.get(chat) ?? new Map<string, boolean>()
+    this.#answers.set(chat, answers)
+    answers.set(name, isRead || answers.get(name) === true)
+    for (const first of answers.keys()) {
+      if (answers.size <= mostAnswers) break
+      answers.delete(first)
+    }
   }
 
   #add(chat: LocalChatRef, change: number): number {

@@ -1,6 +1,6 @@
 /** The parts of a protocol that its routes give to the shared handler. */
 import type { LocalChatRef } from "@troupe/chat"
-import type { ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
@@ -45,7 +45,6 @@ export interface Encoder<Item> {
  * - `context`: the conversation that the server decided about, or that the client reads
  * - `name`: the name of the reply, and `has` its messages that the client has. Of `steps` it has the model's messages alone
  * - `asked`: the ids of the calls that the client was asked to decide about
- * - `turns`: the turns that began for this client; they `continue` an earlier reply
  */
 export interface Run<Body> {
   readonly call: Call
@@ -57,8 +56,6 @@ export interface Run<Body> {
   readonly steps: ReadonlyArray<Message.Message>
   readonly asked: ReadonlyArray<string>
   readonly options: TurnOptions | undefined
-  readonly turns: ReadonlyArray<LiveTurn>
-  readonly continues: boolean
 }
 
 /**
@@ -69,7 +66,7 @@ export interface Run<Body> {
  * - `frames`: the text of items. Default: data frames
  * - `done`: the last frame of a stream that ended
  * - `data`: makes the item of a data part that a handler or a hook wrote into the reply. Without it, they have no writer
- * - `reading`, `around`: add to the items, and to the frames, of a stream
+ * - `around`: adds to the frames of a stream
  * - `turnName`: the name of a turn that begins, for the next home of the conversation (FORWARD9). Default: its id
  * - `refusal`: the error of a refusal, where the protocol has words of its own
  * - `nothing`: the answer to a look at a conversation that does not exist
@@ -80,14 +77,8 @@ export interface Protocol<Body, Item> {
   readonly isWhole?: (body: Body) => boolean
   readonly frames?: (items: ReadonlyArray<Item>) => string
   readonly done?: string
-  readonly isRead?: (chat: LocalChatRef, id: string) => boolean
   readonly data?: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
-  readonly reading?: (
-    items: AsyncIterable<ReadonlyArray<Item>>,
-    run: Run<Body>,
-    signal: AbortSignal
-  ) => AsyncIterable<ReadonlyArray<Item>>
   readonly around?: (frames: AsyncIterable<string>, run: Run<Body>) => AsyncIterable<string>
   readonly turnName?: (run: Pick<Run<Body>, "call" | "chat" | "body" | "context">) => string
   readonly refusal?: (refusal: Refusal) => HttpError | undefined

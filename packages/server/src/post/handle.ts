@@ -17,16 +17,19 @@ import {
   type CallResult,
   contextAt,
   forkedAt,
+  isAnswerRead,
   isRepeated,
   isRunning,
   isSaid,
   isStep,
   messageName,
+  nextReply,
   ofChat,
   ofTurn,
   replyName,
   rewound,
   standingOf,
+  withReplyParts,
   withWriter,
   writtenDataOf
 } from "../wire/index.ts"
@@ -66,7 +69,7 @@ export const handle = async <Body, Item>(
   const chat = known ?? (await newChat(call, id, posted))
   const context = contextOf(call, chat)
   const post = { protocol, call, chat, body, posted, context }
-  const action = reconcile(hereOf(call, chat, context, protocol), posted, policy)
+  const action = reconcile(hereOf(call, chat, context), posted, policy)
   return call.begun === undefined ? applied(post, action) : continued(post, action, call.begun)
 }
 
@@ -117,7 +120,7 @@ const applied = async <Body, Item>(post: Post<Body, Item>, action: Action): Prom
     case "answer":
       return answer(post, action)
     case "regenerate":
-      return regenerate({ ...post, chat: await rewoundTo(post, action.rewind) })
+      return regenerate({ ...post, chat: await rewoundTo(post, action.rewind) }, action.rewind)
   }
 }
 
@@ -131,10 +134,15 @@ const rewoundTo = async <Body, Item>(
 const accepted = <Body, Item>({ protocol, ...run }: Post<Body, Item>, turn: LiveTurn): Promise<void> =>
   run.call.accepted(run.chat, turn, protocol.turnName?.(run))
 
-/** The options of the turn, with the writer of its data. */
+/** The options of the turn, with the writer of its data, and the data that is stored with its reply. */
 const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
   const options = posted.options(chat)
-  return protocol.data === undefined ? options : withWriter(call, chat, options)
+  return protocol.data === undefined ? options : withReplyParts(call, chat, withWriter(call, chat, options))
+}
+
+/** A turn begins the reply of this name. */
+const begins = <Body, Item>({ protocol, call, chat }: Post<Body, Item>, name: string, turn: LiveTurn): void => {
+  if (protocol.data !== undefined) writtenDataOf(chat).begins(name, call.troupe.system.clock.now(), turn.ended)
 }
 
 const send = async <Body, Item>(
@@ -148,9 +156,10 @@ const send = async <Body, Item>(
   if (id !== undefined) writtenDataOf(chat).forget(replyName(id))
   const turn = chat.send(message, { whenBusy, options, ...(inputId !== undefined && { id: inputId }) })
   const begun = begunTurn(chat, turn, true)
+  begins(post, replyName(id ?? turn.id), turn)
   await accepted(post, turn)
   if (isRepeated(turn)) return following(post)
-  const run = { name: replyName(id ?? turn.id), options, turns: [turn], reads: turn }
+  const run = { name: replyName(id ?? turn.id), options, reads: turn }
   return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal))
 }
 
@@ -169,17 +178,18 @@ const answer = async <Body, Item>(
   const id = call.inputId(message?.id ?? place)
   const turn = chat.answer({ decisions, results: valuesOf(results), input }, { id, options })
   const begun = begunTurn(chat, turn, true)
+  const messageReply = message && replyName(message.id ?? turn.id)
+  if (messageReply !== undefined) begins(post, messageReply, turn)
   await accepted(post, turn)
   if (isRepeated(turn)) return following(post)
   const standing = () => standingOf(contextOf(call, chat))
   const { name, now } = input === undefined ? standingOf(context) : standing()
+  if (input !== undefined && messageReply === undefined) begins(post, name, turn)
   const run = {
-    name: message === undefined ? (posted.reply ?? name) : replyName(message.id ?? turn.id),
+    name: messageReply ?? posted.reply ?? name,
     has: input === undefined ? now : [],
     asked: context.pendingApprovals.map(({ toolCall }) => toolCall.id),
     options,
-    turns: [turn],
-    continues: input === undefined,
     reads: turn
   }
   const isBehind = input !== undefined && decided.length > 0
@@ -203,17 +213,19 @@ const inputOf = (
     ...(message === undefined ? [] : [message])
   ])?.read()
 
-const regenerate = async <Body, Item>(post: Post<Body, Item>): Promise<Response> => {
-  const { call, chat } = post
+/** Another answer, to the last message that the rewind has left. Its number follows from the thread before the rewind (RNAME2). */
+const regenerate = async <Body, Item>(post: Post<Body, Item>, rewind: Rewind | undefined): Promise<Response> => {
+  const { call, chat, context } = post
+  const { attempt, name } = nextReply(context.thread.messages.slice(0, rewind?.place.from))
   const running = contextOf(call, chat).turn?.delivery?.id
   if (running !== undefined) await chat.cancel({ turn: running })
-  writtenDataOf(chat).forget(standingOf(contextOf(call, chat)).name)
   const options = optionsOf(post)
-  const turn = chat.retry({ options })
+  const turn = chat.retry({ options, attempt })
   const begun = begunTurn(chat, turn, true)
+  begins(post, name, turn)
   await accepted(post, turn)
   const standing = standingOf(contextOf(call, chat))
-  const run = { name: standing.name, options, turns: [turn], reads: turn }
+  const run = { name: standing.name, options, reads: turn }
   return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal, { standing: () => standing }))
 }
 
@@ -235,12 +247,7 @@ export const contextOf = ({ shown }: Call, chat: LocalChatRef): Context => {
   return context
 }
 
-const hereOf = <Body, Item>(
-  { readers }: Call,
-  chat: LocalChatRef,
-  context: Context,
-  { isRead }: Protocol<Body, Item>
-): Here => ({
+const hereOf = ({ readers }: Call, chat: LocalChatRef, context: Context): Here => ({
   messages: context.thread.messages,
   isRunning: isRunning(context),
   hasLeft: readers.hasLeft(chat),
@@ -248,7 +255,8 @@ const hereOf = <Body, Item>(
   approvals: context.pendingApprovals,
   calls: context.pendingToolCalls,
   question: context.pendingQuestion,
-  isRead: (id) => isRead?.(chat, id) === true
+  isRead: (id) =>
+    readers.hasRead(chat, id) ?? (context.interrupted === undefined && isAnswerRead(context.thread.messages, id))
 })
 
 /** The chat of this id, if there is one: a look creates none. */

@@ -8,7 +8,9 @@ import {
   dataChanges,
   dataFrames,
   type Follower,
+  isSaid,
   type Items,
+  messageName,
   standingOf,
   withChanges,
   writtenDataOf
@@ -33,17 +35,17 @@ type Followed<Item> = (follower: Follower<Item>, signal: AbortSignal) => AsyncIt
 /** Answers with a turn: with its frames, or, once it is over, as a whole. */
 export const streamed = async <Body, Item>(
   { protocol, call, chat, body, context }: Streaming<Body, Item>,
-  { name, has = [], steps = [], asked = [], options, turns = [], continues = false, reads, isLook = false }: RunPart,
+  { name, has = [], steps = [], asked = [], options, reads, isLook = false }: RunPart,
   followed: Followed<Item>
 ): Promise<Response> => {
-  const run: Run<Body> = { call, chat, body, context, name, has, steps, asked, options, turns, continues }
+  const run: Run<Body> = { call, chat, body, context, name, has, steps, asked, options }
   const encoder = protocol.encoder(run)
   const receipt = encoder.receipt?.()
   if (receipt !== undefined) {
     followed(followerOf(call, encoder, isLook, thrown), AbortSignal.abort())
     return receipt
   }
-  const read = { chat, turn: reads }
+  const read = { chat, turn: reads, answered: () => newestSaid(chat), isLook }
   if (protocol.isWhole?.(body) === true)
     return whole(call, encoder, read, (signal) => followed(followerOf(call, encoder, isLook, thrown), signal))
   const follower = withNews(
@@ -58,12 +60,7 @@ export const streamed = async <Body, Item>(
   const reply = () => ({ name, messages: replyMessages(call, chat, name) })
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
     const items = followed(follower, signal)
-    const text = framed(
-      framesOf(encoder.begin()),
-      protocol.reading?.(items, run, signal) ?? items,
-      framesOf,
-      protocol.done
-    )
+    const text = framed(framesOf(encoder.begin()), items, framesOf, protocol.done)
     const all =
       data === undefined
         ? text
@@ -71,7 +68,15 @@ export const streamed = async <Body, Item>(
     return protocol.around?.(all, run) ?? all
   }
   const last = (why: HttpError): string => framesOf(encoder.closing(why))
-  return call.stream(frames, { ...(headers !== undefined && { headers }), last, reads: isLook ? undefined : read })
+  return call.stream(frames, { ...(headers !== undefined && { headers }), last, reads: read })
+}
+
+/** The name of the newest message of a person. */
+const newestSaid = (chat: LocalChatRef): string | undefined => {
+  const { messages } = chat.thread
+  const at = messages.findLastIndex(isSaid)
+  const message = messages[at]
+  return message && messageName(message, at)
 }
 
 async function* framed<Item>(

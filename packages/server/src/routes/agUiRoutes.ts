@@ -45,10 +45,6 @@ import {
   turnOptionsOf,
   withState
 } from "../wire/agUi/index.ts"
-import { ReadAnswers } from "./readAnswers.ts"
-
-/** The messages whose answers clients have read to the end. */
-const readAnswers = new ReadAnswers()
 
 const decode = (call: Call, body: AgUiRequest): Posted => {
   const { limits, troupe, isAgain } = call
@@ -137,10 +133,8 @@ const closing = ({ code, message }: HttpError): ReadonlyArray<AgUiEvent> => [
 
 const agUi: Protocol<AgUiRequest, AgUiEvent> = {
   policy: (posts) => ({ stale: "follow", calls: "cancel", approvals: "refuse", history: "add", ...posts }),
-  isRead: (chat, id) => readAnswers.isRead(chat, id),
   encoder,
   data: ({ type: name, ...value }) => ({ type: "CUSTOM", name, value }),
-  reading: (items, { chat }, signal) => readAnswers.reading(chat, items, signal),
   around: (frames, { chat, body }) => withState(frames, sharedStateOf(chat), body.state),
   refusal: (refusal) => {
     if (refusal.why === "awaiting_approval")

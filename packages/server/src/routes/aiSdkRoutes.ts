@@ -24,7 +24,7 @@ import {
   replyMessages,
   type Run
 } from "../post/index.ts"
-import { callsOf, doneFrame, isRunning, standingOf, writtenDataOf } from "../wire/index.ts"
+import { callsOf, doneFrame, isRunning, replyIn, standingOf, writtenDataOf } from "../wire/index.ts"
 import {
   answersIn,
   clientOptions,
@@ -32,6 +32,7 @@ import {
   type UiInput,
   uiMessages,
   framesInUiVersion,
+  metadataOf,
   uiSplice,
   uiVersionOf,
   UiRequest,
@@ -39,11 +40,8 @@ import {
   userMessage,
   withMetadata
 } from "../wire/aiSdk/index.ts"
-import { ReplyMetadata } from "./replyMetadata.ts"
 
 type Context = ChatSnapshot["context"]
-
-const replies = new ReplyMetadata()
 
 const decode = (call: Call, body: UiRequest): Posted => {
   const last = body.message ?? body.messages?.at(-1)
@@ -103,18 +101,7 @@ const manualTools = ({ troupe }: Call, chat: LocalChatRef, options: TurnOptions 
   ])
 }
 
-const encoder = ({
-  call,
-  chat,
-  name,
-  has,
-  steps,
-  asked,
-  options,
-  turns,
-  continues
-}: Run<UiRequest>): Encoder<UiChunk> => {
-  for (const turn of turns) void replies.begin(call, chat, name, turn, continues)
+const encoder = ({ call, chat, name, has, steps, asked, options }: Run<UiRequest>): Encoder<UiChunk> => {
   const ui = new UiStream(manualTools(call, chat, options), { asked, sent: callsOf(has) })
   ui.said(steps)
   /** A client forgets the data of a step that is reset: it gets the data of its reply again. */
@@ -122,20 +109,21 @@ const encoder = ({
     chunks.some(({ type }) => type === "reset-step")
       ? [...chunks, ...writtenDataOf(chat).of(name, replyMessages(call, chat, name))]
       : chunks
+  const begunAt = writtenDataOf(chat).begunAt(name)
   return {
-    begin: () => ui.start(name, replies.of(call, chat, name)),
+    begin: () => ui.start(name, metadataOf(replyMessages(call, chat, name), undefined, begunAt)),
     event: (event) =>
       event.type === "chat_completed"
-        ? withMetadata(ui.push(event), replies.ended(call, chat, name, event.result))
+        ? withMetadata(
+            ui.push(event),
+            metadataOf(replyIn(event.result.thread.messages).messages, event.result, begunAt)
+          )
         : withDataAgain(ui.push(event)),
     standing: ({ reply: messages, approvals, partial }) => withDataAgain(ui.standing({ messages, approvals, partial })),
     end: (context) => {
       const { result } = context
       const ends = ui.ended(result ?? { haltedReason: restingReason(context), metadata: {} })
-      return withMetadata(
-        ends,
-        result === undefined ? replies.of(call, chat, name) : replies.ended(call, chat, name, result)
-      )
+      return withMetadata(ends, metadataOf(standingOf(context).now, result, begunAt))
     },
     fail: (error) => ui.failed(error),
     closing: ({ code, message }) => [
@@ -187,13 +175,14 @@ const load = async (call: Call): Promise<Response> => {
   if (chat === undefined) return Response.json({ messages: [] })
   const context = contextOf(call, chat)
   const { thread, pendingApprovals, phase, partial, result } = context
-  if (result !== undefined) replies.ended(call, chat, standingOf(context).name, result)
+  const standing = standingOf(context)
   const said = phase === "interrupted" ? partial.text : ""
   const calls = { manual: manualTools(call, chat), approvals: pendingApprovals }
-  const metadataOf = (name: string) => replies.of(call, chat, name)
   const written = writtenDataOf(chat)
+  const metadata: Parameters<typeof uiMessages>[3] = (name, reply) =>
+    metadataOf(reply, name === standing.name ? result : undefined, written.begunAt(name))
   return Response.json({
-    messages: uiMessages(thread.messages, calls, said, metadataOf, (...reply) => written.of(...reply))
+    messages: uiMessages(thread.messages, calls, said, metadata, (...reply) => written.of(...reply))
   })
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./responses.ts"
 import { type Call, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
-import { checkedAnswer, checkedLength, eventText, ownSplice, WirePart, withWriter } from "../wire/index.ts"
+import { checkedAnswer, checkedLength, eventText, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
 /** The error text for a message of another shape (CONTENT3). */
 const shapes =
@@ -121,7 +121,8 @@ const retry = async (call: Call): Promise<Response> => {
   await call.body(Nothing)
   const chat = await existing(call)
   if (call.begun !== undefined) return begunReply(call, chat, call.begun)
-  return turnReply(call, chat, () => chat.retry({ options: withWriter(call, chat) }))
+  const { attempt } = nextReply(chat.thread.messages)
+  return turnReply(call, chat, () => chat.retry({ options: withWriter(call, chat), attempt }))
 }
 
 /** A verb without a turn. */

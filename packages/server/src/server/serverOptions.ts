@@ -79,6 +79,7 @@ const ofTurn = {
   maxTokens: z.unknown().optional(),
   providerOptions: z.unknown().optional(),
   context: z.unknown().optional(),
+  storedMetadata: z.unknown().optional(),
   maxTurns: z.unknown().optional(),
   includeRawChunks: z.unknown().optional(),
   structuredFinalize: z.unknown().optional(),

@@ -3,6 +3,7 @@
  *
  * RNAME1. A reply has one name, whichever way it is read: it is named after the message it answers. A message is named by
  *         the id its sender gave it, else by its index in the thread.
+ * RNAME2. Another answer to a message has another name than each answer before it. The number of the answer is stored with the message.
  */
 import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -18,11 +19,11 @@ const dataKey = "client_data"
 
 /** Adds the sender's id, its metadata and its data, which no model gets, to a user's message. */
 export const named = (
-  message: Extract<Message.Message, { role: "user" }>,
+  message: UserMessage,
   id: string | undefined,
   metadata?: unknown,
   data?: ReadonlyArray<unknown>
-): Extract<Message.Message, { role: "user" }> => {
+): UserMessage => {
   if (id === undefined && metadata === undefined && data === undefined) return message
   const sent = {
     ...(id === undefined ? {} : { [idKey]: id }),
@@ -44,8 +45,25 @@ export const messageName = (message: Message.Message, index: number): string => 
   return typeof id === "string" ? id : `m${index}`
 }
 
-/** The name of the reply to the message of this name. */
-export const replyName = (asked: string): string => `${asked}.reply`
+/** The name of the reply to the message of this name; `attempt` is the number of the answer (RNAME2). */
+export const replyName = (asked: string, attempt = 1): string => `${asked}.reply${attempt === 1 ? "" : `.${attempt}`}`
+
+/** The name of the reply to a message. */
+export const replyNameOf = (message: UserMessage, index: number): string =>
+  replyName(messageName(message, index), message.attempt)
+
+/** The number and the name of the next answer to the last message of a person (RNAME2). */
+export const nextReply = (
+  messages: ReadonlyArray<Message.Message>
+): { readonly attempt: number; readonly name: string } => {
+  const at = messages.findLastIndex(isSaid)
+  const message = messages[at]
+  if (message === undefined || !isSaid(message)) return { attempt: 1, name: replyName("m") }
+  const attempt = (message.attempt ?? 1) + 1
+  return { attempt, name: replyName(messageName(message, at), attempt) }
+}
+
+type UserMessage = Extract<Message.Message, { role: "user" }>
 
 /** Whether no person sent the message: a hook added it, or the chat asked for its final answer. */
 export const isUnsaid = (message: Message.Message): boolean => {
@@ -58,7 +76,7 @@ export const isUnsaid = (message: Message.Message): boolean => {
 const isHidden: ReadonlySet<string> = new Set(["hook", "final_answer"])
 
 /** Whether a person sent the message. */
-export const isSaid = (message: Message.Message): message is Extract<Message.Message, { role: "user" }> =>
+export const isSaid = (message: Message.Message): message is UserMessage =>
   message.role === "user" && !isUnsaid(message)
 
 /** Whether the message is a tool's question, which begins no step. */
@@ -123,7 +141,7 @@ export const replyIn = (messages: ReadonlyArray<Message.Message>): Reply => {
   const asked = messages.findLastIndex(isSaid)
   const message = messages[asked]
   return {
-    name: replyName(message === undefined ? "m" : messageName(message, asked)),
+    name: message === undefined || !isSaid(message) ? replyName("m") : replyNameOf(message, asked),
     messages: messages.slice(asked + 1)
   }
 }

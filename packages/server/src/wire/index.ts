@@ -15,7 +15,10 @@ export {
   leftBy,
   messageName,
   named,
+  nextReply,
+  replyIn,
   replyName,
+  replyNameOf,
   sentData,
   sentMetadata,
   standingOf,
@@ -34,7 +37,17 @@ export { withChanges } from "./interleavedChanges.ts"
 export { before, behind, endOfHistory, forkedAt, rewound } from "./rewindThread.ts"
 export type { Place } from "./rewindThread.ts"
 export { dataFrame, dataFrames, doneFrame, eventFrame } from "./sseFrames.ts"
-export { dataChanges, isWriter, storedData, withWriter, writerKey, writtenDataOf } from "./writtenData.ts"
+export {
+  dataChanges,
+  isAnswerRead,
+  isWriter,
+  replyParts,
+  storedData,
+  withReplyParts,
+  withWriter,
+  writerKey,
+  writtenDataOf
+} from "./writtenData.ts"
 export type { UiWritten, Writer, WrittenPart } from "./writtenData.ts"
 export { begunTurn, behindCalls, contextAt, isCut, isRepeated, ofChat, ofTurn } from "./turnReader.ts"
 export type { Follower, Items } from "./turnReader.ts"

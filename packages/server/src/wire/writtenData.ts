@@ -1,7 +1,7 @@
 /**
- * The data parts that handlers and hooks write into a reply.
+ * The data parts that handlers and hooks write into a reply, and the data that is stored with its messages.
  *
- * Owns: the parts of the replies of each chat, while the chat is in memory. Does not own the chats.
+ * Owns: the parts of the replies of each chat that are not stored yet, and when its running replies began. Does not own the chats.
  *
  * UIWRITE1. A part that is not transient belongs to the reply of the turn that wrote it: every reader of that reply has it, also one
  *           that loads it later. A part with the type and the id of an earlier one replaces it.
@@ -16,11 +16,12 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import { ToolError, ValidationError } from "@troupe/chat/errors"
-import type { Message } from "@troupe/chat/messages"
+import { type Message, Usage } from "@troupe/chat/messages"
+import type { Response } from "@troupe/chat/models"
 import { System } from "@troupe/otp"
 import * as z from "zod"
 import type { Call, TurnOptions } from "../http/index.ts"
-import { standingOf } from "./chatReply.ts"
+import { isSaid, isStep, messageName, standingOf } from "./chatReply.ts"
 import type { Changes } from "./interleavedChanges.ts"
 
 /** A part with data of the program. */
@@ -78,13 +79,54 @@ const Stored = z.array(Kept)
 export const storedData = ({ metadata }: Message.Message): ReadonlyArray<Kept> =>
   metadata?.[storedKey] === undefined ? [] : (Stored.safeParse(metadata[storedKey]).data ?? [])
 
+/**
+ * What is stored with a message of the model: when its reply began, when the message ended, the model and the usage of its request,
+ * and whether a client was reading then. A field whose value is unknown is absent.
+ */
+const ReplyPart = z.object({
+  startedAt: z.number().optional(),
+  endedAt: z.number(),
+  model: z.string().optional(),
+  usage: Usage.Usage,
+  isRead: z.boolean().optional()
+})
+type ReplyPart = z.infer<typeof ReplyPart>
+
+/** The key of this data in the metadata of a message. */
+const partKey = "reply_part"
+
+/** What is stored with the messages of a reply. */
+export const replyParts = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<ReplyPart> =>
+  messages.flatMap(({ metadata }) => ReplyPart.safeParse(metadata?.[partKey]).data ?? [])
+
+/** Whether a client was reading when the answer to the message of this name ended (READERS4). */
+export const isAnswerRead = (messages: ReadonlyArray<Message.Message>, name: string): boolean => {
+  const asked = messages.findLastIndex((message, index) => isSaid(message) && messageName(message, index) === name)
+  const next = messages.findIndex((message, index) => index > asked && isSaid(message))
+  const last = messages.slice(asked + 1, next === -1 ? messages.length : next).findLast(isStep)
+  return asked !== -1 && last !== undefined && replyParts([last])[0]?.isRead === true
+}
+
 const nameOf = ({ type, id }: WrittenPart): string => JSON.stringify([type, id])
 
 /** The data of one chat. */
 class WrittenData {
   readonly #replies = new Map<string, Map<string, Sized>>()
   readonly #listeners = new Set<Listener>()
+  readonly #begun = new Map<string, number>()
   #characters = 0
+
+  /** A turn that is not over begins a reply, at this time. A repeated request begins nothing. */
+  begins(reply: string, at: number, ended: Promise<void>): void {
+    if (this.#begun.has(reply)) return
+    this.#begun.set(reply, Math.round(at))
+    void ended.then(() => this.#begun.delete(reply))
+  }
+
+  /** When a running reply began, if that is known. */
+  begunAt(reply: string): number | undefined {
+    return this.#begun.get(reply)
+  }
 
   /** The kept parts of a reply: those that are stored with its messages, and those in memory. */
   of(reply: string, messages: ReadonlyArray<Message.Message>): ReadonlyArray<Kept> {
@@ -227,9 +269,6 @@ const writers = new WeakSet<object>()
 export const isWriter = (value: unknown): value is Writer =>
   typeof value === "object" && value !== null && writers.has(value)
 
-/** The method that stores data with the result of a call, or with a reply. */
-const resultMetadata = Symbol.for("@troupe/chat/resultMetadata")
-
 /** The options of a turn, with the writer of its data. Its functions are no data. */
 export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions = {}): TurnOptions => {
   const most = call.limits.messageCharacters
@@ -251,19 +290,41 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
     saved += characters - earlier
     unsaved.set(nameOf(kept.part), kept)
   }
-  /** What the turn wrote since the last call or reply ended (UIWRITE4, UIWRITE6). */
-  const metadata = () => {
+  /** The parts that the turn wrote since the last call or reply ended (UIWRITE4, UIWRITE6). */
+  const unsavedParts = (): Readonly<Record<string, unknown>> | undefined => {
     if (unsaved.size === 0) return undefined
     const parts = Array.from(unsaved.values(), ({ part }) => part)
     unsaved.clear()
     return { [storedKey]: parts }
   }
-  const writer = Object.defineProperties(
-    {},
-    { write: { value: write, enumerable: false }, [resultMetadata]: { value: metadata, enumerable: false } }
-  )
+  const writer = Object.defineProperty({}, "write", { value: write, enumerable: false })
   writers.add(writer)
-  return { ...posted, context: { ...posted.context, [writerKey]: writer } }
+  return {
+    ...posted,
+    context: { ...posted.context, [writerKey]: writer },
+    storedMetadata: { ...posted.storedMetadata, ofMessage: unsavedParts }
+  }
+}
+
+/** The options of a turn whose messages are stored with the data of their reply. */
+export const withReplyParts = ({ troupe, readers }: Call, chat: LocalChatRef, options: TurnOptions): TurnOptions => {
+  const { storedMetadata } = options
+  const replyPart = ({ model, usage }: Response): ReplyPart => {
+    const context = chat.getSnapshot()?.context
+    const startedAt = context === undefined ? undefined : writtenDataOf(chat).begunAt(standingOf(context).name)
+    return {
+      ...(startedAt !== undefined && { startedAt }),
+      endedAt: Math.round(troupe.system.clock.now()),
+      ...(model !== undefined && { model }),
+      usage,
+      ...(readers.isReading(chat) && { isRead: true })
+    }
+  }
+  const ofMessage = (reply: Response | undefined) => {
+    const others = storedMetadata?.ofMessage?.(reply)
+    return reply === undefined ? others : { ...others, [partKey]: replyPart(reply) }
+  }
+  return { ...options, storedMetadata: { ...storedMetadata, ofMessage } }
 }
 
 const isOver = ({ type }: WrittenPart): ToolError =>

@@ -153,7 +153,7 @@ describe("the death of a chat's process", () => {
     await model.whenOpened(2)
     model.finish("stop", "There")
     expect((await messageOf(await (await again).text()))?.parts.at(-1)).toMatchObject({ text: "There" })
-    expect(await kept(url)).toMatchObject({ id: "u1.reply" })
+    expect(await kept(url)).toMatchObject({ id: "u1.reply.2" })
   })
 })
 
@@ -176,7 +176,7 @@ describe("the end of a program in the middle of a reply", () => {
     const again = post("/api/chat", { id: "c", trigger: "regenerate-message", messages: [said("u1", "Go")] })
     await after.whenOpened(1)
     after.finish("stop", "The end")
-    expect((await messageOf(await (await again).text()))?.id).toBe("u1.reply")
+    expect((await messageOf(await (await again).text()))?.id).toBe("u1.reply.2")
     expect((await kept(url))?.parts.at(-1)).toMatchObject({ text: "The end" })
     await cut.body?.cancel()
   })

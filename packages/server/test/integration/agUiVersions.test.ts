@@ -175,7 +175,9 @@ for (const [version, { make, schemas }] of Object.entries(versions)) {
           'state: {"page":"maps"}'
         ].join("\n\n")
       )
-      expect(JSON.stringify((await troupe.chat("anna/c")).thread)).not.toContain("maps")
+      const { messages, metadata } = (await troupe.chat("anna/c")).thread
+      expect(JSON.stringify(messages)).not.toContain("maps")
+      expect(metadata).toEqual({ shared_state: { page: "maps" } })
     })
 
     it("AGUISTATE3. a client without the state gets a snapshot, then deltas while a handler sets it", async () => {

@@ -406,7 +406,7 @@ describe("useChat of @ai-sdk/react", () => {
     act(() => void chat.current.regenerate({ messageId: ids[1] ?? "" }))
     await answered(3, "a2")
     expect(chat.current.messages.map(textOf)).toEqual(["a", "a2"])
-    expect(chat.current.messages.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+    expect(chat.current.messages.map(({ id }) => id)).toEqual([ids[0], `${ids[1]}.2`])
     act(() => void chat.current.sendMessage({ text: "c" }))
     await model.whenOpened(4)
     model.text("c1")

@@ -6,7 +6,7 @@
  */
 import { type ShownSource, urlOfSource } from "../../access/index.ts"
 import { type ContentPart, type Message, Message as Messages } from "@troupe/chat/messages"
-import { isQuestion, isSaid, isStep, messageName, replyName, stepsOf, storedData } from "../index.ts"
+import { isQuestion, isSaid, isStep, messageName, replyName, replyNameOf, stepsOf, storedData } from "../index.ts"
 
 /** Ids that belong to a call contain the id of its step: models reuse ids of calls. */
 export const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
@@ -131,7 +131,7 @@ export const agUiMessages = (
   for (const [index, message] of messages.entries()) {
     if (isSaid(message)) {
       const id = messageName(message, index)
-      reply = replyName(id)
+      reply = replyNameOf(message, index)
       step = 0
       all.push({ id, role: "user", content: agUiContent(message.content) })
     } else if (message.role === "tool") {

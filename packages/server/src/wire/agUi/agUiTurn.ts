@@ -3,7 +3,7 @@
  *
  * AGUITURN1. The client's tools are manual tools of this turn. A tool that the Troupe has as a manual tool stays the Troupe's.
  * AGUITURN2. The model gets the context and the state as JSON text behind the instructions, named as data. They are in no
- *            message, and are not stored.
+ *            message. The context is not stored.
  */
 import type { RunningTroupe } from "@troupe/chat"
 import type { TurnOptions } from "../../http/index.ts"
@@ -32,6 +32,7 @@ export const turnOptionsOf = (
   return {
     ...(added.length === 0 ? {} : { tools: added }),
     ...(instructions === undefined ? {} : { instructions }),
+    storedMetadata: { ofThread: () => shared.unsaved() },
     context: { [key]: make(shared, { context: context ?? [], forwardedProps }, mostCharacters) }
   }
 }

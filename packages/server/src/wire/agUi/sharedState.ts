@@ -1,34 +1,69 @@
 /**
  * The state that the clients of a conversation share with its agent.
  *
- * Owns: the present state of each chat, while the chat is in memory. Does not own the chats. Clients keep the state too, and
- * send it with each run.
+ * Owns: the state of each chat that its thread does not have yet, and the listeners. Does not own the chats. Clients keep the state
+ * too, and send it with each run.
  *
  * AGUISTATE1. The last writer decides: a run with new content that sends a state, or a handler or hook that sets one. A run
  *             that only connects changes nothing, nor does a run without a state or with an empty one.
  * AGUISTATE2. A state that is set is one that a client can send back: it has a JSON form, within the limit.
  * AGUISTATE3. A client has the present state at the end of its run. Between two frames only the newest state is sent.
+ * AGUISTATE4. The state is stored with the next step of a run, and no entry is written for it. It is there after a restart, and where
+ *             the conversation moves to.
  */
 import type { LocalChatRef } from "@troupe/chat"
 import { ValidationError } from "@troupe/chat/errors"
+import { deepest, depthOf } from "../../http/index.ts"
 import { type Changes, dataFrames, withChanges } from "../index.ts"
 import type { AgUiEvent } from "./agUiStream.ts"
 import { patchOf } from "./jsonPatch.ts"
 
+/** The key of the state in the metadata of a thread. */
+const key = "shared_state"
+
+interface Present {
+  readonly text: string | undefined
+  readonly value: unknown
+}
+
+const none: Present = { text: undefined, value: undefined }
+
 /** The state of one conversation. */
 export class SharedState {
-  #text: string | undefined
-  #value: unknown
+  readonly #chat: Pick<LocalChatRef, "thread">
+  #unsaved: Present | undefined
+  /** The state as the thread has it, which is read once. */
+  #stored: { readonly from: object; readonly present: Present } | undefined
   readonly #listeners = new Set<() => void>()
+
+  constructor(chat: Pick<LocalChatRef, "thread">) {
+    this.#chat = chat
+  }
 
   /** The present state; `undefined` if there is none. */
   get value(): unknown {
-    return this.#value
+    return this.#present.value
   }
 
   /** The present state as JSON text. */
   get text(): string | undefined {
-    return this.#text
+    return this.#present.text
+  }
+
+  get #present(): Present {
+    const stored = this.#inThread
+    if (this.#unsaved?.text === stored.text) this.#unsaved = undefined
+    return this.#unsaved ?? stored
+  }
+
+  get #inThread(): Present {
+    const { metadata } = this.#chat.thread
+    if (metadata?.[key] === undefined) return none
+    if (this.#stored?.from !== metadata) {
+      const value = metadata[key]
+      this.#stored = { from: metadata, present: { value, text: JSON.stringify(value) } }
+    }
+    return this.#stored.present
   }
 
   /** Takes the state that a client sent (AGUISTATE1). */
@@ -41,7 +76,14 @@ export class SharedState {
     const text = textOf(state)
     if (text === undefined) throw refused("has no JSON form")
     if (text.length > mostCharacters) throw refused(`has more than ${mostCharacters} characters`)
+    if (depthOf(text) > deepest) throw refused(`is nested more than ${deepest} levels deep`)
     this.#become(text)
+  }
+
+  /** The metadata of the thread with the state, if the thread does not have it (AGUISTATE4). */
+  unsaved(): Readonly<Record<string, unknown>> | undefined {
+    const { text, value } = this.#present
+    return this.#unsaved === undefined || text === undefined ? undefined : { [key]: value }
   }
 
   /** Calls the listener after each change. Returns the function that removes it. */
@@ -51,9 +93,8 @@ export class SharedState {
   }
 
   #become(text: string): void {
-    if (text === this.#text) return
-    this.#text = text
-    this.#value = JSON.parse(text)
+    if (text === this.text) return
+    this.#unsaved = { text, value: JSON.parse(text) }
     for (const changed of this.#listeners) changed()
   }
 }
@@ -62,7 +103,7 @@ const states = new WeakMap<LocalChatRef, SharedState>()
 
 /** The state of a chat. */
 export const sharedStateOf = (chat: LocalChatRef): SharedState => {
-  const known = states.get(chat) ?? new SharedState()
+  const known = states.get(chat) ?? new SharedState(chat)
   states.set(chat, known)
   return known
 }

@@ -1,7 +1,6 @@
 /** The UI message stream of the AI SDK. */
 export { uiSplice } from "./uiSplice.ts"
-export { withMetadata, withTurn } from "./uiMetadata.ts"
-export type { UiMetadata } from "./uiMetadata.ts"
+export { metadataOf, withMetadata } from "./uiMetadata.ts"
 export { uiMessages } from "./uiParts.ts"
 export { UiRequest, answersIn, userMessage } from "./uiRequest.ts"
 export type { UiInput } from "./uiRequest.ts"

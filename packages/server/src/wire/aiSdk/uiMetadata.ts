@@ -1,13 +1,20 @@
-/** The metadata of a reply: its times, its model and its usage. */
+/**
+ * The metadata of a reply: its times, its model and its usage.
+ *
+ * UIMETA1. The metadata of a reply does not depend on its readers: it is the same in the sender's stream, in a stream that
+ *          begins later, and in the loaded messages, also after a restart.
+ * UIMETA2. The usage of a request is added once to that of its reply.
+ */
 import type { ChatResult } from "@troupe/chat/chats"
-import { Usage } from "@troupe/chat/messages"
+import { type Message, Usage } from "@troupe/chat/messages"
+import { replyParts } from "../index.ts"
 import type { UiChunk } from "./uiBlocks.ts"
 
 /**
  * The metadata of a reply. A field whose value is unknown is absent.
  *
  * - `startedAt`: when the server accepted the message that the reply answers
- * - `endedAt`: when the last turn of the reply ended
+ * - `endedAt`: when the model's last message of the reply ended
  * - `model`: the model of the last request that reported one
  * - `usage`: the tokens and costs of all requests of the reply
  *
@@ -23,20 +30,29 @@ export interface UiMetadata {
 /** The usage without the data of providers. */
 type UiUsage = Omit<Usage.Usage, "toolUsage" | "extra">
 
-/** Adds the requests of a turn to the metadata of its reply. */
-export const withTurn = (before: UiMetadata, { steps }: Pick<ChatResult, "steps">): UiMetadata => {
-  const responses = steps.map(({ response }) => response)
-  const model = responses.findLast((response) => response.model !== undefined)?.model ?? before.model
+/** The metadata of a reply, from what is stored with its messages, or from the last turn if nothing is stored (UIMETA1, UIMETA2). */
+export const metadataOf = (
+  messages: ReadonlyArray<Message.Message>,
+  result: Pick<ChatResult, "steps"> | undefined,
+  begunAt?: number
+): UiMetadata | undefined => {
+  const stored = replyParts(messages)
+  const requests = stored.length === 0 ? (result?.steps ?? []).map(({ response }) => response) : stored
+  const startedAt = stored.find((part) => part.startedAt !== undefined)?.startedAt ?? begunAt
+  const endedAt = startedAt === undefined ? undefined : stored.at(-1)?.endedAt
+  const model = requests.findLast((request) => request.model !== undefined)?.model
   const {
     toolUsage: _,
     extra: __,
     ...usage
-  } = responses.reduce((sum, response) => Usage.add(sum, withTotal(response.usage)), Usage.add(before.usage ?? {}, {}))
-  return {
-    ...before,
-    ...(model === undefined ? {} : { model }),
-    ...(Object.keys(usage).length === 0 ? {} : { usage })
+  } = requests.reduce<Usage.Usage>((sum, request) => Usage.add(sum, withTotal(request.usage)), {})
+  const metadata = {
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(model !== undefined && { model }),
+    ...(Object.keys(usage).length > 0 && { usage })
   }
+  return Object.keys(metadata).length === 0 ? undefined : metadata
 }
 
 const withTotal = (usage: Usage.Usage): Usage.Usage => {
@@ -49,7 +65,7 @@ export const withMetadata = (
   ending: ReadonlyArray<UiChunk>,
   messageMetadata: UiMetadata | undefined
 ): ReadonlyArray<UiChunk> => {
-  if (messageMetadata === undefined || Object.keys(messageMetadata).length === 0) return ending
+  if (messageMetadata === undefined) return ending
   const before = ending.slice(0, -1)
   const last = ending.slice(-1)
   return last[0]?.type === "finish"

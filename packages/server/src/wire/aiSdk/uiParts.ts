@@ -9,6 +9,7 @@ import {
   isSaid,
   messageName,
   replyName,
+  replyNameOf,
   sentMetadata,
   type StepMessages,
   stepsOf,
@@ -79,7 +80,7 @@ export const uiMessages = (
   messages: ReadonlyArray<Message.Message>,
   calls: UiCalls,
   partial = "",
-  metadataOf: (name: string) => UiMetadata | undefined = () => undefined,
+  metadataOf: (name: string, reply: ReadonlyArray<Message.Message>) => UiMetadata | undefined = () => undefined,
   dataOf: (name: string, reply: ReadonlyArray<Message.Message>) => ReadonlyArray<UiDataPart> = () => []
 ): ReadonlyArray<UiMessage> => {
   const all: Array<UiMessage> = []
@@ -88,7 +89,7 @@ export const uiMessages = (
   const replied = (last: string) => {
     const begun: ReadonlyArray<UiPart> = last === "" ? [] : [{ type: "step-start" }, ...textParts(last)]
     const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun, ...dataOf(name, reply)]
-    if (parts.length > 0) all.push({ id: name, role: "assistant", ...withField(metadataOf(name)), parts })
+    if (parts.length > 0) all.push({ id: name, role: "assistant", ...withField(metadataOf(name, reply)), parts })
     reply = []
   }
   for (const [index, message] of messages.entries()) {
@@ -102,7 +103,7 @@ export const uiMessages = (
         ...withField(sentMetadata(message)),
         parts: withData(message, userParts(message.content))
       })
-      name = replyName(id)
+      name = replyNameOf(message, index)
     }
   }
   replied(partial)
