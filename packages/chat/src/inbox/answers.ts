@@ -39,7 +39,6 @@ export const answersDigest = (
 ): string =>
   contentDigest({
     decisions: Object.fromEntries(decisions.map(({ toolCallId, decision }) => [toolCallId, decision])),
-    messages: Object.fromEntries(
-      messages.map((message) => [message.role === "tool" ? message.toolCallId : message.role, message])
-    )
+    results: Object.fromEntries(messages.flatMap((one) => (one.role === "tool" ? [[one.toolCallId, one]] : []))),
+    input: messages.filter(({ role }) => role !== "tool")
   })
