@@ -263,11 +263,9 @@ interface Reply {
 /** The name of the writer in a turn's `context`. */
 export const writerKey = "uiWriter"
 
-const writers = new WeakSet<object>()
-
-/** Whether a value was made here. */
+/** Whether a value is a writer. A copy in a worker is none. */
 export const isWriter = (value: unknown): value is Writer =>
-  typeof value === "object" && value !== null && writers.has(value)
+  typeof value === "object" && value !== null && "write" in value && typeof value.write === "function"
 
 /** The options of a turn, with the writer of its data. Its functions are no data. */
 export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions = {}): TurnOptions => {
@@ -298,7 +296,6 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
     return { [storedKey]: parts }
   }
   const writer = Object.defineProperty({}, "write", { value: write, enumerable: false })
-  writers.add(writer)
   return {
     ...posted,
     context: { ...posted.context, [writerKey]: writer },

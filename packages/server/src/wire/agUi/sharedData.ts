@@ -34,11 +34,9 @@ export interface Shared {
 /** The name of the data in a turn's `context`. */
 export const key = "agUi"
 
-const all = new WeakSet<object>()
-
-/** Whether a value was made here. */
+/** Whether a value is the data of a run, with its `setState`. A copy in a worker has none. */
 export const isShared = (value: unknown): value is Shared =>
-  typeof value === "object" && value !== null && all.has(value)
+  typeof value === "object" && value !== null && "setState" in value && typeof value.setState === "function"
 
 /** Makes the data of a run. The values are plain data; `setState` is not one of them. */
 export const make = (
@@ -54,7 +52,5 @@ export const make = (
     forwardedProps
   }
   const setState = (state: unknown): void => shared.set(state, mostCharacters)
-  const made = Object.defineProperty(values, "setState", { value: setState, enumerable: false }) as Shared
-  all.add(made)
-  return made
+  return Object.defineProperty(values, "setState", { value: setState, enumerable: false }) as Shared
 }
