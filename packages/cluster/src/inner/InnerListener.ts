@@ -11,6 +11,7 @@
  *         or counted. Before its first accepted request, a connection has at most 64 kB of bodies on the way.
  * INNER8. A listener that closes answers the requests that it has accepted, for at most `closeMs`, and processes none that come later:
  *         their senders learn it.
+ * INNER10. A request whose sender leaves while its body comes reaches no handler, and is no failure: it is not reported.
  *
  * @module
  */
@@ -238,18 +239,19 @@ const bodyOf = (stream: http2.ServerHttp2Stream, moved: () => void): Promise<Uin
       else reject(tooLarge())
     })
     stream.once("end", () => resolve(Buffer.concat(pieces)))
-    stream.once("close", () => reject(new Error("the request was cut")))
+    stream.once("close", () => reject(gone()))
   })
 
 /** A signal that is aborted when the other node cuts the stream; with an `HttpError`, unless its client has left. */
 const whenCut = (stream: http2.ServerHttp2Stream): AbortSignal => {
   const cut = new AbortController()
-  const end = (): void =>
-    cut.abort(stream.rstCode === clientLeft ? undefined : new HttpError("closing", "A node is gone"))
+  const end = (): void => cut.abort(stream.rstCode === clientLeft ? undefined : gone())
   if (stream.aborted || stream.destroyed) end()
   else stream.once("aborted", end)
   return cut.signal
 }
+
+const gone = (): HttpError => new HttpError("closing", "A node is gone")
 
 const tooLarge = (): HttpError =>
   new HttpError("body_too_large", `A request between nodes has at most ${mostBytes} bytes`)

@@ -2,7 +2,7 @@ import { Clock } from "@troupe/otp"
 import { once } from "node:events"
 import * as http2 from "node:http2"
 import * as net from "node:net"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import type { ClusterError } from "../../src/placement/index.ts"
 import { InnerClient, type InnerClientOptions } from "../../src/inner/InnerClient.ts"
 import { type Accepted, listenInner } from "../../src/inner/InnerListener.ts"
@@ -529,6 +529,28 @@ describe("deadlines", () => {
     expect(await notesAfter(3_000)).toBe(5)
     answered.resolve(new Response("done"))
     expect(await status).toBe(200)
+  })
+
+  it("INNER10: a request whose sender leaves while its body comes is reported nowhere, and reaches no handler", async () => {
+    const lines: Array<string> = []
+    const printed = vi.spyOn(console, "error").mockImplementation((line: string) => void lines.push(line))
+    onTestFinished(() => printed.mockRestore())
+    let calls = 0
+    const address = await listening(async () => {
+      calls += 1
+      return new Response("x")
+    })
+    const signed = { method: "POST", path: "/", to: address, note: "", bodyHash: hashOf(Buffer.from("abc")) }
+    const session = http2.connect(`http://${address}`)
+    onTestFinished(() => session.destroy())
+    const stream = session.request({ ":method": "POST", ":path": "/", ...seal(secret, signed, machineTime()) })
+    stream.on("error", () => {})
+    stream.write("a")
+    await new Promise((resolve) => void session.ping(resolve))
+    stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+    await new Promise((resolve) => void session.ping(resolve))
+    expect((await client().request(address, get)).status).toBe(200)
+    expect([calls, lines]).toEqual([1, []])
   })
 
   it("INNER2: an answer that falls silent fails while its reader waits", async () => {
