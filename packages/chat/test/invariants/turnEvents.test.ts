@@ -136,6 +136,23 @@ test("TURNREAD4 a reader that does not read keeps the events of its turn from th
   await idle.return()
 })
 
+test("TURNREAD4 a reader of a withdrawn turn that never reads does not keep its chat in memory", async () => {
+  const adapter = handAdapter()
+  const { troupe, clock } = await check.troupe({ adapter, passivateAfterMs: 1_000 })
+  const chat = await troupe.chat("c")
+  const turn = chat.send("go")
+  const next = chat.send("next")
+  const reader = chat.attach({ turn: next, calls: true })
+  await until(() => adapter.streams.length === 1)
+  await chat.withdraw(next)
+  await expect(next.result()).rejects.toMatchObject({ reason: "withdrawn" })
+  adapter.streams[0]?.finish("stop")
+  await turn.result()
+  await clock.advance(1_250)
+  expect(chat.pid).toBeUndefined()
+  await expect(reader.next()).rejects.toMatchObject({ reason: "withdrawn" })
+})
+
 test("ATT5 a reader with `calls` gets the states of calls after the events of the calls", async () => {
   const ends: Array<() => void> = []
   const slow = tool({

@@ -95,6 +95,30 @@ describe("NEWS1. nothing is sent, and nothing waits, when nothing lasts", () => 
     expect(clock.pending).toBe(before)
     expect(troupe.zombies()).toEqual([])
   })
+
+  it("FOLLOWTURN2 a client that leaves before it reads keeps its chat in memory no longer", async () => {
+    const clock = Clock.test()
+    const adapter = Fake.make({ scripts: [[{ text: "Hi" }, { finish: "stop" }]] })
+    const { server, troupe } = await served({ system: System.make({ clock }), adapter, passivateAfterMs: 1_000 })
+    const chat = await troupe.chat("anna/c")
+    const client = new AbortController()
+    const message = { id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] }
+    const response = await server.fetch(
+      new Request("http://localhost/api/chat", {
+        method: "POST",
+        headers: { authorization: "anna", "content-type": "application/json" },
+        body: JSON.stringify({ id: "c", messages: [message] }),
+        signal: client.signal
+      })
+    )
+    expect(response.status).toBe(200)
+    await until(() => chat.getSnapshot()?.context.phase === "idle")
+    await clock.advance(1_250)
+    expect(chat.pid).toBeDefined()
+    client.abort()
+    await clock.advance(1_250)
+    expect(chat.pid).toBeUndefined()
+  })
 })
 
 describe("NEWS2. at most once in an interval, and only the newest", () => {
