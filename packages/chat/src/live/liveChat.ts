@@ -83,6 +83,8 @@ export interface ChatHome {
   ) => Promise<unknown> | undefined
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
+  /** Whether another entry than that of this number is the newest of the stored chat. Reads at most two entries. */
+  readonly hasOther: (id: string, version: number) => Promise<boolean>
 }
 
 /** The options of a turn beside its messages. */

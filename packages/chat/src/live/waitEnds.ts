@@ -10,6 +10,8 @@
  *        is held until its release.
  * REF13. A verb that has no effect, or is refused, in a chat at rest has read the record first. When another program has written, the chat
  *        goes on from that record, and the verb applies to it.
+ * REF14. A view, and the first item of a reader, of a chat at rest are those of the newest entry: when another program has written it, the
+ *        chat has gone on from that record. When the store fails, they are those that the chat has.
  * REF12. A cancel resolves when what it names neither runs nor waits, also after a stop. It rejects for an id of which the chat has no
  *        turn, and, after a stop, for a wait that it cannot end.
  *
@@ -53,6 +55,8 @@ interface WaitingChat {
 interface Stored {
   /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<{ readonly record: Conversation | undefined } | undefined>
+  /** Whether another entry than that of this number is the newest. */
+  readonly hasOther: (id: string, version: number) => Promise<boolean>
 }
 
 /** The end of a request: without an error it has its effect. */
@@ -78,6 +82,13 @@ export class WaitEnds {
   /** Goes on from the record, if the chat is at rest and another program has written (REF13). */
   reread(): Promise<void> {
     return (this.#reading ??= this.#reread().finally(() => (this.#reading = undefined)))
+  }
+
+  /** Goes on from the record, if the newest entry is another program's (REF14). */
+  async look(): Promise<void> {
+    const { id, context, gone, saves } = this.#chat
+    if (context === undefined || context.turn !== undefined || gone !== undefined || saves === undefined) return
+    if (await this.#store.hasOther(id, saves.version)) await this.reread()
   }
 
   async #reread(): Promise<void> {

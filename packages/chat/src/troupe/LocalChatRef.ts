@@ -261,6 +261,7 @@ export class LocalChatRef implements ChatRef {
   attach(options: LocalAttachOptions = {}): Attachment<Attached | CallItem> {
     const attached = this.#chat.feed.attach<Attached | CallItem>(this.id, options)
     this.#chat.wake()
+    ignoreRejection(this.#chat.ends.look())
     return attached
   }
 
@@ -360,6 +361,7 @@ export class LocalChatRef implements ChatRef {
   }
 
   async view(): Promise<ChatView.ChatView> {
+    await this.#chat.ends.look()
     return ChatView.of(this.id, this.#chat.view.snapshot())
   }
 

@@ -27,7 +27,7 @@ import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../vie
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
-import { acceptFiles, blobsIn, ChatLife, tasksOf } from "./chatLife.ts"
+import { acceptFiles, blobsIn, ChatLife, hasOther, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import { ChildChats, type FamilyChat, type TreeBounds, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
@@ -205,7 +205,8 @@ export class ChatDirectory {
     left: (id) => this.#left(id),
     newId: () => inputId(this.#parts.system),
     completed: (call, error) => withDecision(error, call, this.#parts.tree),
-    kept: (id, withinMs) => kept(this.#parts, id, withinMs)
+    kept: (id, withinMs) => kept(this.#parts, id, withinMs),
+    hasOther: (id, version) => hasOther(this.#parts, id, version)
   }
 
   /** Returns the chat's process, and starts it if there is none (TROUPE1). */

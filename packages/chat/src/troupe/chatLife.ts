@@ -202,3 +202,20 @@ export const idAtHome = (home: Home | undefined, newId: () => string): string =>
   for (let tried = 1; tried < mostIds && home.fenceOf(id) === undefined; tried++) id = newId()
   return id
 }
+
+/** Whether the newest stored entry is another than that of this number. The home of a chat is the only program that writes it. */
+export const hasOther = async (
+  { home, tree }: { readonly home: Home | undefined; readonly tree: SupervisionTree },
+  id: string,
+  version: number
+): Promise<boolean> => {
+  if (home !== undefined) return false
+  const options = { after: Math.max(0, version - 1), limit: 2 }
+  try {
+    const entries = await tree.ask({ type: "history", id, options })
+    return version === 0 ? entries.length > 0 : entries.length !== 1
+  } catch {
+    // A store without a log, or one that fails: what the program has is shown.
+    return false
+  }
+}

@@ -32,7 +32,8 @@ test("TURN3 a turn fails when each process that is started for it dies at its st
     left: () => {},
     stop: () => Promise.resolve(),
     newId: () => "id",
-    kept: () => Promise.resolve(undefined)
+    kept: () => Promise.resolve(undefined),
+    hasOther: () => Promise.resolve(false)
   }
   const state = new LiveState()
   const chat = new LiveChat("a", home, { state, view: new LiveView(system, state) })

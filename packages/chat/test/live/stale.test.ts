@@ -159,3 +159,60 @@ describe("REF13 a program reads the record again before a verb has no effect, is
     await expect.poll(() => texts(store)).toEqual(["And?", "again"])
   })
 })
+
+describe("REF14 a program reads the newest entry before it shows a chat at rest:", () => {
+  test.each(waits)("its view has the wait for `%s` that another program has begun", async (tool) => {
+    const { stale, chat } = await behind(tool)
+    expect((await stale.view()).phase).toBe((await chat.view()).phase)
+    expect((await stale.view()).messages.map(({ role }) => role)).toContain("user")
+  })
+
+  test.each(waits)("its view has no wait for `%s` that another program has ended", async (tool) => {
+    const { stale } = await ahead(tool)
+    expect((await stale.view()).phase).toBe("idle")
+  })
+
+  test("its view has nothing of a conversation that another program has deleted", async () => {
+    const store = memory()
+    const chat = await program(store, says("one"))
+    await chat.send("go").result()
+    const stale = await program(store)
+    expect((await stale.view()).messages).toHaveLength(2)
+    await store.delete("c")
+    expect((await stale.view()).messages).toHaveLength(0)
+  })
+
+  test("a reader gets the messages of another program without a verb", async () => {
+    const { stale } = await behind("pay")
+    for await (const item of stale.attach()) {
+      if (item.type === "snapshot" && item.snapshot.context.phase === "awaitingApproval") break
+    }
+    expect((await stale.view()).phase).toBe("awaitingApproval")
+  })
+
+  test("a view of a chat that is up to date reads two entries at most, and keeps the process", async () => {
+    const store = memory()
+    const asked: Array<unknown> = []
+    const chat = await program(
+      { ...store, history: (id, options) => (asked.push(options), store.history(id, options)) },
+      says("one"),
+      says("two")
+    )
+    expect((await chat.view()).phase).toBe("idle")
+    await chat.send("go").result()
+    const { pid } = chat
+    await chat.view()
+    expect(asked).toEqual([
+      { after: 0, limit: 2 },
+      { after: 1, limit: 2 }
+    ])
+    expect(chat.pid).toBe(pid)
+  })
+
+  test("a view does not fail with the store", async () => {
+    const store = memory()
+    const chat = await program({ ...store, history: () => Promise.reject(new Error("gone")) }, says("one"))
+    await chat.send("go").result()
+    expect((await chat.view()).messages).toHaveLength(2)
+  })
+})

@@ -276,7 +276,10 @@ const ownedChats = (
   /** The chat, started here. When its home changes before it has started, nothing was processed, and the request is forwarded. */
   const started = async (inner: string, agent?: string): Promise<LocalChatRef> => {
     try {
-      return await opened(inner, () => troupe.chat(inner, { agent }))
+      const chat = await opened(inner, () => troupe.chat(inner, { agent }))
+      // A program without a cluster may have the same store: the request is decided about the newest entry (REF14).
+      await chat.view()
+      return chat
     } catch (error) {
       const hasLeft = error instanceof SessionError && error.reason === "moved"
       throw hasLeft && kept !== undefined ? new Elsewhere(inner) : error
