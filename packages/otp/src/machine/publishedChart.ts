@@ -3,7 +3,7 @@
  *
  * CHARTTYPE1. A chart's declaration has only the type parameters of every supported version of XState. Later versions add
  *             parameters with defaults to `StateMachine`; a declaration that writes them is an error with earlier
- *             versions.
+ *             versions. It has no types of single child actors: a declaration file cannot say that only some of them have fixed ids.
  */
 import type {
   AnyActorRef,
@@ -21,7 +21,6 @@ import type {
 export interface PublishedChart<
   Context extends MachineContext,
   Event extends EventObject,
-  Children extends Record<string, AnyActorRef | undefined>,
   Actor extends ProvidedActor,
   Action extends ParameterizedObject,
   Guard extends ParameterizedObject,
@@ -36,7 +35,7 @@ export interface PublishedChart<
 > extends StateMachine<
   Context,
   Event,
-  Children,
+  Record<string, AnyActorRef | undefined>,
   Actor,
   Action,
   Guard,
@@ -88,19 +87,5 @@ export const published = <
     Meta,
     Schema
   >
-): PublishedChart<
-  Context,
-  Event,
-  Children,
-  Actor,
-  Action,
-  Guard,
-  Delay,
-  Value,
-  Tag,
-  Input,
-  Output,
-  Emitted,
-  Meta,
-  Schema
-> => machine
+): PublishedChart<Context, Event, Actor, Action, Guard, Delay, Value, Tag, Input, Output, Emitted, Meta, Schema> =>
+  machine
