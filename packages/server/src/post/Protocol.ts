@@ -23,6 +23,7 @@ interface Standing {
  * Makes the items of a protocol from a turn. `isLook`: nothing ran for this client.
  *
  * - `closing`: the last items of a stream that the server ends
+ * - `before`: the reply before a turn that is sent from its beginning. Default: its standing
  * - `news`: the item of an update about a call
  * - `receipt`: the answer to a client that does not wait for the turn
  * - `body`: the whole answer; `undefined` while the end of the turn was not read
@@ -34,6 +35,7 @@ export interface Encoder<Item> {
   readonly end: (context: Context, isLook: boolean) => ReadonlyArray<Item>
   readonly fail: (error: unknown) => ReadonlyArray<Item>
   readonly closing: (why: HttpError) => ReadonlyArray<Item>
+  readonly before?: () => ReadonlyArray<Item>
   readonly news?: (news: CallNews) => Item
   readonly receipt?: () => Response | undefined
   readonly body?: () => Response | undefined
@@ -59,27 +61,34 @@ export interface Run<Body> {
 }
 
 /**
- * How a protocol answers.
+ * How a protocol writes a turn.
  *
- * - `policy`: its policy, with the choices of the server
  * - `isWhole`: the client wants one answer in place of a stream
  * - `frames`: the text of items. Default: data frames
  * - `done`: the last frame of a stream that ended
  * - `data`: makes the item of a data part that a handler or a hook wrote into the reply. Without it, they have no writer
  * - `around`: adds to the frames of a stream
- * - `turnName`: the name of a turn that begins, for the next home of the conversation (FORWARD9). Default: its id
- * - `refusal`: the error of a refusal, where the protocol has words of its own
- * - `nothing`: the answer to a look at a conversation that does not exist
  */
-export interface Protocol<Body, Item> {
-  readonly policy: (posts: Partial<PostPolicy>) => PostPolicy
-  readonly headers?: Readonly<Record<string, string>>
+export interface Writing<Body, Item> {
+  readonly headers?: (body: Body) => Readonly<Record<string, string>>
   readonly isWhole?: (body: Body) => boolean
   readonly frames?: (items: ReadonlyArray<Item>) => string
   readonly done?: string
   readonly data?: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
   readonly around?: (frames: AsyncIterable<string>, run: Run<Body>) => AsyncIterable<string>
+}
+
+/**
+ * How a protocol answers a post.
+ *
+ * - `policy`: its policy, with the choices of the server
+ * - `turnName`: the name of a turn that begins, for the next home of the conversation (FORWARD9). Default: its id
+ * - `refusal`: the error of a refusal, where the protocol has words of its own
+ * - `nothing`: the answer to a look at a conversation that does not exist
+ */
+export interface Protocol<Body, Item> extends Writing<Body, Item> {
+  readonly policy: (posts: Partial<PostPolicy>) => PostPolicy
   readonly turnName?: (run: Pick<Run<Body>, "call" | "chat" | "body" | "context">) => string
   readonly refusal?: (refusal: Refusal) => HttpError | undefined
   readonly nothing: (call: Call, body: Body) => Response

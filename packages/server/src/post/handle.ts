@@ -34,7 +34,7 @@ import {
   writtenDataOf
 } from "../wire/index.ts"
 import type { Here, Posted, PostedMessage } from "./Posted.ts"
-import type { Context, Protocol, Run } from "./Protocol.ts"
+import type { Context, Protocol, Run, Writing } from "./Protocol.ts"
 import { type Action, joinedOf, reconcile, type Rewind } from "./reconcile.ts"
 import { errorOf } from "./refusals.ts"
 import { streamed } from "./streamed.ts"
@@ -231,7 +231,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>, rewind: Rewind | u
 
 /** Streams the running turn, or the last reply, behind the part that the client has. */
 export const following = <Body, Item>(
-  post: Pick<Post<Body, Item>, "protocol" | "call" | "chat" | "body">,
+  post: Pick<Run<Body>, "call" | "chat" | "body"> & { readonly protocol: Writing<Body, Item> },
   part: Partial<Pick<Run<never>, "asked" | "steps">> & { readonly context?: Context | undefined } = {}
 ): Promise<Response> => {
   const { call, chat } = post

@@ -2,6 +2,6 @@
 export { contextOf, existing, following, handle } from "./handle.ts"
 export { namedResults, noAnswers } from "./Posted.ts"
 export type { Answers, Posted } from "./Posted.ts"
-export type { Encoder, Protocol, Run } from "./Protocol.ts"
+export type { Encoder, Protocol, Run, Writing } from "./Protocol.ts"
 export type { Refusal } from "./reconcile.ts"
-export { replyMessages } from "./streamed.ts"
+export { replyMessages, streamed } from "./streamed.ts"

@@ -15,11 +15,11 @@ import {
   withChanges,
   writtenDataOf
 } from "../wire/index.ts"
-import type { Encoder, Protocol, Run } from "./Protocol.ts"
+import type { Encoder, Run, Writing } from "./Protocol.ts"
 
 /** A request to stream. */
 type Streaming<Body, Item> = Pick<Run<Body>, "call" | "chat" | "body" | "context"> & {
-  readonly protocol: Protocol<Body, Item>
+  readonly protocol: Writing<Body, Item>
 }
 
 /** The part of a run that its action decides. `reads` is the client's own turn; `isLook`: nothing runs for this client. */
@@ -68,7 +68,7 @@ export const streamed = async <Body, Item>(
     return protocol.around?.(all, run) ?? all
   }
   const last = (why: HttpError): string => framesOf(encoder.closing(why))
-  return call.stream(frames, { ...(headers !== undefined && { headers }), last, reads: read })
+  return call.stream(frames, { ...(headers !== undefined && { headers: headers(body) }), last, reads: read })
 }
 
 /** The name of the newest message of a person. */
@@ -163,7 +163,8 @@ const followerOf = <Item>(
   }
   return {
     call,
-    before: (reply, earlier) => tried(() => encoder.standing({ earlier, reply, approvals: [], partial: none })),
+    before: (reply, earlier) =>
+      encoder.before?.() ?? tried(() => encoder.standing({ earlier, reply, approvals: [], partial: none })),
     event: encoder.event,
     standing: ({ pendingApprovals: approvals, partial }, { earlier, now: reply }) =>
       tried(() => encoder.standing({ earlier, reply, approvals, partial })),

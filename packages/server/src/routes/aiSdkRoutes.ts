@@ -139,7 +139,7 @@ const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): Chat
 
 const aiSdk: Protocol<UiRequest, UiChunk> = {
   policy: (posts) => ({ stale: "follow", calls: "cancel", approvals: "refuse", history: "add", ...posts }),
-  headers: { "x-vercel-ai-ui-message-stream": "v1" },
+  headers: () => ({ "x-vercel-ai-ui-message-stream": "v1" }),
   done: doneFrame,
   encoder,
   around: (frames, { call }) => framesInUiVersion(frames, uiVersionOf(call.request)),

@@ -141,8 +141,11 @@ const attach = async (call: Call): Promise<Response> => {
   const text = (item: Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
   const frames = (signal: AbortSignal) =>
-    framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor))
-  return call.stream(withData(frames, chat), { last: lastFrame })
+    withData(
+      framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)),
+      chat
+    )
+  return call.stream(frames, { last: lastFrame })
 }
 
 const view = async (call: Call): Promise<Response> => {

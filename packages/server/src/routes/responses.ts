@@ -1,18 +1,18 @@
 /** Responses of this server's own routes. */
 import type { LocalChatRef } from "@troupe/chat"
 import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import { ChatView } from "@troupe/chat/view"
-import { bodyOf, HttpError } from "../errors/index.ts"
-import { type Call, clientHasLeft, type Frames, refusalOf, refused, type TurnRead } from "../http/index.ts"
+import { bodyOf, type HttpError } from "../errors/index.ts"
+import { type Call, refusalOf, refused } from "../http/index.ts"
+import { contextOf, type Encoder, following, type Run, streamed, type Writing } from "../post/index.ts"
 import {
   begunTurn,
   contextAt,
   dataChanges,
   eventText,
-  type Follower,
   isCut,
   isRepeated,
-  ofChat,
   ofTurn,
   resultText,
   withChanges,
@@ -80,98 +80,103 @@ export const framesOf = <A>(
 })
 
 /** Frames, and the data that handlers write between them. */
-export const withData = (frames: Frames, chat: LocalChatRef): Frames => {
-  const written = () =>
+export const withData = (frames: AsyncIterable<string>, chat: LocalChatRef): AsyncIterable<string> =>
+  withChanges(frames, () =>
     dataChanges(writtenDataOf(chat), undefined, (parts) =>
       parts.map((part) => frame(JSON.stringify({ type: "data", part }))).join("")
     )
-  return (signal) => withChanges(typeof frames === "function" ? frames(signal) : frames, written)
+  )
+
+/** How a client asks for a turn, and the turn. */
+interface Asked {
+  readonly isWhole: boolean
+  readonly turn: Pick<LiveTurn, "id" | "status" | "failure">
 }
 
-/**
- * Starts a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
- * Rejects with the reason of a refused input.
- */
-export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => LiveTurn): Promise<Response> => {
-  const streams = asksForEvents(call)
-  const waits = call.url.searchParams.has("wait")
-  if (streams || waits) call.claimStream()
-  const turn = begin()
-  const read = streams ? begunTurn(chat, turn) : turn.detach()
-  if (call.isAgain) await turn.receipt
-  if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn, { streams, waits })
-  await call.accepted(chat, turn)
-  const said = { id: turn.id, status: turn.status }
-  if (!streams && !waits) return Response.json(said, { status: 202 })
-  if (turn.failure !== undefined) throw turn.failure.error
-  if (read !== undefined) {
-    const frames = (signal: AbortSignal) =>
-      joined(ofTurn(read, followerOf(call, chat, turn), signal, { isPatient: true }))
-    return call.stream(withData(frames, chat), {
-      headers: turnHeaders(turn),
-      last: lastFrame,
-      reads: { chat, turn }
-    })
+/** The frames of a turn, or its result. */
+const encoder = ({ call, chat, body: { isWhole, turn } }: Run<Asked>): Encoder<string> => {
+  let result: ChatResult | undefined
+  const event = (one: Event): ReadonlyArray<string> => {
+    if (one.type === "chat_completed") ({ result } = one)
+    return isWhole ? [] : [frame(eventText(one))]
   }
-  const result = await beforeClosing(call, { chat, turn }, turn.result())
-  return jsonText(
-    `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
+  return {
+    begin: () => [],
+    before: () => [],
+    event,
+    standing: () => [snapshotFrame(call, chat)],
+    end: (context) => {
+      if (turn.failure !== undefined) throw turn.failure.error
+      if (context.result !== undefined) return event({ type: "chat_completed", result: context.result })
+      if (isWhole) throw refused("moved", { retryAfterMs: 1_000 })
+      return []
+    },
+    fail: (error) => [failedFrame(call, error)],
+    closing: (why) => [lastFrame(why)],
+    body: () =>
+      result && jsonText(`{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(result)}}`)
+  }
+}
+
+const own: Writing<Asked, string> = {
+  headers: ({ turn }) => turnHeaders(turn),
+  isWhole: ({ isWhole }) => isWhole,
+  frames: (frames) => frames.join(""),
+  around: (frames, { chat }) => withData(frames, chat),
+  encoder
+}
+
+/** The form of the answer that a client asks for: the turn's events, its result (`?wait`), or its receipt. */
+const formOf = (call: Call): "events" | "result" | "receipt" => {
+  if (asksForEvents(call)) return "events"
+  return call.url.searchParams.has("wait") ? "result" : "receipt"
+}
+
+const receipt = ({ id, status }: Pick<LiveTurn, "id" | "status">): Response =>
+  Response.json({ id, status }, { status: 202 })
+
+/** Starts a turn and answers as the client asks. Rejects with the reason of a refused input. */
+export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => LiveTurn): Promise<Response> => {
+  const form = formOf(call)
+  if (form !== "receipt") call.claimStream()
+  const turn = begin()
+  const read = form === "receipt" ? turn.detach() : begunTurn(chat, turn)
+  if (call.isAgain) await turn.receipt
+  if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn)
+  await call.accepted(chat, turn)
+  if (read === undefined) return receipt(turn)
+  if (turn.failure !== undefined) throw turn.failure.error
+  const reply = {
+    protocol: own,
+    call,
+    chat,
+    body: { isWhole: form === "result", turn },
+    context: contextOf(call, chat)
+  }
+  return streamed(reply, { name: "", reads: turn }, (follower, signal) =>
+    ofTurn(read, follower, signal, { isPatient: true })
   )
 }
 
 /** The answer to a request that was sent again after its turn had ended (FORWARD8). */
-const repeatedReply = async (
+const repeatedReply = async (call: Call, chat: LocalChatRef, { id, failure }: LiveTurn): Promise<Response> => {
+  const context = formOf(call) === "receipt" ? undefined : await contextAt(call, chat, id)
+  if (context !== undefined && !isCut(call, context) && context.result === undefined) throw failure?.error
+  return begunReply(call, chat, id, context)
+}
+
+/** The answer to a request whose turn has begun before, and is the one of the context (FORWARD9). */
+export const begunReply = async (
   call: Call,
   chat: LocalChatRef,
-  turn: LiveTurn,
-  { streams, waits }: { readonly streams: boolean; readonly waits: boolean }
+  id: string,
+  context?: ChatSnapshot["context"]
 ): Promise<Response> => {
-  if (!streams && !waits) return Response.json({ id: turn.id, status: "delivered" }, { status: 202 })
-  const context = await contextAt(call, chat, turn.id)
-  if (isCut(call, context)) throw refused("moved")
-  const { result } = context ?? {}
-  if (result === undefined) throw turn.failure?.error
-  if (!streams) return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"delivered","result":${resultText(result)}}`)
-  const end = call.shown.events()({ type: "chat_completed", result })
-  const frames = [snapshotFrame(call, chat), frame(eventText(end))]
-  return call.stream(alone(frames.join("")), { headers: turnHeaders(turn), last: lastFrame })
-}
-
-/** The answer to a retry whose turn has begun at a former home (FORWARD9). */
-export const begunReply = async (call: Call, chat: LocalChatRef, id: string): Promise<Response> => {
-  const context = chat.getSnapshot()?.context
-  if (context === undefined) throw refused("chat_stopped")
-  if (asksForEvents(call)) {
-    const frames = (signal: AbortSignal) => joined(ofChat(chat, context, followerOf(call, chat), signal))
-    const headers = turnHeaders({ id, status: "delivered" })
-    return call.stream(withData(frames, chat), { headers, last: lastFrame, reads: { chat } })
-  }
-  if (!call.url.searchParams.has("wait")) return Response.json({ id, status: "delivered" }, { status: 202 })
+  const form = formOf(call)
+  const turn = { id, status: "delivered", failure: undefined } as const
+  if (form === "receipt") return receipt(turn)
   call.claimStream()
-  const result = await beforeClosing(call, { chat }, resultOf(call, chat, context))
-  return jsonText(`{"id":${JSON.stringify(id)},"status":"delivered","result":${resultText(result)}}`)
-}
-
-/** The result of the running turn, or of the last one. */
-const resultOf = async (call: Call, chat: LocalChatRef, context: ChatSnapshot["context"]): Promise<ChatResult> => {
-  const none = (): ReadonlyArray<ChatResult> => []
-  const follower: Follower<ChatResult> = {
-    call,
-    before: none,
-    event: (event) => (event.type === "chat_completed" ? [event.result] : []),
-    standing: none,
-    over: ({ result }) => (result === undefined ? [] : [result]),
-    failed: (error) => {
-      throw error
-    }
-  }
-  for await (const [result] of ofChat(chat, context, follower, call.request.signal))
-    if (result !== undefined) return result
-  throw refused("moved", { retryAfterMs: 1_000 })
-}
-
-async function* alone(frames: string): AsyncGenerator<string, void> {
-  yield frames
+  return following({ protocol: own, call, chat, body: { isWhole: form === "result", turn } }, { context })
 }
 
 /** The id of a turn, and the status of its input, beside the events. */
@@ -179,23 +184,6 @@ const turnHeaders = ({ id, status }: Pick<LiveTurn, "id" | "status">): Readonly<
   "x-troupe-turn": encodeURIComponent(id),
   "x-troupe-status": status
 })
-
-/** Sends a turn whose events have another reader, or the running one. */
-const followerOf = (call: Call, chat: LocalChatRef, turn?: LiveTurn): Follower<string> => {
-  const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
-  const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(call, error)]
-  return {
-    call,
-    before: () => [],
-    event: (event) => [frame(eventText(event))],
-    standing,
-    over: ({ result }) => {
-      if (turn?.failure !== undefined) return failed(turn.failure.error)
-      return [...standing(), ...(result === undefined ? [] : [frame(eventText({ type: "chat_completed", result }))])]
-    },
-    failed
-  }
-}
 
 const snapshotFrame = (call: Call, chat: LocalChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
 
@@ -206,28 +194,3 @@ export const snapshotText = (call: Call, snapshot: ChatSnapshot | undefined): st
 /** A client's view of its chat. */
 export const viewOf = ({ params, shown }: Call, snapshot: ChatSnapshot | undefined): ChatView.ChatView =>
   ChatView.of(params["id"] ?? "", shown.snapshot(snapshot))
-
-async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGenerator<string, void> {
-  for await (const frames of followed) if (frames.length > 0) yield frames.join("")
-}
-
-/** Awaits a promise, until the client is gone or the server closes. */
-const beforeClosing = async <A>(
-  { request, closing, readers }: Call,
-  reads: TurnRead,
-  awaited: Promise<A>
-): Promise<A> => {
-  const leave = readers.read(reads)
-  const signal = AbortSignal.any([request.signal, closing])
-  const { promise, reject } = Promise.withResolvers<never>()
-  const closed = () =>
-    reject(new HttpError("closing", "The server is closing; the turn goes on", { retryAfterMs: 1_000 }))
-  if (signal.aborted) closed()
-  signal.addEventListener("abort", closed, { once: true })
-  try {
-    return await Promise.race([awaited, promise])
-  } finally {
-    leave(clientHasLeft(request.signal))
-    signal.removeEventListener("abort", closed)
-  }
-}
