@@ -5,8 +5,6 @@
  * tool, the arguments and the options of the call in its environment.
  *
  * CALL1. A call ends in exactly one of its final states, exactly once; its output is how the call ended.
- * CALL2. The deadlines count from the start of the run, not from the queue. The handler cannot extend them; progress
- *        defers only the idle deadline.
  * CALL3. When a call is cancelled, its handler's fiber is interrupted, and the call waits for the handler until the drain
  *        deadline. A result in time counts. A failure makes the call `cancelled`, and the error policy is not called.
  *        When the arguments are still being checked, the handler has not begun, and the call does not wait.

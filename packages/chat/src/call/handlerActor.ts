@@ -1,4 +1,9 @@
-/** The actor that runs the handler of a tool call, with its deadlines. */
+/**
+ * The actor that runs the handler of a tool call, with its deadlines.
+ *
+ * CALL2. The deadlines count from the start of the run, not from the queue. The handler cannot extend them; progress
+ *        defers only the idle deadline.
+ */
 import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import * as HandlerResults from "../values/HandlerResult.ts"
 import { held } from "../values/index.ts"

@@ -1,6 +1,8 @@
 /**
  * The tools of a dispatcher, and its gate, which the state configures.
  *
+ * DISP5. Under `effects` all calls are judged before the first call starts; a refused call does not run.
+ *
  * @module
  */
 import type { System } from "@troupe/otp"

@@ -11,7 +11,6 @@
  *        for the call, and its late result is discarded.
  * DISP4. After a halt no later call starts. Under `effects` earlier calls still start, and all running calls are awaited.
  *        Under `reference` the signals of running calls are aborted, and the batch does not wait for them.
- * DISP5. Under `effects` all calls are judged before the first call starts; a refused call does not run.
  * DISP6. When the batch is over, there is no timer and no listener, and the signals of running calls are aborted.
  * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */

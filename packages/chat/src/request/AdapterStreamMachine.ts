@@ -5,7 +5,6 @@
  * finds the adapters and the options in its environment. The events do not pass through the chart: the actor attaches an
  * open stream to the outlet, and sends the end of the stream only.
  *
- * STREAM1. An opened request is released exactly once, however it ends.
  * STREAM2. The machine ends `exhausted` when the reader has read past the last event, `refused` when the request could not
  *          be opened. Otherwise only a stop ends it.
  * STREAM3. A refused request is retried by its policy (`Retry`), then sent to each fallback in turn, with retries of its

@@ -11,10 +11,6 @@
  * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
  *        their drain deadline passed.
  * STEP5. A request that could not be opened ends the step in `refused`, without any event.
- * STEP6. A step that continues with open calls begins with phase B: it sends no request, and its results are added to the
- *        step before.
- * STEP7. Calls that wait for a decision have no result; the step lists them, unless it was cancelled. A halt beside them
- *        takes effect when they are decided.
  *
  * @module
  * @source ALLM.Chat, "Stream composition"

@@ -2,6 +2,10 @@
  * The calls of a step: how they are answered, the input of the batch, and the result of the step.
  *
  * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
+ * STEP6. A step that continues with open calls begins with phase B: it sends no request, and its results are added to the
+ *        step before.
+ * STEP7. Calls that wait for a decision have no result; the step lists them, unless it was cancelled. A halt beside them
+ *        takes effect when they are decided.
  */
 import { type Response, text, type ToolCall } from "../model/index.ts"
 import { continuesChild, type OpenCall, type OpenStep, type StepHalt, type StepResult } from "../record/index.ts"

@@ -3,6 +3,8 @@
  *
  * All four are public. They are replaced when XState's inspection reports the new actor, before its first snapshot exists.
  * An actor that represents a process keeps its logic. No actor under a bare `createActor` is affected.
+ *
+ * ATREE5. An actor that represents a process has no process of its own: XState starts it and passes it events as usual.
  */
 import {
   Actor,

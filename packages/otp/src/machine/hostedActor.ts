@@ -10,7 +10,6 @@
  * ATREE2. An actor handles an event while `current` is its process. For a suspended one, events wait.
  * ATREE3. A dead process takes no event, sends none but the event of its end, and starts no actor.
  * ATREE4. An event that waits in a process is discarded if it comes from a child that the actor has stopped since.
- * ATREE5. An actor that represents a process has no process of its own: XState starts it and passes it events as usual.
  * ATREE6. A refused event changes no snapshot and is shown to no subscriber: it was discarded, or waits in a process.
  */
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, EventObject, Snapshot } from "xstate"

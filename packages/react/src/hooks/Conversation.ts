@@ -3,7 +3,6 @@
  *
  * REACT1. A chat is rendered at most once a frame, however often it changes; where nothing is drawn, at the pace of its
  *         link.
- * REACT2. In each frame all components show the same state of a chat.
  * REACT3. A component that unmounts, or that StrictMode mounts twice, leaves no subscription and no frame.
  * REACT4. When the id changes, the new chat is shown at once.
  * REACT5. Verbs are the same functions while the chat is the same; parts that did not change are the same objects.

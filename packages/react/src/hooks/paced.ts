@@ -9,6 +9,7 @@
  * PACED2. Between two frames all subscribers see the same value: the last one shown.
  * PACED3. Without subscribers there is neither a subscription to the source nor a frame.
  * PACED4. Where nothing is drawn, subscribers are notified of each change at once.
+ * REACT2. In each frame all components show the same state of a chat.
  */
 import { isDrawn, onFrame } from "./frame.ts"
 

@@ -8,13 +8,8 @@
  * first whose list does not. The record of any entry is a selection of rows; nothing is replayed.
  *
  * SQLLOG1. An entry costs the items it adds: an item that stays is neither written nor read again.
- * SQLLOG2. Loading a record costs the items that its conversation has rows for, not the entries: one entry is read.
  * SQLLOG3. A refused verb writes nothing.
  * SQLLOG4. A writer locks the row of its conversation from the check of the precondition to the end of its transaction.
- * SQLLOG5. A read returns an entry as a whole or none, whatever another program does between two queries. Entries are
- *          queried after their items, and are present only if all those were.
- * SQLLOG6. A missing entry of an existing conversation was lost: the verb fails, and nothing is started or written in its
- *          place.
  */
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"

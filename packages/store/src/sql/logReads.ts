@@ -2,6 +2,12 @@
  * The reads of the log, without a lock.
  *
  * Owns: nothing. Each verb is a generator of queries, as in `log.ts`, whose laws hold here too.
+ *
+ * SQLLOG2. Loading a record costs the items that its conversation has rows for, not the entries: one entry is read.
+ * SQLLOG5. A read returns an entry as a whole or none, whatever another program does between two queries. Entries are
+ *          queried after their items, and are present only if all those were.
+ * SQLLOG6. A missing entry of an existing conversation was lost: the verb fails, and nothing is started or written in its
+ *          place.
  */
 import { type Conversation, Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"

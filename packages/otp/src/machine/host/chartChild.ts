@@ -1,4 +1,9 @@
-/** The children of a chart: callback actors, fibers, charts in its process, and charts in processes of their own. */
+/**
+ * The children of a chart: callback actors, fibers, charts in its process, and charts in processes of their own.
+ *
+ * CPROC5. A child machine runs in a process of its own, linked to this one, unless it is registered to run inside. The
+ *         end of that process is an event of the chart that started it: done, or error with its exit reason.
+ */
 import type { EventObject } from "xstate"
 import { type Above, Child, ChartRun, type ProcessAbove } from "./chartRun.ts"
 import {

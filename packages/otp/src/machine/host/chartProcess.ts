@@ -8,8 +8,6 @@
  * CPROC2. Effects are performed in order, after the transition that decided them. A dead process performs none.
  * CPROC3. However the process ends, each child is stopped exactly once, and each timer is cancelled.
  * CPROC4. A child that was stopped sends nothing: its later events, those that wait, and its end are discarded.
- * CPROC5. A child machine runs in a process of its own, linked to this one, unless it is registered to run inside. The
- *         end of that process is an event of the chart that started it: done, or error with its exit reason.
  * CPROC6. A chart that is done ends its process `normal`. A chart that failed, or whose code threw, ends it with the error;
  *         inside another chart it is an error event of that chart.
  */
