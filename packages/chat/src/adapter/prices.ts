@@ -4,7 +4,7 @@
  * PRICE1. A model without a price has no cost, never a cost of 0.
  */
 import * as z from "zod"
-import { type Finding, findingsFor, partsOf, passing, ValidationError } from "../errors/index.ts"
+import { type Finding, findingsFor, partsOf, ValidationError } from "../errors/index.ts"
 import type { Usage } from "../model/index.ts"
 
 /** The cost of one request, by direction; or its sum. */
@@ -45,7 +45,7 @@ interface ModelPrice {
   readonly reasoning?: number | undefined
 }
 
-const price = passing((value) => Number.isFinite(value) && Number(value) >= 0, "must_be_a_price, 0 or more")
+const price = z.custom((value) => Number.isFinite(value) && Number(value) >= 0, "must_be_a_price, 0 or more")
 
 const modelPrice = partsOf({
   input: price,

@@ -75,14 +75,11 @@ const shape = {
 
 const definition = z.strictObject(shape, "must_be_an_object, the definition of an agent")
 
-/** The parts of a Troupe that its agents must fit. */
-export interface AgentBase {
-  readonly adapter?: unknown
-  readonly tools?: EngineOptions["tools"]
-}
-
 /** A finding for each definition that cannot be used. */
-export const agentFindings = (agents: unknown, base: AgentBase): ReadonlyArray<Finding> => {
+export const agentFindings = (
+  agents: unknown,
+  base: Pick<EngineOptions, "adapter" | "tools">
+): ReadonlyArray<Finding> => {
   if (agents !== undefined && !isPlainObject(agents)) {
     return [{ field: ["agents"], reason: "must_be_an_object of agents by name" }]
   }
@@ -126,7 +123,7 @@ const handoffFindings = (
   name: string,
   given: unknown,
   agentNames: ReadonlySet<string>,
-  base: AgentBase
+  base: Pick<EngineOptions, "adapter" | "tools">
 ): ReadonlyArray<Finding> => {
   if (!isRecord(given)) return []
   const found: Array<Finding> = []

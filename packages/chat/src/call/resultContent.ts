@@ -5,6 +5,8 @@
  * RCONT2. An image or a file that no provider can read fails the call with `encoding_failed`, as does a part that cannot be
  *         stored.
  * RCONT3. A failure whose error has parts has the images and files of the error, after the text of the failure.
+ * TOUT5. No tool message has more characters than `maxToolResultCharacters`, nor images and files of more than
+ *        `maxFileBytes`, whatever the encoder returns.
  */
 import { type Finding, isRecord, ToolError } from "../errors/index.ts"
 import { wellFormed } from "../json/index.ts"
@@ -30,19 +32,22 @@ import {
   type ToolMessage,
   unstorable
 } from "../model/index.ts"
+import type { OnToolError } from "../options/index.ts"
 import type { ChatBlobs } from "../blob/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 
 /** The content of a tool message. */
 export type Content = ToolMessage["content"]
 
-/** The encoder of results, with its limits. */
-export interface ContentRules {
+/** The options for outcomes: the encoder of results with its limits, and the error policies. */
+export interface OutcomeRules {
   readonly toolResultEncoder: ToolResultEncoder
   readonly maxToolResultCharacters?: number | undefined
   readonly maxFileBytes?: number | undefined
   /** The blobs of the chat, if its store keeps blobs. */
   readonly blobs?: ChatBlobs | undefined
+  readonly onToolError?: OnToolError | undefined
+  readonly onToolTimeout?: OnToolError | undefined
 }
 
 /** The content of a value; `wrong` is a value that the encoder returned instead of a text. Throws what the encoder throws. */
@@ -86,7 +91,7 @@ const problemText = ({ field, reason }: Finding): string =>
 /** The error of a call whose content is too large, or `undefined`. */
 export const excessOf = (
   content: Content,
-  rules: ContentRules,
+  rules: OutcomeRules,
   call: Parameters<typeof tooLarge>[2]
 ): ReturnType<typeof tooLarge> => {
   const limits = limitsOf(rules)
@@ -96,10 +101,10 @@ export const excessOf = (
 const limitsOf = ({
   maxToolResultCharacters = defaultMaxToolResultCharacters,
   maxFileBytes = defaultMaxFileBytes
-}: ContentRules): ResultLimits => ({ maxToolResultCharacters, maxFileBytes })
+}: OutcomeRules): ResultLimits => ({ maxToolResultCharacters, maxFileBytes })
 
 /** The content of a failure (RCONT3). Never throws. */
-export const failureContent = (error: unknown, rules: ContentRules): Content => {
+export const failureContent = (error: unknown, rules: OutcomeRules): Content => {
   const parts = partsOf(error)
   if (parts === undefined) return failureText(error, rules)
   const text = failureText(resultText(parts), rules)
@@ -120,7 +125,7 @@ const partsOf = (error: unknown): Exclude<Content, string> | undefined => {
 }
 
 /** The encoder's text for a failure, or the default text when the encoder returns none that fits. */
-const failureText = (error: unknown, rules: ContentRules): string => {
+const failureText = (error: unknown, rules: OutcomeRules): string => {
   try {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const text = encoded(HandlerResult.error(error), rules.toolResultEncoder)

@@ -6,8 +6,6 @@
  * TOUT3. Every call gets exactly one tool message.
  * TOUT4. Every call has exactly one outcome, the same in its event and its message. When a policy replaces a failure by a
  *        value, the model reads the value, and the outcome stays a failure.
- * TOUT5. No tool message has more characters than `maxToolResultCharacters`, nor images and files of more than
- *        `maxFileBytes`, whatever the encoder returns.
  * TOUT6. When `onToolError` or `onToolTimeout` throws, the tool message contains no text of the exception; the
  *        exception is the error's cause.
  */
@@ -22,7 +20,7 @@ import { ofError, type Outcome, type ToolCall, type ToolMessage, type Usage } fr
 import {
   type Content,
   contentBy,
-  type ContentRules,
+  type OutcomeRules,
   excessOf,
   failureContent,
   inEvent,
@@ -31,7 +29,6 @@ import {
 } from "./resultContent.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { StepHalt } from "../record/index.ts"
-import type { OnToolError } from "../options/index.ts"
 import { handlerResultOf, type Returned } from "../tool/index.ts"
 
 /** A call that is over. */
@@ -45,12 +42,6 @@ export interface ToolOutcome {
   readonly wish?: ModeWish | undefined
   /** The usage of its sub-agent, as far as the chat has not counted it before. */
   readonly childUsage?: Usage | undefined
-}
-
-/** The options for outcomes: error policies, and the encoder with its limit. */
-export interface OutcomeRules extends ContentRules {
-  readonly onToolError?: OnToolError | undefined
-  readonly onToolTimeout?: OnToolError | undefined
 }
 
 /**

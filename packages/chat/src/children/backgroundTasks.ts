@@ -46,7 +46,8 @@ import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBega
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
-import { type RunParts, TaskRun, type WorkProcess } from "./taskRun.ts"
+import type { WorkProcess } from "./familyChat.ts"
+import { type RunParts, TaskRun } from "./taskRun.ts"
 
 /** A chat, as its tasks use it. */
 export interface TaskedChat {

@@ -8,19 +8,14 @@
  *        while one is saved share the next save.
  */
 
-type Save = (children: ReadonlyArray<string>) => Promise<void>
-
-/** The notes of one chat: the save under way, and the children of the next one. */
-interface Notes {
-  next: { readonly children: Array<string>; readonly saved: Promise<void> } | undefined
-  last: Promise<unknown>
-}
-
 export class ChildNotes {
-  readonly #chats = new Map<string, Notes>()
+  readonly #chats = new Map<
+    string,
+    { next: { readonly children: Array<string>; readonly saved: Promise<void> } | undefined; last: Promise<unknown> }
+  >()
 
   /** Notes a child of this chat; resolves when that is saved. */
-  begun(chat: string, child: string, save: Save): Promise<void> {
+  begun(chat: string, child: string, save: (children: ReadonlyArray<string>) => Promise<void>): Promise<void> {
     const notes = this.#chats.get(chat) ?? { next: undefined, last: Promise.resolve() }
     this.#chats.set(chat, notes)
     if (notes.next !== undefined) {

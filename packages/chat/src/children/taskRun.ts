@@ -7,16 +7,11 @@ import type { RunOptions } from "../options/index.ts"
 import type { BackgroundTask, TaskEnd } from "../record/index.ts"
 import type { ChatHandle, Returned, SubagentCall, Tool } from "../tool/index.ts"
 import type { ShownTask } from "../view/index.ts"
+import type { WorkProcess } from "./familyChat.ts"
 import { resultOf } from "./taskEnd.ts"
 
 /** The deadline of a task whose tool has none: an hour. */
 const usualTimeoutMs = 3_600_000
-
-/** The process of the work of a call, and whether that goes on as a task. */
-export interface WorkProcess {
-  readonly pid: Pid
-  readonly isTask: () => boolean
-}
 
 /** The parts that a process of a task is started with. */
 export interface RunParts {

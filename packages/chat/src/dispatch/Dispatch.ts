@@ -11,21 +11,18 @@ import type { System } from "@troupe/otp"
 import { defaultSystem } from "../async/index.ts"
 import { checkDispatch } from "./dispatchChecks.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
-import { isOwn } from "./dispatchFailure.ts"
 import { isJudged, judge, toolsByName } from "./dispatchGate.ts"
 import { DispatchRun } from "./dispatchRun.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
 import type { HaltOrder } from "../options/index.ts"
-import type { DispatchState, Halt, Failure, Runner, DispatchResult, ToolResultsMessage } from "./dispatchState.ts"
+import type { DispatchState, Halt, Runner, DispatchResult, ToolResultsMessage } from "./dispatchState.ts"
 
+export { isFailure } from "./dispatchFailure.ts"
 export type { DispatchEvent, DispatchState, DispatchTool, Failure, Runner } from "./dispatchState.ts"
 
 /** Makes the result that ends the batch. */
 export const halt = (reason: unknown): Halt => ({ type: "halt", reason })
-
-/** Whether a result is the dispatcher's own, and not the runner's. */
-export const isFailure = (result: unknown): result is Failure => isOwn(result)
 
 /** How a batch is run. */
 interface DispatchOptions {

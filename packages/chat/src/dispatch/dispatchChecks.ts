@@ -9,7 +9,6 @@ import {
   isMilliseconds,
   isRecord,
   milliseconds,
-  passing,
   unknownName,
   ValidationError,
   wordOf
@@ -22,27 +21,28 @@ const tool = z.looseObject(
   {
     name: z.string("must_be_a_string"),
     effect: wordOf("read", "write").optional(),
-    key: passing((value) => typeof value === "function", "must_be_a_function of the arguments").optional(),
+    key: z.custom((value) => typeof value === "function", "must_be_a_function of the arguments").optional(),
     timeoutMs: milliseconds.optional()
   },
   "must_be a tool: { name, effect, key, timeoutMs }"
 )
 
 /** The schema of a tool; an object without a name gives a single finding. */
-const named = passing(
-  (value) => isRecord(value) && typeof value["name"] === "string",
-  "must_be a tool: { name, effect, key, timeoutMs }"
-).pipe(tool)
+const named = z
+  .custom(
+    (value) => isRecord(value) && typeof value["name"] === "string",
+    "must_be a tool: { name, effect, key, timeoutMs }"
+  )
+  .pipe(tool)
 
 /** The parts of the state that a dispatcher reads; an absent part may be `null`. */
 const stateType = z.looseObject(
   {
     tools: z.array(named, "must_be_a_list of tools").nullish(),
-    maxConcurrency: passing(
-      (value) => Number.isInteger(value) || value === Infinity,
-      "must_be_a_whole_number, or left out"
-    ).nullish(),
-    toolTimeoutMs: passing(isMilliseconds, "must_be_milliseconds, or left out").nullish(),
+    maxConcurrency: z
+      .custom((value) => Number.isInteger(value) || value === Infinity, "must_be_a_whole_number, or left out")
+      .nullish(),
+    toolTimeoutMs: z.custom(isMilliseconds, "must_be_milliseconds, or left out").nullish(),
     phase: wordOf(...modes).nullish(),
     permissions: permissions.nullish(),
     hooks: hooks.nullish(),
@@ -57,7 +57,7 @@ const optionsType = z.strictObject(
     schedule: wordOf("effects", "reference").optional(),
     haltOrder: wordOf("call", "observed").optional(),
     system: having("a system, as System.make makes them", "make").optional(),
-    signal: passing((value) => value instanceof AbortSignal, "must_be an AbortSignal").optional()
+    signal: z.custom((value) => value instanceof AbortSignal, "must_be an AbortSignal").optional()
   },
   "must_be_an_object of options"
 )

@@ -53,8 +53,9 @@ export const failedWith = (
 /** The failures made here. A value of a runner that only looks like a failure is not one. */
 const own = new WeakSet<object>()
 
-/** Whether a value is a failure made here. */
-export const isOwn = (value: unknown): value is Failure => typeof value === "object" && value !== null && own.has(value)
+/** Whether a result is the dispatcher's own, and not the runner's. */
+export const isFailure = (value: unknown): value is Failure =>
+  typeof value === "object" && value !== null && own.has(value)
 
 /** The failure of a call that the gate refused; the model reads the reason unchanged. */
 export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>

@@ -31,7 +31,6 @@ export {
   milliseconds,
   numeric,
   partsOf,
-  passing,
   positiveInteger,
   text,
   wholeNumber,

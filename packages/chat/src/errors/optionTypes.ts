@@ -8,31 +8,28 @@ import type { Finding } from "./ChatError.ts"
 import { unknownName } from "./unknownKeys.ts"
 import { isObject, isRecord } from "./valueChecks.ts"
 
-/** A type for values that pass a test; `reason` describes the expected value. */
-export const passing = (test: (value: unknown) => boolean, reason: string): z.ZodType => z.custom(test, reason)
-
 /** Whether a value is a number of milliseconds: 0 or more, `Infinity` too. */
 export const isMilliseconds = (value: unknown): value is number => typeof value === "number" && value >= 0
 
-export const milliseconds: z.ZodType = passing(isMilliseconds, "must_be_milliseconds")
-export const positiveInteger: z.ZodType = passing(
+export const milliseconds: z.ZodType = z.custom(isMilliseconds, "must_be_milliseconds")
+export const positiveInteger: z.ZodType = z.custom(
   (value) => Number.isInteger(value) && Number(value) > 0,
   "must_be_a_positive_integer"
 )
-export const wholeNumber: z.ZodType = passing(
+export const wholeNumber: z.ZodType = z.custom(
   (value) => Number.isInteger(value) && Number(value) >= 0,
   "must_be_a_whole_number"
 )
 export const text: z.ZodType = z.string("must_be_a_string")
-export const numeric: z.ZodType = passing((value) => typeof value === "number", "must_be_a_number")
+export const numeric: z.ZodType = z.custom((value) => typeof value === "number", "must_be_a_number")
 export const flag: z.ZodType = z.boolean("must_be_a_boolean")
-export const functionType: z.ZodType = passing((value) => typeof value === "function", "must_be_a_function")
+export const functionType: z.ZodType = z.custom((value) => typeof value === "function", "must_be_a_function")
 
 /** A function that requires at most as many parameters as it gets; JavaScript may leave parameters out. */
 export const functionOf = (parameters: number, what: string): z.ZodType =>
-  passing((value) => typeof value === "function" && value.length <= parameters, `must_be_a_function of ${what}`)
+  z.custom((value) => typeof value === "function" && value.length <= parameters, `must_be_a_function of ${what}`)
 
-export const dictionary: z.ZodType = passing(isRecord, "must_be_an_object of names and values")
+export const dictionary: z.ZodType = z.custom(isRecord, "must_be_an_object of names and values")
 
 /** One word of a closed set. */
 export const wordOf = (...words: ReadonlyArray<string>): z.ZodType =>
@@ -40,7 +37,7 @@ export const wordOf = (...words: ReadonlyArray<string>): z.ZodType =>
 
 /** An object with these methods. */
 export const having = (what: string, ...methods: ReadonlyArray<string>): z.ZodType =>
-  passing(
+  z.custom(
     (value) => isObject(value) && methods.every((method) => typeof Reflect.get(value, method) === "function"),
     `must_be ${what}`
   )
@@ -74,7 +71,7 @@ export const described = (type: z.ZodType, what: string): z.ZodType =>
 /** A strict object. The findings about an unknown name, or about a value that is no object, list the known names. */
 export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
   const names = Object.keys(shape).join(", ")
-  return passing(isRecord, `must_be_an_object of ${names}`).superRefine((value, context) => {
+  return z.custom(isRecord, `must_be_an_object of ${names}`).superRefine((value, context) => {
     if (!isRecord(value)) return
     for (const [name, given] of Object.entries(value)) {
       const type = Object.hasOwn(shape, name) ? shape[name] : undefined

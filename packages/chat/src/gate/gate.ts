@@ -62,15 +62,18 @@ export interface Halted {
   readonly cause: unknown
 }
 
-/** The call waits for a later answer. */
-export interface Suspended {
-  readonly type: "suspend"
-  readonly toolCall: ToolCall
-  /** The milliseconds after which the call is refused without an answer. */
-  readonly expiresMs: number | undefined
-}
-
-export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly type: "aborted" }
+export type GateVerdict =
+  | Admitted
+  | Refused
+  | Halted
+  /** The call waits for a later answer. */
+  | {
+      readonly type: "suspend"
+      readonly toolCall: ToolCall
+      /** The milliseconds after which the call is refused without an answer. */
+      readonly expiresMs: number | undefined
+    }
+  | { readonly type: "aborted" }
 
 /** Whether these options require a gate. */
 export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
@@ -151,7 +154,7 @@ export const answered = (
   userAnswer: Exclude<UserAnswer, { readonly type: "aborted" }>,
   { expiresMs }: Permissions,
   requested: string = "run"
-): Admitted | Denied | Halted | Suspended => {
+): Admitted | Denied | Halted | Extract<GateVerdict, { readonly type: "suspend" }> => {
   const answer = answerIn(userAnswer)
   if (userAnswer.type === "fault") {
     const reason = `nobody could be asked whether ${toolCall.name} may ${requested}`

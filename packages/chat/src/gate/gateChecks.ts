@@ -1,13 +1,13 @@
 /** The schemas of permissions and hooks. A finding names the path of an invalid value and the expected value. */
 import * as z from "zod"
-import { functionOf, isRecord, milliseconds, partsOf, passing, wordOf } from "../errors/index.ts"
+import { functionOf, isRecord, milliseconds, partsOf, wordOf } from "../errors/index.ts"
 import { modes } from "../record/index.ts"
 import { groupFindings, isHook } from "./hookGroup.ts"
 import type { HookEvent, ToolHookEvent } from "./Hooks.ts"
 import type { Permissions } from "./permissionRules.ts"
 
 const areNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === "string")
-const toolNames = passing(areNames, "must_be_a_list of tool names").optional()
+const toolNames = z.custom(areNames, "must_be_a_list of tool names").optional()
 const mode = wordOf(...modes).optional()
 
 /** The type of permissions. */
@@ -16,34 +16,38 @@ export const permissions: z.ZodType = partsOf({
   loosest: mode,
   allow: toolNames,
   deny: toolNames,
-  readOnly: passing(
-    (value) => (typeof value === "function" && value.length <= 1) || areNames(value),
-    "must_be_a_list of tool names, or a function of a call"
-  ).optional(),
+  readOnly: z
+    .custom(
+      (value) => (typeof value === "function" && value.length <= 1) || areNames(value),
+      "must_be_a_list of tool names, or a function of a call"
+    )
+    .optional(),
   edits: toolNames,
   ask: functionOf(1, "the question").optional(),
   expiresMs: milliseconds.optional()
 } satisfies { readonly [Part in keyof Required<Permissions>]: z.ZodType })
 
-const lifecycleHook = passing(
+const lifecycleHook = z.custom(
   isHook,
   "must_be_a_function of the payload and the context; only the events of tools take groups"
 )
 
 /** A function, or a group of functions for the tools whose names match. */
-const toolHook = passing(
-  (value) => isHook(value) || isRecord(value),
-  "must_be_a_function of the payload and the context, or a group { match, hooks }"
-).superRefine((value, context) => {
-  if (!isRecord(value)) return
-  const unknown = Object.keys(value).filter((name) => name !== "match" && name !== "hooks")
-  for (const name of unknown) {
-    context.addIssue({ code: "custom", message: "unknown; use match, hooks", path: [name] })
-  }
-  for (const { field, reason } of groupFindings(value)) {
-    context.addIssue({ code: "custom", message: reason, path: [...field] })
-  }
-})
+const toolHook = z
+  .custom(
+    (value) => isHook(value) || isRecord(value),
+    "must_be_a_function of the payload and the context, or a group { match, hooks }"
+  )
+  .superRefine((value, context) => {
+    if (!isRecord(value)) return
+    const unknown = Object.keys(value).filter((name) => name !== "match" && name !== "hooks")
+    for (const name of unknown) {
+      context.addIssue({ code: "custom", message: "unknown; use match, hooks", path: [name] })
+    }
+    for (const { field, reason } of groupFindings(value)) {
+      context.addIssue({ code: "custom", message: reason, path: [...field] })
+    }
+  })
 
 const ofLifecycle = z.array(lifecycleHook, "must_be_a_list of functions").optional()
 const ofTools = z.array(toolHook, "must_be_a_list of functions").optional()

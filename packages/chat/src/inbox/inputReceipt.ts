@@ -106,12 +106,7 @@ export class Delivery {
   }
 }
 
-interface Series {
-  readonly name: string
-  count: number
-}
-
-const series = new WeakMap<System.System, Series>()
+const series = new WeakMap<System.System, { readonly name: string; count: number }>()
 
 /** Makes an id that is unique across runs of the program. */
 export const inputId = (system: System.System): string => {

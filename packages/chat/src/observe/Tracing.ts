@@ -15,7 +15,7 @@
  * @module
  * @source OpenTelemetry, semantic conventions for generative AI
  */
-import type { Tracing as TracingOption, TraceOptions } from "../options/index.ts"
+import type { Tracing as TracingOption } from "../options/index.ts"
 import {
   type ContextApi,
   type MeterProvider,
@@ -28,7 +28,7 @@ import {
 export type Tracing = TracingOption
 
 /** Options of {@link openTelemetry}, beside those of tracing. */
-interface OpenTelemetryOptions extends TraceOptions {
+interface OpenTelemetryOptions extends Pick<TracingOption, "parent" | "agent" | "content"> {
   /** The meter provider. Default: there are no metrics. */
   readonly metrics?: MeterProvider | undefined
   /**

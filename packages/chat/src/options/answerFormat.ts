@@ -9,19 +9,32 @@ import { isInjected, isNudge } from "../record/index.ts"
 import { type Message, ResponseFormat, type Thread, type UserMessage } from "../model/index.ts"
 import { jsonSchemaOf, type Parameters } from "../tool/index.ts"
 
-/** The options of a response format. */
-export interface FormatOptions {
-  /** Whether the provider must enforce the schema. Default: the provider's default. */
-  readonly strict?: boolean | undefined
-  /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
-  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
-}
-
-/** The format that asks for JSON of this schema. Throws a `ValidationError` for a schema without a JSON Schema. */
+/**
+ * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for a schema that cannot be expressed as JSON Schema.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { StructuredOutput } from "@troupe/chat/models"
+ * import * as z from "zod"
+ *
+ * const format = StructuredOutput.format("city", z.object({ name: z.string() }))
+ * format.type // => "json_schema"
+ * ```
+ */
 export const formatOf = (
   name: string,
   schema: Parameters,
-  { strict, jsonSchema }: FormatOptions = {}
+  {
+    strict,
+    jsonSchema
+  }: {
+    /** Whether the provider must enforce the schema. Default: the provider's default. */
+    readonly strict?: boolean | undefined
+    /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
+    readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+  } = {}
 ): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
   type: "json_schema",
   name,

@@ -1,6 +1,6 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
 export { askedFormat, asking, continuing, formatOf, inForm, isJson } from "./answerFormat.ts"
-export type { FormatOptions } from "./answerFormat.ts"
+
 export type { CallTimeout, LateResult, OnToolError } from "./callPolicy.ts"
 export type {
   Asking,
@@ -19,5 +19,5 @@ export type { Attributes, Metric } from "./genAi.ts"
 export { fixedOptions, optionsOfRun, resolveOptions } from "./resolveOptions.ts"
 export type { FamilySpending, FixedOptions, RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"
-export type { SamplingTracer, TraceOptions, Tracing } from "./traceOptions.ts"
+export type { SamplingTracer, Tracing } from "./traceOptions.ts"
 export { withTurnOptions } from "./turnOptions.ts"

@@ -15,7 +15,6 @@ import {
   isRecord,
   milliseconds,
   partsOf,
-  passing,
   positiveInteger,
   text,
   unknownOption,
@@ -27,12 +26,12 @@ import { RetryOptions } from "../adapter/index.ts"
 import { isProviderTool, repeatedTool, schemaType, type Tool, toolAdvice, toolListAdvice } from "../tool/index.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
 
-const timeout = passing(
+const timeout = z.custom(
   (value) => isMilliseconds(value) || typeof value === "function",
   "must_be_milliseconds or a function of the call"
 )
 
-const policy = passing(
+const policy = z.custom(
   (value) => value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2),
   "must_be continue, halt or a function of the call and its error"
 )
@@ -52,7 +51,7 @@ const tools = z.unknown().superRefine((value, context) => {
 })
 
 const positiveAmount = (what: string): z.ZodType =>
-  passing((value) => isMilliseconds(value) && value > 0, `must_be${what}, more than 0`)
+  z.custom((value) => isMilliseconds(value) && value > 0, `must_be${what}, more than 0`)
 
 const budget = partsOf({
   tokens: positiveAmount(" a number of tokens").optional(),
@@ -100,10 +99,12 @@ const types = {
   onEvent: functionType.optional(),
   signal: having("an AbortSignal", "addEventListener", "removeEventListener", "throwIfAborted").optional(),
   system: having("a system, as System.make makes them; a system prompt is the option instructions", "make").optional(),
-  tracing: passing(
-    (value) => isRecord(value) && isObject(value["tracer"]),
-    "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
-  ).optional(),
+  tracing: z
+    .custom(
+      (value) => isRecord(value) && isObject(value["tracer"]),
+      "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
+    )
+    .optional(),
   maxTurns: positiveInteger.optional(),
   haltWhen: functionOf(1, "the step").optional(),
   budget: budget.optional(),

@@ -85,11 +85,11 @@ export interface RunOptions extends ChatOptions {
   readonly trace: Trace | undefined
 }
 
-/** The additional options of a live chat. */
-type Living = Pick<RunOptions, "agent" | "toolSlots" | "chat" | "blobs" | "family" | "mayAct" | "maxChainRequests">
-
-/** The options that are the same for every run: all but those that each run makes for itself. */
-export type FixedOptions = Omit<RunOptions, "requestId" | "trace" | keyof Living> & {
+/** The options that are the same for every run: all but those that each run makes for itself, and those of a live chat. */
+export type FixedOptions = Omit<
+  RunOptions,
+  "requestId" | "trace" | "agent" | "toolSlots" | "chat" | "blobs" | "family" | "mayAct" | "maxChainRequests"
+> & {
   readonly requestId?: string | undefined
 }
 
@@ -108,7 +108,10 @@ const defaultHookTimeoutMs = 30_000
 export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions =>
   optionsOfRun(fixedOptions(engine, options))
 
-export const optionsOfRun = (fixed: FixedOptions, living?: Living & Pick<RunOptions, "sessionId">): RunOptions => {
+export const optionsOfRun = (
+  fixed: FixedOptions,
+  living?: Omit<RunOptions, Exclude<keyof FixedOptions, "sessionId"> | "trace">
+): RunOptions => {
   const { system, tracing, engine, responseFormat } = fixed
   const sessionId = fixed.sessionId ?? living?.sessionId
   return {

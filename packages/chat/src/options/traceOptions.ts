@@ -10,22 +10,18 @@ interface Agent {
   readonly version?: string | undefined
 }
 
-/** The options of traces, whatever tracer they use. */
-export interface TraceOptions {
+/**
+ * Where spans and measurements are sent.
+ *
+ * **Gotchas**: exceptions of a tracer, and of `record`, change no run: each is a report of the system's `logger`.
+ */
+export interface Tracing {
   /** The span above the spans of a run. Default: none, or the active span of a `context`. */
   readonly parent?: Tracer.AnySpan | undefined
   /** The agent's name, `gen_ai.agent.name`; or its name, id, description and version. Default: none. */
   readonly agent?: string | Agent | undefined
   /** Whether spans have messages, arguments, results and the texts of errors. Default: `false`, messages stay out of traces. */
   readonly content?: boolean | undefined
-}
-
-/**
- * Where spans and measurements are sent.
- *
- * **Gotchas**: exceptions of a tracer, and of `record`, change no run: each is a report of the system's `logger`.
- */
-export interface Tracing extends TraceOptions {
   /** Creates spans; an Effect tracer, so that all of its exporters work. */
   readonly tracer: Tracer.Tracer
   /** Called with each measurement of a metric. Default: nothing is measured. */

@@ -4,33 +4,14 @@
  * @module
  */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import { type FormatOptions, formatOf } from "../options/index.ts"
 import { PartialJson, unfenced } from "../json/index.ts"
 import { type Parameters, pathOf, validate } from "../tool/index.ts"
 import * as Responses from "../model/Response.ts"
-import type { Response, ResponseFormat } from "../model/index.ts"
+import type { Response } from "../model/index.ts"
 import type { ChatResult } from "../record/index.ts"
 import { describe } from "../values/index.ts"
 
-/**
- * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.
- *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for a schema that cannot be expressed as JSON Schema.
- *
- * @example
- * ```ts import.meta.vitest
- * import { StructuredOutput } from "@troupe/chat/models"
- * import * as z from "zod"
- *
- * const format = StructuredOutput.format("city", z.object({ name: z.string() }))
- * format.type // => "json_schema"
- * ```
- */
-export const format = (
-  name: string,
-  schema: Parameters,
-  options: FormatOptions = {}
-): Extract<ResponseFormat, { readonly type: "json_schema" }> => formatOf(name, schema, options)
+export { formatOf as format } from "../options/index.ts"
 
 /** The finish reasons of incomplete replies. */
 const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "tool_calls", "error"])

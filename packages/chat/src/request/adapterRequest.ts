@@ -8,6 +8,7 @@
  *       the latter in place of a first event; none after `release`.
  * REQ2. `release` aborts the signal and releases the stream, once. A stream that opens later is released at once.
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
+ * STREAM1. An opened request is released exactly once, however it ends.
  */
 import type { Adapter, AdapterStream, Answerer } from "../adapter/index.ts"
 import { AdapterError } from "../errors/index.ts"

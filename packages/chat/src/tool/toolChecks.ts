@@ -9,7 +9,6 @@ import {
   milliseconds,
   nameAdvice,
   nameProblem,
-  passing,
   quoted,
   repeatedIndex,
   repeatedName,
@@ -22,7 +21,7 @@ import {
 export const isSchema = (value: unknown): boolean =>
   isRecord(value) || (typeof value === "function" && "~standard" in value)
 
-export const schemaType = passing(isSchema, "must_be a zod schema, any Standard Schema, or a JSON Schema object")
+export const schemaType = z.custom(isSchema, "must_be a zod schema, any Standard Schema, or a JSON Schema object")
 
 const validName = z.unknown().superRefine((value, context) => {
   const message = nameProblem(value)
@@ -30,7 +29,7 @@ const validName = z.unknown().superRefine((value, context) => {
 })
 
 /** The id of a provider's tool: the provider, a dot, the tool. */
-export const providerToolId = passing(
+export const providerToolId = z.custom(
   (value) => typeof value === "string" && /^[^.\s]+\.\S+$/.test(value),
   'must_be the provider and the tool, as "openai.web_search"'
 )

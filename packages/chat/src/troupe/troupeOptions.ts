@@ -10,7 +10,6 @@ import {
   findingsFor,
   functionType,
   having,
-  passing,
   positiveInteger,
   unknownOption,
   ValidationError,
@@ -24,14 +23,14 @@ import type { AnswerForm } from "../stopConditions/index.ts"
 import type { Home } from "../store/index.ts"
 import type * as Store from "../store/Store.ts"
 
-const positiveNumber = passing((value) => typeof value === "number" && value > 0, "must be a number more than 0")
+const positiveNumber = z.custom((value) => typeof value === "number" && value > 0, "must be a number more than 0")
 
-const countOrInfinity = passing(
+const countOrInfinity = z.custom(
   (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),
   "must be a whole number, 0 or more, or Infinity"
 )
 
-const countFrom1 = passing(
+const countFrom1 = z.custom(
   (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0),
   "must be a whole number, 1 or more, or Infinity"
 )
@@ -40,7 +39,7 @@ const countFrom1 = passing(
 const ownOptions = {
   store: having("a store with load, save and delete", "load", "save", "delete").optional(),
   system: having("a system, as System.make makes them; a system prompt is the option instructions", "make").optional(),
-  name: passing((value) => typeof value === "string" && value !== "", "must be a text that is not empty").optional(),
+  name: z.custom((value) => typeof value === "string" && value !== "", "must be a text that is not empty").optional(),
   maxRestarts: wholeNumber.optional(),
   maxSeconds: positiveNumber.optional(),
   onCrash: functionType.optional(),

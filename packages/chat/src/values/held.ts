@@ -16,12 +16,8 @@ export interface Held<in out A> {
 /** The property of the value itself. JSON and `structuredClone` leave out properties whose keys are symbols. */
 const value = Symbol("value")
 
-interface Kept {
-  readonly [value]: unknown
-}
-
 /** One descriptor for all: objects with the same getter share their layout. */
-const jsonProperty: PropertyDescriptor & ThisType<Kept> = {
+const jsonProperty: PropertyDescriptor & ThisType<{ readonly [value]: unknown }> = {
   enumerable: true,
   get() {
     return jsonOf(this)
@@ -30,12 +26,12 @@ const jsonProperty: PropertyDescriptor & ThisType<Kept> = {
 
 /** Holds a value. */
 export const held = <A>(given: A): Held<A> =>
-  Object.defineProperty({ [value]: given }, "json", jsonProperty) as Kept & Held<A>
+  Object.defineProperty({ [value]: given }, "json", jsonProperty) as { readonly [value]: unknown } & Held<A>
 
 /** The JSON forms that were read (HELD2). */
 const written = new WeakMap<object, Json>()
 
-const jsonOf = (data: Kept): Json => {
+const jsonOf = (data: { readonly [value]: unknown }): Json => {
   const known = written.get(data)
   if (known !== undefined) return known
   const { json } = write(data[value], true)
