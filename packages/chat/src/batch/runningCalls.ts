@@ -90,7 +90,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
   }
 
   #schedule(state: ConstructorParameters<typeof Scheduler>[0]): Scheduler {
-    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultLimit(schedule) } = this.#input.options
+    const { schedule, haltOrder, maxConcurrency: limit = defaultLimit(schedule) } = this.#input.options
     return new Scheduler(state, { schedule, haltOrder, limit }, this)
   }
 
@@ -147,7 +147,7 @@ export class RunningCalls implements SlotOwner, CallOwner {
   #begin(): void {
     const { pid, turn } = this.#host
     const { toolsByName: tools, options } = this.#input
-    const { schedule = "concurrent", toolSlots } = options
+    const { schedule, toolSlots } = options
     const calls = this.#calls.all.map(({ toolCall }) => toolCall)
     const unknown = schedule === "reference" ? ({ effect: "write" } as const) : undefined
     const { accesses, faults } = accessesOf(calls, { tools, schedule, unknown, isOver: this.#scheduler.isOver })
