@@ -21,6 +21,9 @@ const pauseMs = 200
 /** How long a turn may be interrupted before its client retries it. */
 const interruptedMs = 2_000
 
+/** How long a reader may take for what was said last: it opens a stream again after at most ten seconds. */
+const againMs = 15_000
+
 /** How long one input may take in all, without the delay by the machine. */
 const patienceMs = 60_000
 
@@ -116,8 +119,8 @@ export const clientOf = (name: string, fleet: Fleet, history: History, chance: C
         for (const input of inputs) await answered(input)
       }
     },
-    /** Follows the chat until the returned function is called. */
-    read: (): (() => void) => {
+    /** Follows the chat until the returned function is called, and its reader has as many messages as the chat. */
+    read: (): (() => Promise<void>) => {
       const fetched = (url: string, init?: RequestInit) => fetch(url.replace("http://storm", base()), init)
       const link = connect({ url: "http://storm", fetch: fetched, random: chance }).chat(name)
       let known: ReadonlyArray<string> = []
@@ -134,7 +137,9 @@ export const clientOf = (name: string, fleet: Fleet, history: History, chance: C
         partial = reply.text
       }
       const leave = link.subscribe(changed)
-      return () => {
+      return async () => {
+        const count = async () => (await look())?.messages.length ?? Infinity
+        await until(async () => (await count()) <= link.getState().view.messages.length, againMs, pauseMs)
         changed()
         leave()
       }

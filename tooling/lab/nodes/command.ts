@@ -62,7 +62,7 @@ try {
   const faults = await storm(fleet, chanceOf(seed), leaseMs, Date.now() + minutes * 60_000)
   isOver = true
   await Promise.all(running)
-  for (const leave of leaving) leave()
+  await Promise.all(leaving.map((leave) => leave()))
   await Promise.all(fleet.running.map((node) => fleet.end(node, "term")))
   const store = openStore(url)
   const kept: Kept = { records: await recordsOf(store), logs: await ledgerOf(url) }
