@@ -261,7 +261,7 @@ export class LocalChatRef implements ChatRef {
   attach(options: LocalAttachOptions = {}): Attachment<Attached | CallItem> {
     const attached = this.#chat.feed.attach<Attached | CallItem>(this.id, options)
     this.#chat.wake()
-    ignoreRejection(this.#chat.ends.look())
+    ignoreRejection(this.look())
     return attached
   }
 
@@ -360,8 +360,13 @@ export class LocalChatRef implements ChatRef {
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
   }
 
+  /** Goes on from the newest entry, if another program of the store has written it and no turn runs. */
+  look(): Promise<void> {
+    return this.#chat.ends.look()
+  }
+
   async view(): Promise<ChatView.ChatView> {
-    await this.#chat.ends.look()
+    await this.look()
     return ChatView.of(this.id, this.#chat.view.snapshot())
   }
 

@@ -278,7 +278,7 @@ const ownedChats = (
     try {
       const chat = await opened(inner, () => troupe.chat(inner, { agent }))
       // A program without a cluster may have the same store: the request is decided about the newest entry (REF14).
-      await chat.view()
+      await chat.look()
       return chat
     } catch (error) {
       const hasLeft = error instanceof SessionError && error.reason === "moved"
