@@ -1,5 +1,9 @@
-/** Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done. */
-import { type Pid, Process, type StateMachine } from "@troupe/otp"
+/**
+ * Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done.
+ *
+ * REF15. A request to the process, such as a mode or a handoff, settles when the process ends, also while its save waits.
+ */
+import { EventLoop, type Pid, Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { isConflict, storeFailure, SessionError } from "../errors/index.ts"
 import type { ChatEnv, ModeAsk } from "../loop/index.ts"
@@ -47,22 +51,18 @@ const counted = async (
   what: string,
   ask: (counts: ModeAsk["counts"], refuse: (error: Error) => void) => void
 ): Promise<void> => {
-  const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
-    const forget = Process.onExit(pid, (reason) => reject(died(id, reason)))
-    const counts = (kept: void | Promise<void>) => {
-      forget()
-      resolve({ kept })
-    }
-    ask(counts, (error) => {
-      forget()
-      reject(error)
-    })
+  let forget = (): void => undefined
+  const ended = new Promise<never>((_, reject) => {
+    // An answer that came before the end of the process settles in this turn of the event loop; no other one comes (REF15).
+    forget = Process.onExit(pid, (reason) => EventLoop.nextTurn(() => reject(died(id, reason))))
   })
-  try {
-    await said.kept
-  } catch (cause) {
+  const failed = (cause: unknown): never => {
     throw storeFailure(`${what} counts, and could not be stored in ${id}`, cause)
   }
+  const answered = new Promise<void>((resolve, reject) => {
+    ask((kept) => resolve(Promise.resolve(kept).catch(failed)), reject)
+  })
+  return Promise.race([answered, ended]).finally(() => forget())
 }
 
 /** How many of the newest entries are searched for a decision. */
@@ -166,6 +166,9 @@ export const died = (id: string, cause: unknown): SessionError =>
     `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
     cause === undefined ? {} : { cause }
   )
+
+/** Whether a process had ended before its answer. */
+export const hasDied = (error: unknown): boolean => error instanceof SessionError && error.reason === "chat_died"
 
 const modeRefused = (id: string, mode: Mode, loosest: Mode): SessionError =>
   new SessionError(

@@ -52,7 +52,7 @@ import { WaitEnds } from "./waitEnds.ts"
 import { settleReceipts, type TurnsHome, TurnTable } from "./turnTable.ts"
 import type { Asked, Decided } from "../step/index.ts"
 import type { RunOptions, TurnOptions } from "../options/index.ts"
-import { busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
+import { busy, type ChatPid, type ChatProcess, died, hasDied } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
@@ -355,6 +355,8 @@ export class LiveChat implements TurnsHome {
     this.#asking += 1
     try {
       return await send({ pid: this.#pid ?? (await this.#home.revive(this.id)), env: this.#env })
+    } catch (error) {
+      throw hasDied(error) ? (this.gone ?? error) : error
     } finally {
       this.#asking -= 1
     }
@@ -394,9 +396,8 @@ export class LiveChat implements TurnsHome {
   }
 
   /** Leaves, because this program is no longer the home of the chat; resolves with the error for its callers (HOME2). */
-  async away(): Promise<SessionError> {
-    await this.leave()
-    return this.gone ?? chatStopped(this.id)
+  away(): Promise<SessionError> {
+    return this.leave().then(() => this.gone ?? chatStopped(this.id))
   }
 
   /** The error of a chat that was stopped, or has left; `undefined` for another chat. */

@@ -51,6 +51,8 @@ export interface TurnsHome {
   readonly away: () => Promise<unknown>
   /** The present process. */
   readonly process: ChatProcess | undefined
+  /** The error of a chat that was stopped, or has left: it accepts no input. */
+  readonly gone: SessionError | undefined
   readonly state: LiveState
   readonly ends: {
     /** Goes on from the record, if another program has written (REF13). */
@@ -139,7 +141,8 @@ export class TurnTable {
     reading.add(turn)
     const isRead = (failure?: unknown): void => {
       const { context } = this.#home.state
-      const refusal = failure ?? (context && isInput(turn) ? this.#refusalIn(context, turn) : undefined)
+      const refusal =
+        failure ?? this.#home.gone ?? (context && isInput(turn) ? this.#refusalIn(context, turn) : undefined)
       reading.delete(turn)
       if (refusal !== undefined) turn.fail(refusal)
       if (turn.over) return this.#send()

@@ -14,6 +14,7 @@ import type { Script } from "../../src/adapter/fakeScript.ts"
 import { tool } from "../../src/tool/functionTool.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import type { LeakCheck } from "./leakCheck.ts"
+import { pausesBy, pausing, pausingLoads, turnsOfLoop } from "./pausing.ts"
 import { anyOf, pick } from "./randomParts.ts"
 import { chanceOf } from "./randomTalk.ts"
 import { says } from "./scripts.ts"
@@ -76,17 +77,14 @@ export interface Lived {
   readonly count: (verb: Verb) => number
 }
 
-const turnsOfLoop = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
-}
-
 const aborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
 
 /** Runs the program of this seed; at its end the person answers every wait. */
 export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
   const chance = chanceOf("waits", seed)
-  const store = memory()
+  const pause = pausesBy(chanceOf("waits pauses", seed))
+  const store = pausingLoads(memory(), pause)
   const done: Array<Verb> = []
   const sent: Array<Sent> = []
   const open = new Map<string, Promise<unknown>>()
@@ -95,6 +93,7 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
   const requests: Array<ReadonlyArray<Message>> = []
   let now = 0
   let programs = 0
+  let promises = 0
   let closing = false
   let ends: Array<() => void> = []
 
@@ -104,7 +103,7 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
       () => undefined,
       () => undefined
     )
-    const key = `${done.length} ${name}`
+    const key = `${(promises += 1)} ${name}`
     open.set(key, settled)
     void settled.then(() => open.delete(key))
   }
@@ -157,7 +156,7 @@ export const lived = async (check: LeakCheck, seed: number): Promise<Lived> => {
       ask: ({ toolCall: { name } }: { readonly toolCall: { readonly name: string } }) =>
         name === "pay" ? ("suspend" as const) : ("allow" as const)
     }
-    const adapter = check.fake({ respond })
+    const adapter = pausing(check.fake({ respond }), pause)
     const { troupe } = await check.troupe({
       adapter,
       tools,
