@@ -84,12 +84,13 @@ export const refusalOf = (
     const refused = undecided({ thread, open }, decisions, hasInput)
     if (refused !== undefined) return refused
   }
-  const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
-  if (given.size === 0 && (pending.length === 0 || (decisions !== undefined && !hasInput))) return undefined
-  const known = new Set(pending.map((call) => call.id))
-  const foreign = [...given].find((id) => !known.has(id))
-  if (foreign !== undefined) return unknownToolCall(foreign, known)
-  if (pending.every((call) => given.has(call.id))) return undefined
+  const hasResults = messages.some(({ role }) => role === "tool")
+  if (!hasResults && (pending.length === 0 || (decisions !== undefined && !hasInput))) return undefined
+  const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
+  const awaited = new Set(pending.map((call) => call.id))
+  const foreign = [...answered].find((id) => !awaited.has(id))
+  if (foreign !== undefined) return unknownToolCall(foreign, awaited)
+  if (pending.every((call) => answered.has(call.id))) return undefined
   return new SessionError(
     "awaiting_tool_results",
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`

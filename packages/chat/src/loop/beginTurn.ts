@@ -187,8 +187,9 @@ const beginning = (context: ChatContext, turn: TurnData): Thread.Thread => {
   const { pendingQuestion, answer, interrupted } = context
   const cutOff = withCutOff(context.thread, interrupted, turn)
   const from = drops(context, turn) ? withoutReply(cutOff, turn.attempt) : cutOff
-  const thread = turn.messages.filter((message) => message.role === "tool").reduce(answered, from)
-  const [said, ...behind] = turn.messages.filter(({ role }) => role !== "tool")
+  const hasResults = turn.messages.some(({ role }) => role === "tool")
+  const thread = hasResults ? turn.messages.filter((message) => message.role === "tool").reduce(answered, from) : from
+  const [said, ...behind] = hasResults ? turn.messages.filter(({ role }) => role !== "tool") : turn.messages
   if (said === undefined) return thread
   if (pendingQuestion === undefined || interrupted !== undefined || said.role !== "user") {
     return Thread.append(thread, said, ...behind)
