@@ -61,6 +61,18 @@ test.each(["text/event-stream", "application/json"])(
   }
 )
 
+test("a conversation that was deleted leaves nothing behind (a whole completion)", async () => {
+  const { ask } = await served({ adapter }, { limits })
+  const body = { model: "troupe", messages: [{ role: "user", content: "Hello" }] }
+  const growth = await growthOf(async (from) => {
+    for (let at = from; at < from + many; at++) {
+      await (await ask("POST", "/v1/chat/completions", body, { "x-troupe-chat": `c${at}` })).text()
+      await (await ask("DELETE", `/chats/c${at}`)).text()
+    }
+  })
+  expect(growth).toBeLessThan(bound)
+})
+
 test("OWNER2 a conversation that was passivated leaves nothing behind but what the store keeps", async () => {
   const clock = Clock.test()
   const system = System.make({ clock })

@@ -125,9 +125,12 @@ const whole = async <Item>(
   followed: (signal: AbortSignal) => AsyncIterable<unknown>
 ): Promise<Response> => {
   const leave = readers.read(reads)
+  // A joined signal with listeners is kept in memory until it is aborted.
+  const over = new AbortController()
   try {
-    for await (const _ of followed(AbortSignal.any([request.signal, closing])));
+    for await (const _ of followed(AbortSignal.any([request.signal, closing, over.signal])));
   } finally {
+    over.abort()
     leave(clientHasLeft(request.signal))
   }
   const answer = body?.()
