@@ -26,12 +26,7 @@ import { request } from "./requestActor.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
 import type { AdapterStreamContext, AdapterStreamEvent, AdapterStreamOutput, RequestRefused } from "./streamContext.ts"
 
-interface Refusing {
-  readonly context: AdapterStreamContext
-  readonly event: AdapterStreamEvent
-}
-
-const refusedIn = ({ event }: Pick<Refusing, "event">): RequestRefused => event as RequestRefused
+const refusedIn = ({ event }: { readonly event: AdapterStreamEvent }): RequestRefused => event as RequestRefused
 
 /** Ends the reply with this error. `events.taken` is sent when the reader has read past its event. */
 const emitError = (
@@ -53,7 +48,13 @@ const sentAgain = [
       "release",
       {
         type: "notifyRetry",
-        params: ({ context: { attempt, fallback, delayMs }, event }: Refusing): RetriedAttempt => ({
+        params: ({
+          context: { attempt, fallback, delayMs },
+          event
+        }: {
+          readonly context: AdapterStreamContext
+          readonly event: AdapterStreamEvent
+        }): RetriedAttempt => ({
           attempt,
           fallback,
           delayMs,
@@ -75,7 +76,10 @@ const failed = {
   target: "streaming",
   actions: [
     { type: "recordRefusal", params: refusedIn },
-    { type: "emitRefusal", params: ({ event }: Refusing) => refusedIn({ event }).error }
+    {
+      type: "emitRefusal",
+      params: ({ event }: { readonly event: AdapterStreamEvent }) => refusedIn({ event }).error
+    }
   ]
 } as const
 

@@ -17,8 +17,6 @@ import {
 import { calledWith } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 
-type Waiting = Extract<OpenCall, { readonly state: "waiting" }>
-
 /** The state of a call whose sub-agent waits; it expires with the first of the waits. */
 export const waitingForChild = (child: ChildWait, now: number, given?: Readonly<Record<string, unknown>>): OpenCall => {
   const ends = child.asks.flatMap(({ expiresAt }) => expiresAt ?? [])
@@ -45,7 +43,11 @@ export const waitingBelow = (toolCallId: string, approvals: ReadonlyArray<Pendin
 }
 
 /** The waits of the sub-agent of a call that are left, as the chat of the call names them; `agent` is the one of that chat. */
-const left = (toolCall: ToolCall, { child, expiresAt }: Waiting, agent: string): ReadonlyArray<Ask> =>
+const left = (
+  toolCall: ToolCall,
+  { child, expiresAt }: Extract<OpenCall, { readonly state: "waiting" }>,
+  agent: string
+): ReadonlyArray<Ask> =>
   (child?.asks ?? []).flatMap((ask): ReadonlyArray<Ask> => {
     if (ask.decision !== undefined) return []
     const { expiresAt: _, above = [], ...rest } = ask
@@ -56,7 +58,10 @@ const left = (toolCall: ToolCall, { child, expiresAt }: Waiting, agent: string):
   })
 
 /** What a waiting call waits for: a decision about itself, or those of its sub-agent that are left. */
-export const approvalsOf = (toolCall: ToolCall, call: Waiting): ReadonlyArray<PendingApproval> => {
+export const approvalsOf = (
+  toolCall: ToolCall,
+  call: Extract<OpenCall, { readonly state: "waiting" }>
+): ReadonlyArray<PendingApproval> => {
   const { kind, reason, askedAt, expiresAt, child, arguments: given } = call
   const limit = expiresAt === undefined ? {} : { expiresAt }
   if (child === undefined) {
@@ -69,7 +74,7 @@ export const approvalsOf = (toolCall: ToolCall, call: Waiting): ReadonlyArray<Pe
 /** The waits of a call of a sub-agent's chat, for the chat above; `at` is the index of its message. */
 export const asksOfCall = (
   toolCall: ToolCall,
-  call: Waiting,
+  call: Extract<OpenCall, { readonly state: "waiting" }>,
   { agent, chat, at }: Pick<Ask, "agent" | "chat" | "at">
 ): ReadonlyArray<Ask> =>
   call.child === undefined
