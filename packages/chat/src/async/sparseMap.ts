@@ -1,3 +1,5 @@
+const none: ReadonlyMap<never, never> = new Map<never, never>()
+
 /**
  * A map that holds memory only while it has entries: an empty `Map` uses more memory than the entries of most chats.
  *
@@ -12,7 +14,7 @@ export class SparseMap<K, V> {
 
   /** The present entries. */
   get all(): ReadonlyMap<K, V> {
-    return this.#entries ?? new Map()
+    return this.#entries ?? none
   }
 
   get(key: K): V | undefined {

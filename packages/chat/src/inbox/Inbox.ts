@@ -49,7 +49,8 @@ export const isHeld = ({ status }: Pick<WaitingTurn, "status">): boolean =>
   status === "held" || status === "failed" || status === "doubted"
 
 /** Items in the order in which they run: interrupts, then steering inputs, then the queue. */
-export const inLines = <A>(items: Iterable<A>, whenBusy: (item: A) => WhenBusy | undefined): ReadonlyArray<A> => {
+export const inLines = <A>(items: ReadonlyArray<A>, whenBusy: (item: A) => WhenBusy | undefined): ReadonlyArray<A> => {
+  if (items.length < 2) return items
   const { interrupt = [], steer = [], queue = [] } = Object.groupBy(items, (item) => whenBusy(item) ?? "queue")
   return [...interrupt, ...steer, ...queue]
 }
