@@ -140,6 +140,14 @@ export class WaitEnds {
     return this.#turns.cancel(turn, chain)
   }
 
+  /** Whether this input waits for a turn of its own: the present chain is that of another turn (CHAIN5). */
+  hasOwnChain(turn: string | undefined): boolean {
+    const { context } = this.#chat
+    if (turn === undefined || context === undefined || context.inputs.includes(turn)) return false
+    const isWaiting = Inbox.isWaiting(context.inbox, turn) || this.#turns.get(turn)?.over === false
+    return isWaiting && this.#turns.next(context)?.id !== turn
+  }
+
   /** Whether, as far as this program knows, a cancel has an effect. */
   #mayCancel(turn: string | undefined): boolean {
     const { context } = this.#chat

@@ -13,7 +13,7 @@
  *         end that comes during a final answer joins the turn only within the limit.
  * CHAIN4. The counts are in the record, so that a restart does not reset them.
  * CHAIN5. `cancel({ tasks: true })` ends a chain with its background tasks: their ends wait as in CHAIN3. It also ends the chain of a
- *         cancelled turn that has not begun.
+ *         cancelled turn that has not begun. A cancel of a turn that waits leaves the chain of the running turn, which the ends join.
  */
 import * as z from "zod"
 import { isEndMessage } from "./BackgroundTask.ts"

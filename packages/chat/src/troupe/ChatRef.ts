@@ -38,7 +38,7 @@ export interface CancelOptions {
   readonly turn?: string | { readonly id: string } | undefined
   /**
    * Whether the background tasks of the chat are cancelled too. Their ends wait in the inbox, and join the turn of the next
-   * input. Default: `false`.
+   * input, or the running turn if `turn` names one that waits. Default: `false`.
    */
   readonly tasks?: boolean | undefined
 }
@@ -298,7 +298,8 @@ export interface ChatRef {
    * `cancelled`, none of the calls runs, and inputs that wait run next.
    *
    * With `tasks` it ends everything that the last input has caused: the background tasks end `cancelled`, and no end of a task begins a
-   * turn before the next input. It resolves then when their work has ended.
+   * turn before the next input. It resolves then when their work has ended. If `turn` names a turn that waits, the ends of the tasks
+   * join the running turn instead.
    *
    * **Errors**: rejects with a `ValidationError` (`invalid_options`) for unknown options, for a turn that is no id, and for the end of
    * a background task that waits; with a `SessionError`: `unknown_input` for an id of which the chat has no turn, `store_failed` when the

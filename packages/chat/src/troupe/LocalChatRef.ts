@@ -288,8 +288,9 @@ export class LocalChatRef implements ChatRef {
   async cancel(options?: CancelOptions): Promise<void> {
     const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
-    if (tasks) await this.#chat.asked((process) => sendChainEnd(this.id, process))
     const turn = id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id
+    if (tasks && !this.#chat.ends.hasOwnChain(turn))
+      await this.#chat.asked((process) => sendChainEnd(this.id, process))
     await this.#chat.ends.cancel(turn, argumentChecks.isOver(options?.turn), tasks)
     if (tasks) await this.#tasks.cancelAll(this.id)
   }

@@ -297,6 +297,32 @@ test("CHAIN5 a cancel with tasks of a turn that has not begun lets no end that w
   expect(adapter.requests).toHaveLength(before)
 })
 
+test("CHAIN5, REF9 a cancel with tasks of a turn that waits leaves the chain of the running turn", async () => {
+  const opened = Promise.withResolvers<void>()
+  const work = Promise.withResolvers<string>()
+  const wait = tool({ name: "wait", execute: () => opened.promise })
+  const late = tool({ name: "late", background: true, execute: () => work.promise })
+  let requests = 0
+  const { troupe } = await starts(
+    () => {
+      requests += 1
+      return requests === 1 ? calls("wait") : requests === 2 ? calls("late") : says("ok")
+    },
+    { tools: [wait, late] }
+  )
+  const chat = await troupe.chat("c")
+  const running = chat.send("go")
+  await until(() => chat.getSnapshot()?.context.phase === "runningTools")
+  const waiting = chat.send("later")
+  await waiting.receipt
+  await chat.cancel({ turn: waiting, tasks: true })
+  await expect(waiting.result()).rejects.toMatchObject({ reason: "withdrawn" })
+  opened.resolve()
+  expect((await running.result()).haltedReason).toBe("completed")
+  work.resolve("late result")
+  await until(() => requests === 4)
+})
+
 test("CHAIN5 a cancel refuses unknown options", async () => {
   const { troupe } = await starts(() => says("x"))
   const chat = await troupe.chat("c")
