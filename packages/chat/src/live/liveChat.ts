@@ -58,6 +58,8 @@ import { busy, type ChatPid, type ChatProcess, died, hasDied } from "./chatComma
 export interface ChatHome {
   /** The options of a turn of an agent; `turn` are those that the turn has for itself. */
   readonly options: (id: string, turn: TurnOptions | undefined, agent: string | undefined) => RunOptions
+  /** The own options of a turn that begins without any. */
+  readonly ownOptions?: ((id: string) => TurnOptions | undefined) | undefined
   readonly serving: (agent: string | undefined) => Serving
   /** The agent of this name. Throws when the Troupe has none. */
   readonly agentRef: (name: string) => AgentRef
@@ -121,8 +123,10 @@ const startUntil = async (start: () => Promise<unknown>, isOver: () => boolean, 
 
 /** What a turn adds, and the options that it has for itself. */
 const saidBy = (
+  home: ChatHome,
+  id: string,
   messages: ReadonlyArray<Message>,
-  { retry = false, attempt, decisions, digest, renews, options, model, answers }: TurnStart
+  { retry = false, attempt, decisions, digest, renews, options = home.ownOptions?.(id), model, answers }: TurnStart
 ): Pick<Turn, "messages" | "retry" | "attempt" | "decisions" | "digest" | "renews" | "own" | "model" | "answers"> => {
   const own = model === undefined ? options : { ...options, model }
   return {
@@ -450,7 +454,7 @@ export class LiveChat implements TurnsHome {
   }
 
   #turnOf(messages: ReadonlyArray<Message>, start: TurnStart): LiveTurn {
-    const said = saidBy(messages, start)
+    const said = saidBy(this.#home, this.id, messages, start)
     const complete = completionOf(this.#home, this.id, start)
     return new LiveTurn(said, this.options(said.own), (event) => this.#published(event), start.delivery, complete)
   }

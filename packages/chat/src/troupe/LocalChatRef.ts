@@ -289,8 +289,7 @@ export class LocalChatRef implements ChatRef {
     const { turn: id, tasks } = argumentChecks.cancel(options)
     const again = this.#retried
     const turn = id !== undefined && again?.inputs.includes(id) === true ? again.turn.id : id
-    if (tasks && !this.#chat.ends.hasOwnChain(turn))
-      await this.#chat.asked((process) => sendChainEnd(this.id, process))
+    if (tasks && !this.#chat.ends.hasOwnChain(turn)) await this.#chat.asked((process) => sendChainEnd(this.id, process))
     await this.#chat.ends.cancel(turn, argumentChecks.isOver(options?.turn), tasks)
     if (tasks) await this.#tasks.cancelAll(this.id)
   }

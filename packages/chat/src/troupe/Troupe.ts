@@ -11,7 +11,7 @@
 import { Process, System } from "@troupe/otp"
 import { Escalation } from "../lists/index.ts"
 import * as Chat from "../loop/Chat.ts"
-import type { ChatOptions } from "../options/index.ts"
+import type { ChatOptions, TurnOptions } from "../options/index.ts"
 import { reviveTasks } from "../children/index.ts"
 import type { Conversation } from "../record/index.ts"
 import * as Engine from "../options/Engine.ts"
@@ -364,6 +364,20 @@ export class RunningTroupe {
     const running = leaving.filter((ref) => ref.getSnapshot()?.context.turn !== undefined)
     await Promise.all(leaving.map((ref) => ref.leave()))
     return running.map(({ id }) => id)
+  }
+
+  /**
+   * Gives each turn that begins without options of its own those that the function returns, until the returned function is called. For
+   * `@troupe/server`.
+   *
+   * **Details**: such a turn is begun by the end of a background task, by an input that an earlier program left, or by this program. The
+   * function of the last call counts. It is not called for sub-agents.
+   */
+  turnOptions(optionsOf: (chat: LocalChatRef) => TurnOptions): () => void {
+    const { ownOptions } = this.#living
+    const added = (chat: LocalChatRef) => optionsOf(chat)
+    ownOptions.add(added)
+    return () => void ownOptions.delete(added)
   }
 
   /** The tools of its chats and of all its agents, each name once. */

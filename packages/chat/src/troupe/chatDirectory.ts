@@ -14,7 +14,7 @@
  *           batches, and every tool call. The chat behaves the same.
  */
 import { DynamicSupervisor, EventLoop, OtpError, type Pid, StateMachine, type System } from "@troupe/otp"
-import { fixedOptions, optionsOfRun, withTurnOptions } from "../options/index.ts"
+import { fixedOptions, optionsOfRun, type TurnOptions, withTurnOptions } from "../options/index.ts"
 import { AgentChoices, agentOf, type AgentTable, type AskedAgent, checkAgents, otherAgent } from "../agents/index.ts"
 import { againAfter, isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
@@ -78,6 +78,8 @@ export class ChatDirectory {
   readonly #reviving = new Map<string, Promise<ChatPid>>()
   readonly #slots: StartSlots
   readonly #choices = new AgentChoices()
+  /** The functions that return the own options of turns that begin without any: the newest is called. */
+  readonly ownOptions = new Set<(chat: LocalChatRef) => TurnOptions>()
   /** The chats whose process is being ended: the next start waits for that. */
   readonly #ending = new Map<string, Promise<void>>()
 
@@ -195,6 +197,7 @@ export class ChatDirectory {
         mayAct: home === undefined ? undefined : () => mayAct(home, living?.chat)
       })
     },
+    ownOptions: (id) => ownOptionsOf(this.ownOptions, this.held.get(id)),
     agentRef: (name) => this.#parts.agents.ref(name),
     serving: (agent) => this.#parts.agents.of(agent),
     hooks: () => this.#parts.agents.none.chatOptions.hooks,
@@ -359,8 +362,7 @@ export class ChatDirectory {
       // The store refuses the id.
       if (cause instanceof ValidationError) throw cause
       if (cause instanceof SessionError && cause.reason === "troupe_stopped") throw cause
-      const message = `The chat ${id} could not be loaded: ${describe(cause)}${againAfter(cause)}`
-      throw new SessionError("store_failed", message, { cause })
+      throw notLoaded(id, cause)
     }
   }
 }
@@ -386,6 +388,11 @@ const kept = ({ system, tree }: ChatParts, id: string, withinMs: number): Return
       () => answered(undefined)
     )
   })
+
+const notLoaded = (id: string, cause: unknown): SessionError => {
+  const message = `The chat ${id} could not be loaded: ${describe(cause)}${againAfter(cause)}`
+  return new SessionError("store_failed", message, { cause })
+}
 
 /** The number of messages that are checked, or begun with, without a pause. */
 const fewMessages = 256
@@ -462,6 +469,10 @@ const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
     stop: () => chat.stop()
   }
 }
+
+/** The own options of a turn that begins without any. A turn of a sub-agent has none: its call begins it. */
+const ownOptionsOf = (all: ChatDirectory["ownOptions"], living: Living | undefined): TurnOptions | undefined =>
+  living === undefined || isChildId(living.ref.id) ? undefined : [...all].at(-1)?.(living.ref)
 
 /** The handle of a chat for its tools. */
 const handleOf = (

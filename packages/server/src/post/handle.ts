@@ -135,9 +135,10 @@ const accepted = <Body, Item>({ protocol, ...run }: Post<Body, Item>, turn: Live
   run.call.accepted(run.chat, turn, protocol.turnName?.(run))
 
 /** The options of the turn, with the writer of its data, and the data that is stored with its reply. */
-const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions | undefined => {
+const optionsOf = <Body, Item>({ protocol, call, chat, posted }: Post<Body, Item>): TurnOptions => {
   const options = posted.options(chat)
-  return protocol.data === undefined ? options : withReplyParts(call, chat, withWriter(call, chat, options))
+  // A turn with options of its own gets no others from the server.
+  return protocol.data === undefined ? (options ?? {}) : withReplyParts(call, chat, withWriter(call, chat, options))
 }
 
 /** A turn begins the reply of this name. */

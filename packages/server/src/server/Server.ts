@@ -11,9 +11,12 @@
  *         rest, or without it the log of the Troupe's system.
  * SERVE4. After `close` it refuses requests, ends each stream with its last frame, and ends runs without a conversation. On a node
  *         of a cluster, answers of turns may end before (FORWARD7).
+ * UIWRITE7. While a server of `make` is open, a turn that begins without options of its own has a writer of data parts, for example one
+ *           that goes on by itself after a restart.
  *
  * @module
  */
+import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { bodyOf, HttpError } from "../errors/index.ts"
 import {
@@ -54,6 +57,7 @@ import {
   type ServerOptions
 } from "./serverOptions.ts"
 import { everyRoute, hostRoutes, nodeRoutes } from "../routes/index.ts"
+import { withWriter } from "../wire/index.ts"
 
 export { pathPart, placeOfTurn, requestOf, resultOfTurn } from "../link/index.ts"
 export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
@@ -110,8 +114,21 @@ export interface Server {
  */
 export const make = (options: ServerOptions): Server => {
   checkServerOptions(options)
-  return build(options, everyRoute, options.basePath ?? "")
+  const server = build(options, everyRoute, options.basePath ?? "")
+  const troupe = troupeOf(options)
+  const limits = limitsOf(options.limits)
+  // UIWRITE7
+  const forget = troupe.turnOptions((chat) => withWriter({ troupe, limits }, chat))
+  const close = (): Promise<void> => {
+    forget()
+    return server.close()
+  }
+  return { ...server, close }
 }
+
+/** The Troupe of this program. */
+const troupeOf = ({ troupe }: Pick<ServerOptions, "troupe">): RunningTroupe =>
+  "local" in troupe ? troupe.local : troupe
 
 /**
  * Makes the server by which the nodes of a cluster use each other's chats, for `@troupe/cluster`.
@@ -142,7 +159,7 @@ const build = (
 ): Server => {
   const { authorize, basePath = "", hosts, onError } = options
   const clustered = "local" in options.troupe ? options.troupe : undefined
-  const troupe = "local" in options.troupe ? options.troupe.local : options.troupe
+  const troupe = troupeOf(options)
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
   const router = makeRouter(clustered === undefined ? routes : [...routes, ...nodeRoutes], basePath)

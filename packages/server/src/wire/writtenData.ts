@@ -268,8 +268,11 @@ export const isWriter = (value: unknown): value is Writer =>
   typeof value === "object" && value !== null && "write" in value && typeof value.write === "function"
 
 /** The options of a turn, with the writer of its data. Its functions are no data. */
-export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions = {}): TurnOptions => {
-  const most = call.limits.messageCharacters
+export const withWriter = (
+  { troupe, limits: { messageCharacters: most } }: Pick<Call, "troupe" | "limits">,
+  chat: LocalChatRef,
+  posted: TurnOptions = {}
+): TurnOptions => {
   const written = writtenDataOf(chat)
   const unsaved = new Map<string, Sized>()
   let saved = 0
@@ -279,9 +282,9 @@ export const withWriter = (call: Call, chat: LocalChatRef, posted: TurnOptions =
     const isOpen = context?.result === undefined || context.phase === "runningHooks"
     if (!isOpen || context?.turn?.options.context?.[writerKey] !== writer) throw isOver(part)
     if (characters > most) throw refused("data", `has more than ${most} characters; write less, or several parts`)
-    const reply = standingOf(call.shown.snapshot(chat.getSnapshot())?.context ?? context).name
+    const reply = standingOf(context).name
     if (part.transient === true) return written.notify(reply, part)
-    const kept = { part: { ...part, id: part.id ?? System.uuid(call.troupe.system, "server") }, characters }
+    const kept = { part: { ...part, id: part.id ?? System.uuid(troupe.system, "server") }, characters }
     const earlier = unsaved.get(nameOf(kept.part))?.characters ?? 0
     if (saved + characters - earlier > most) throw refused("data", full)
     written.keep(reply, kept, most)

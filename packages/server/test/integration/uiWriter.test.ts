@@ -8,6 +8,8 @@ import { mixedReply } from "../double/mixedReply.ts"
 import { serving } from "../double/serving.ts"
 import { kept } from "../double/uiClient.ts"
 
+type Respond = Extract<Parameters<typeof Fake.make>[0], { readonly respond: unknown }>["respond"]
+
 type Write = NonNullable<ReturnType<typeof UiWriter.of>>["write"]
 
 const writing = (write: (write: Write | undefined) => unknown) =>
@@ -254,6 +256,40 @@ describe("a handler", () => {
     await first.troupe.stop()
     const { url } = await serving({ adapter, store, hooks })
     expect(dataIn((await kept(url))[1])).toEqual([ready])
+  })
+
+  it("UIWRITE7. writes in a turn that goes on by itself after a restart, for live readers and with the reply", async () => {
+    const store = Store.memory()
+    const began = Promise.withResolvers<void>()
+    const opened = Promise.withResolvers<void>()
+    const crawl = tool({ name: "crawl", background: true, execute: () => new Promise<never>(() => {}) })
+    const weather = tool({
+      name: "weather",
+      execute: async (_, { context }) => {
+        began.resolve()
+        await opened.promise
+        UiWriter.of(context)?.write(ready)
+        return "warm"
+      }
+    })
+    const calling = (name: string): ReturnType<Respond> => [{ toolCall: { id: name, name } }, { finish: "tool_calls" }]
+    const respond: Respond = ({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role === "tool") return [{ text: "Warm" }, { finish: "stop" }]
+      return calling(JSON.stringify(last?.content).includes("How warm?") ? "crawl" : "weather")
+    }
+    const options = { adapter: Fake.make({ respond }), tools: [crawl, weather], store, drainMs: 10 }
+    const first = await serving(options)
+    await read(await send(first.url, "u1"))
+    await first.troupe.stop()
+    const second = await serving(options)
+    await began.promise
+    const stream = await new DefaultChatTransport({ api: `${second.url}/api/chat` }).reconnectToStream({ chatId: "c" })
+    opened.resolve()
+    expect((await read(stream ?? new ReadableStream())).data).toEqual([ready])
+    await second.troupe.stop()
+    const { url } = await serving(options)
+    expect(dataIn((await kept(url)).at(-1))).toEqual([ready])
   })
 
   it.each<[why: string, part: unknown, says: string]>([

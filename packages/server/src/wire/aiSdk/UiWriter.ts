@@ -8,7 +8,8 @@ import { isWriter, type Writer, writerKey } from "../index.ts"
 export type { UiWritten, Writer } from "../index.ts"
 
 /**
- * The writer of data parts; `undefined` in a turn that no client of the AI SDK, of AG-UI or of the server's own routes began.
+ * The writer of data parts; `undefined` in a turn of OpenAI's protocols, in a sub-agent, and in a turn that the program began with options
+ * of its own or while no server of its Troupe was open.
  *
  * **When to use**: in a handler or a hook, with the `context` of its second argument.
  *
