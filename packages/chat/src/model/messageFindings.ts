@@ -126,7 +126,7 @@ const isOptionalText = (value: unknown): boolean => value === undefined || typeo
 
 const isOptionalPlain = (value: unknown): boolean => value === undefined || isPlain(value)
 
-/** What to write instead of a value that is no thread and no list of messages; `undefined` for a list without texts. */
+/** What to write instead of a value that is no thread, a text in a list, or an unknown role; `undefined` for another value. */
 export const messagesAdvice = (value: unknown): string | undefined => {
   if (typeof value === "string") return `instead of a text write ${asUser(value, "[", "]")}`
   if (isRecord(value)) {
@@ -136,7 +136,9 @@ export const messagesAdvice = (value: unknown): string | undefined => {
   if (!Array.isArray(value)) return `write a list of messages, for example ${asUser("Hello", "[", "]")}`
   if (value.length === 0) return `write at least one message, for example ${asUser("Hello", "[", "]")}`
   const index = value.findIndex((said) => typeof said === "string")
-  return index < 0 ? undefined : `instead of the text at messages.${index} write ${asUser(String(value[index]))}`
+  if (index >= 0) return `instead of the text at messages.${index} write ${asUser(String(value[index]))}`
+  const unknown = value.findIndex((message) => isRecord(message) && !roles.has(message["role"]))
+  return unknown < 0 ? undefined : `the role of messages.${unknown} must be one of ${[...roles].join(", ")}`
 }
 
 const shownCharacters = 40

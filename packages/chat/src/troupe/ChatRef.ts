@@ -28,7 +28,6 @@ export interface SetModeOptions {
 }
 
 /**
-/**
  * What a cancel ends.
  *
  * **Details**: an input that steered a turn names that turn. A retry has the inputs that it answers.

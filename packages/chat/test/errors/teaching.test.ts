@@ -73,6 +73,11 @@ test.each(Object.entries(calls))("%s says what to write instead of a value that 
   expect(await advice([user("hi"), "hello"])).toContain(
     `instead of the text at messages.1 write user("hello"), ${from}`
   )
+  const roles = "must be one of system, user, assistant, tool"
+  expect(await advice([user("hi"), { role: "developer", content: "hello" }])).toContain(
+    `the role of messages.1 ${roles}`
+  )
+  expect(await advice([{ content: "hello" }])).toContain(`the role of messages.0 ${roles}`)
   expect(await advice({ messages: "hello" })).toContain('write [user("hello")]')
   expect(await advice(undefined)).toContain('write a list of messages, for example [user("Hello")]')
   expect(await advice([])).toContain('write at least one message, for example [user("Hello")]')

@@ -5,9 +5,9 @@
  *         value of the package's own shape, or a text in that shape. A provider refuses a result in another form.
  * PTOOL2. A tool whose argument is a free text gets it as `{ input }`. The text is repeated to the provider as the model wrote it.
  * PTOOL3. A result is a list of references to tools only for Anthropic, and only if the request defers each of these tools.
- *
  * PTOOL4. A text that the form of a result has no place for, as the reason of a failure, is sent as a message of the user after the
  *         results, and so are images and files that the form has no place for, if the model reads them. A result of OpenAI's computer without an image has an image of one pixel, because the form requires one.
+ * PTOOL5. Half a surrogate pair in a result, which its JSON text has as an escape, is replaced by U+FFFD: no request has one (WELL1).
  *
  * @source The tools and the output schemas of `@ai-sdk/openai`; Anthropic's custom tool search
  */
@@ -170,9 +170,12 @@ export const freeTextOf = (call: ToolCall.ToolCall, { providerTools }: Declared)
   return isFree && typeof input === "string" ? input : undefined
 }
 
+/** The value of a JSON text, or `undefined`. The escape of half a surrogate pair in the text becomes U+FFFD (PTOOL5). */
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text, (_, value: unknown) =>
+      typeof value === "string" ? value.toWellFormed() : value
+    ) as unknown
   } catch {
     return undefined
   }

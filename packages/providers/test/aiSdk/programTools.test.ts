@@ -245,6 +245,15 @@ describe("PTOOL1. a call of a provider's tool that the program runs is answered 
     })
   })
 
+  test.each<[string, unknown]>([
+    ["in the shape of the tool", { output: "a\ud83d" }],
+    ["as JSON text", String.raw`{"output":"a\ud83d"}`],
+    ["as a text", "a\ud83d"]
+  ])("PTOOL5. half a surrogate pair of a result %s is replaced in the request", async (_, output) => {
+    const { items } = await run(cases[1] as Case, () => output)
+    expect(items.at(-1)).toMatchObject({ type: "local_shell_call_output", output: "a\ufffd" })
+  })
+
   test("a tool whose package knows it only by another name is refused with that name", async () => {
     const [, , patch] = cases
     const refused = run({ ...(patch as Case), name: "patch" }, () => "a text")

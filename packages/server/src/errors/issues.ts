@@ -50,8 +50,12 @@ const tooSmall = ({ origin, minimum, inclusive }: Extract<Raw, { readonly code: 
 
 const kindOf = (expected: string): string => nouns[expected] ?? expected
 
-/** Names the kinds of values if those are what differs. */
-const noneOf = ({ errors }: Extract<Raw, { readonly code: "invalid_union" }>): string => {
+/** Lists the words of a discriminator, or names the kinds of values if those are what differs. */
+const noneOf = (issue: Extract<Raw, { readonly code: "invalid_union" }>): string => {
+  // Older versions of zod that the range allows give no `options`.
+  const options = "options" in issue && Array.isArray(issue.options) ? issue.options : []
+  if (options.length > 0) return `must be one of ${listed(options)}`
+  const { errors } = issue
   const kinds = errors.flatMap(([first]) =>
     first?.code === "invalid_type" && first.path.length === 0 ? [kindOf(first.expected)] : []
   )

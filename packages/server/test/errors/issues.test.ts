@@ -17,7 +17,7 @@ const types = z.strictObject({
   flag: z.boolean(),
   step: z.number().multipleOf(5),
   mail: z.email(),
-  form: z.discriminatedUnion("type", [z.object({ type: z.literal("a") })]),
+  form: z.discriminatedUnion("type", [z.object({ type: z.literal("a") }), z.object({ type: z.enum(["c", "d"]) })]),
   deep: z.object({ list: z.array(z.object({ name: z.string() })) })
 })
 
@@ -55,7 +55,7 @@ it("a value that does not fit is described in plain English, with the place of e
     "flag: must be true or false",
     "step: must be a multiple of 5",
     "mail: must have the format email",
-    "form.type: has none of the permitted forms",
+    'form.type: must be one of "a", "c", "d"',
     "deep.list.0.name: must be text",
     ': has the unknown field "others"'
   ])
