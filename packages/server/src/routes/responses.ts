@@ -11,6 +11,7 @@ import {
   contextAt,
   dataChanges,
   eventText,
+  type Follower,
   isCut,
   isRepeated,
   ofTurn,
@@ -140,11 +141,11 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   const form = formOf(call)
   if (form !== "receipt") call.claimStream()
   const turn = begin()
-  const read = form === "receipt" ? turn.detach() : begunTurn(chat, turn)
+  const read = form === "events" ? begunTurn(chat, turn) : turn.detach()
   if (call.isAgain) await turn.receipt
   if (call.isAgain && isRepeated(turn)) return repeatedReply(call, chat, turn)
   await call.accepted(chat, turn)
-  if (read === undefined) return receipt(turn)
+  if (form === "receipt") return receipt(turn)
   if (turn.failure !== undefined) throw turn.failure.error
   const reply = {
     protocol: own,
@@ -154,8 +155,21 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
     context: contextOf(call, chat)
   }
   return streamed(reply, { name: "", reads: turn }, (follower, signal) =>
-    ofTurn(read, follower, signal, { isPatient: true })
+    read === undefined ? resultOf(turn, follower, signal) : ofTurn(read, follower, signal, { isPatient: true })
   )
+}
+
+/** The result of a turn as its only event: nobody reads the others. Ends when the signal is aborted. */
+async function* resultOf<Item>(
+  turn: LiveTurn,
+  { call, event }: Follower<Item>,
+  signal: AbortSignal
+): AsyncGenerator<ReadonlyArray<Item>, void> {
+  const { promise: left, resolve: leave } = Promise.withResolvers<undefined>()
+  if (signal.aborted) return
+  signal.addEventListener("abort", () => leave(undefined), { once: true })
+  const result = await Promise.race([turn.result(), left])
+  if (result !== undefined) yield event({ type: "chat_completed", result: call.shown.result(result) })
 }
 
 /** The answer to a request that was sent again after its turn had ended (FORWARD8). */
