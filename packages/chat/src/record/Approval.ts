@@ -56,10 +56,10 @@ export const PendingApproval: z.ZodType<PendingApproval> = pendingApprovalSchema
  *   sub-agent it is the answer
  */
 export const Decision = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
-  z.object({ type: z.literal("deny"), reason: z.string().optional() }).readonly(),
-  z.object({ type: z.literal("halt"), reason: z.string().optional() }).readonly(),
-  z.object({ type: z.literal("result"), value: anything }).readonly()
+  z.strictObject({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
+  z.strictObject({ type: z.literal("deny"), reason: z.string().optional() }).readonly(),
+  z.strictObject({ type: z.literal("halt"), reason: z.string().optional() }).readonly(),
+  z.strictObject({ type: z.literal("result"), value: anything }).readonly()
 ])
 export type Decision = z.infer<typeof Decision>
 

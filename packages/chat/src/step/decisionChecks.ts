@@ -125,25 +125,25 @@ const invalid = (found: ReadonlyArray<Finding>): ValidationError =>
 const readable = (given: unknown): Decision => {
   try {
     const { success, data, error } = Decision.safeParse(given)
-    if (!success) throw invalid(misdecided(given) ?? findingsOf(error, []))
-    const unknown = unknownNames(Object(given), members[data.type])
-    if (unknown.length > 0) throw invalid(unknown)
-    return wellFormed(data)
+    if (success) return wellFormed(data)
+    const found = misdecided(given)
+    throw invalid(found.length > 0 ? found : findingsOf(error, []))
   } catch (thrown) {
     if (thrown instanceof ValidationError) throw thrown
     throw invalid([{ field: [], reason: `unreadable: ${describe(thrown)}` }])
   }
 }
 
-/** The findings about a value that has none of the types of a decision. */
-const misdecided = (given: unknown): ReadonlyArray<Finding> | undefined => {
-  const types = Object.keys(members)
+/** The findings about a value that has none of the types of a decision, or has unknown members. */
+const misdecided = (given: unknown): ReadonlyArray<Finding> => {
+  const types = Object.keys(members) as ReadonlyArray<keyof typeof members>
   if (!isRecord(given)) {
     const word = types.find((type) => type === given) ?? "allow"
     return [{ field: [], reason: `must_be_an_object with the type ${types.join(", ")}; write { type: "${word}" }` }]
   }
   const { type, approved } = given
-  if (types.some((one) => one === type)) return undefined
+  const known = types.find((one) => one === type)
+  if (known !== undefined) return unknownNames(given, members[known])
   const meant = approved === false ? "deny" : "allow"
   const advice = approved === undefined ? "" : `; instead of { approved } write { type: "${meant}" }`
   return [{ field: ["type"], reason: `must_be_one_of ${types.join(", ")}${advice}` }]

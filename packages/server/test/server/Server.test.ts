@@ -227,7 +227,7 @@ describe("a question, a call that waits, results", () => {
     expect(await codeOf(await server.ask("POST", "/chats/c1/answer", body))).toBe("409 no_question")
   })
 
-  test("a decision about a call counts once", async () => {
+  test("OPT2 a decision about a call counts once; an unknown kind and an unknown field are refused", async () => {
     const runs: Array<unknown> = []
     const pay = tool({
       name: "ask",
@@ -249,6 +249,11 @@ describe("a question, a call that waits, results", () => {
     expect(await codeOf(await server.ask("POST", "/chats/c1/approvals/q1", { type: "perhaps" }))).toBe(
       "422 invalid_input"
     )
+    const unknown = await server.ask("POST", "/chats/c1/approvals/q1", { approved: true })
+    expect(await unknown.text()).toContain(String.raw`must be one of \"allow\", \"deny\", \"halt\", \"result\"`)
+    const renewed = await server.ask("POST", "/chats/c1/approvals/q1", { type: "allow", renew: true })
+    expect(renewed.status).toBe(422)
+    expect(await renewed.text()).toContain(String.raw`has the unknown field \"renew\"`)
     expect((await server.ask("POST", "/chats/c1/approvals/q1?wait", { type: "allow" })).status).toBe(200)
     expect(await codeOf(await server.ask("POST", "/chats/c1/approvals/q1", { type: "allow" }))).toMatch(/^409 /u)
     expect(runs).toEqual(["paid"])
