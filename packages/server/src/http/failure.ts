@@ -14,7 +14,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   awaiting_tool_results: "The conversation waits for tool results; give them first",
   awaiting_approval: "The conversation waits for decisions about tool calls; give them first",
   chat_exists: "There is a conversation of this id already; choose another",
-  unknown_chat: "There is no such conversation; say something in it, and there is",
+  unknown_chat: "There is no such conversation; send a message to begin one",
   unknown_agent: "The server has no agent of this name, or not the one that the conversation has",
   other_agent: "The conversation has another agent; hand it over with POST /chats/:id/handoff",
   unknown_tool: "The server has no tool of this name, so the call waits; deny it, or give its result",

@@ -10,7 +10,7 @@ export const errorOf = <Body, Item>(refusal: Refusal, { refusal: own }: Protocol
 const commonError = ({ why }: Refusal): HttpError => {
   switch (why) {
     case "unknown_chat":
-      return new HttpError("unknown_chat", "There is no such conversation; say something in it")
+      return new HttpError("unknown_chat", "There is no such conversation; send a message to begin one")
     case "awaiting_approval":
       return new HttpError(
         "awaiting_approval",

@@ -145,7 +145,7 @@ const aiSdk: Protocol<UiRequest, UiChunk> = {
   around: (frames, { call }) => framesInUiVersion(frames, uiVersionOf(call.request)),
   data: (part) => ({ ...part }),
   nothing: () => {
-    throw new HttpError("unknown_chat", "There is no such conversation; say something in it, and it begins")
+    throw new HttpError("unknown_chat", "There is no such conversation; send a message to begin one")
   }
 }
 
