@@ -131,7 +131,7 @@ export class WaitEnds {
     const next = this.#turns.next(context)
     if (turn === undefined) return next === undefined ? this.#endWait() : this.#turns.cancel(undefined, chain)
     if (context !== undefined && Inbox.isWaiting(context.inbox, turn) && next?.id !== turn) {
-      const late = await this.withdraw(turn).catch((error: unknown) => error)
+      const late = await this.withdraw(turn, "turn").catch((error: unknown) => error)
       if (late === undefined) return
       if (!isDelivered(late)) throw late
     }
@@ -170,9 +170,9 @@ export class WaitEnds {
     return this.#turns.full(id, this.#turns.running(context?.turn?.id), countedOf(turn))
   }
 
-  /** Removes an input that waits (REF11). */
-  async withdraw(id: string): Promise<void> {
-    if (isEndInput(id)) throw refusedArgument(["input"], noWithdrawal)
+  /** Removes an input that waits (REF11). `argument`: the name of the id, for the refusal of the end of a task. */
+  async withdraw(id: string, argument: "input" | "turn" = "input"): Promise<void> {
+    if (isEndInput(id)) throw refusedArgument([argument], noWithdrawal)
     const underWay = this.#withdrawing?.get(id)
     if (underWay !== undefined) return underWay
     const withdrawing = this.#withdraw(id).finally(() => {

@@ -22,7 +22,7 @@ export const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
   const invalid = Validate.message(message)
-  if (invalid !== undefined) throw invalid
+  if (invalid !== undefined) throw advised(invalid)
   if (message.role !== "user")
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
   if (writerOf(message) !== undefined || isEndMessage(message))
@@ -34,6 +34,15 @@ export const userMessage = (input: UserInput): UserMessage => {
   const lost = unstorable(copy)
   if (lost.length > 0) throw new ValidationError("invalid_message", lost.map(readable))
   return wellFormed(copy)
+}
+
+/** The error, with what to write when the input is no message. */
+const advised = (error: ValidationError): ValidationError => {
+  const isMessage = error.errors.every(({ reason }) => reason !== "unknown" && reason !== "invalid_type")
+  if (isMessage) return error
+  return new ValidationError("invalid_message", error.errors, {
+    advice: 'write a text, a list of parts, or { role: "user", content }'
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { StateMachine } from "@troupe/otp"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { createActor } from "xstate"
 import * as z from "zod"
 import { EngineError, ValidationError } from "../../src/errors.ts"
@@ -137,6 +137,21 @@ test.each([
   expect(error).toMatchObject({ reason: "invalid_engine" })
   expect(String(error)).toContain("For a chat write createActor(provide(engine))")
   expect(String(error)).toContain('from "@troupe/chat/machines"')
+})
+
+test.each([
+  [5],
+  [undefined],
+  [{ role: "user", parts: [{ type: "text", text: "hi" }] }],
+  [{ role: "developer", content: "hi" }],
+  [{ content: "hi" }]
+])("OPT2 chat.send says what to write instead of %j, which is no message", async (input) => {
+  const troupe = await Troupe.start({ adapter })
+  onTestFinished(() => troupe.stop())
+  const chat = await troupe.chat("c1")
+  expect(await messageOf(() => chat.send(input as never), ValidationError)).toContain(
+    'write a text, a list of parts, or { role: "user", content }'
+  )
 })
 
 test("a bound machine runs", () => {
