@@ -8,6 +8,8 @@
  * SILENCE2. A pull and its answer increment a counter; they set no timer and do not read the clock. The one timer checks
  *           periodically whether the counter has changed.
  * SILENCE3. After `end` there is no timer.
+ * ASRC5. When an adapter yields no requested event for longer than `streamIdleTimeoutMs`, that counts as an `AdapterError`
+ *        (`timeout`) thrown by it, and its iterator is released.
  */
 import type { Clock } from "@troupe/otp"
 import { AdapterError } from "../errors/index.ts"

@@ -1,4 +1,9 @@
-/** Checks whether events of an adapter can enter a thread. */
+/**
+ * Checks whether events of an adapter can enter a thread.
+ *
+ * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is collected and emitted with
+ *        `arguments: null`.
+ */
 
 import type { AdapterEvent, MessageCompleted, MessageStarted, ToolCallCompleted } from "./Event.ts"
 import { wellFormed } from "../json/index.ts"

@@ -10,12 +10,6 @@
  *       row is in the store when the chat is stopped. No input is delivered twice.
  * REF8. When a chat leaves, it ends as if it was stopped, but the store has the text of its reply, and its readers and its
  *       turns fail with `moved`.
- * HOME1. With a home, all writes of a chat name the fence that the chat had when it came into memory. A chat whose fence is no
- *        longer that of its home starts no process, and leaves.
- * HOME2. When the store refuses a write of the chat because of its fence, the chat leaves. So does a chat whose save fails
- *        while `mayAct` returns false. Nothing of the refused write reaches a reader.
- * HOME3. When `mayAct` returns false before a handler, the handler does not start, and the chat leaves. The intent of the
- *        call is in the store, so the next start asks about the call.
  * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
  *       next process starts from the record of the other program. An input that waits in the record belongs to that
  *       program.

@@ -8,36 +8,8 @@
  * CHAT2. The inputs that begin a turn are committed before its first request, each step before the next, and its end before
  *        `chat_completed`. When the store fails, the turn ends with `error`, and the chat continues.
  * CHAT3. Every turn that began ends with exactly one `chat_completed`, also when cancelled, unless the process dies.
- * CHAT4. A question stays pending until a later turn ends other than by cancel.
- * CHAT5. When started with a turn of its own, the machine runs that turn and ends with its result.
  * CHAT6. When the time budget of a turn is over, the turn is cancelled, and ends within the drain deadline after that.
- * CHAT7. An input that steers joins the running turn before its next request, after the results of the step before. A turn
- *        that has its final answer continues with the input, within `maxTurns` and its budget. If the turn ends otherwise,
- *        or is in its second pass, the input is queued.
- * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
- *        as it begins.
- * CHAT9. The store has the row of an input before the chart has the input. The commit that adds the input to the stored
- *        thread removes the row. When that commit fails, the row is still there, and the input waits again.
- * CHAT10. A chat that waits for the user or for tool results has no fiber, and a timer only if the wait is limited. When
- *         the time is over, every call in the thread gets a result, and the chat is at rest.
- * CHAT11. Hooks are called for a user message before it is stored, for a request before it is sent, and for the end of a
- *         turn after it is stored and before `chat_completed`. The environment calls them, never the chart; a cancel does
- *         not wait for them. Without hooks there is no transition for them.
- * CHAT12. When there is a store, the intent of a call that writes is stored before its handler starts. Each record saved
- *         while tools run lists the calls that may have run. A chat that starts from such a record never runs one of them
- *         again without a decision (`recovery.ts`).
- * CHAT13. A chat whose calls wait for decisions sends no request and runs no tool. Each decision is stored. After the last
- *         one the turn continues with those calls, without a new request for them.
- * CHAT14. A wait that expired while the chat was not loaded has expired before the chat handles its first event. An event
- *         after the expiry time is handled after the expiry, however late the timer fires. The start and the end of a wait
- *         are stored as soon as they are known, and no restart changes them.
- *
  * CHAT15. A chat that is to leave ends between two turns, and begins none; its successor runs the waiting turns.
- * CHAT17. A person may end each wait of a chat at rest: the calls and the question that it waits with are `cancelled`, and are stored so.
- * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
- * CHAT16. Every request is of the agent in the context at its beginning. A handoff of the model is in the commit of its step. A
- *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
- *         model made them, whatever the agent is when they run.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"

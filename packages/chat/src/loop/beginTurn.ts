@@ -1,4 +1,12 @@
-/** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
+/**
+ * The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it.
+ *
+ * CHAT7. An input that steers joins the running turn before its next request, after the results of the step before. A turn
+ *        that has its final answer continues with the input, within `maxTurns` and its budget. If the turn ends otherwise,
+ *        or is in its second pass, the input is queued.
+ * CHAT13. A chat whose calls wait for decisions sends no request and runs no tool. Each decision is stored. After the last
+ *         one the turn continues with those calls, without a new request for them.
+ */
 import { decide, goingOn, manualOf, withCallersResults } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatStart, Notified, RunningReply } from "./chatContext.ts"
 import {

@@ -3,6 +3,9 @@
  *
  * EFFECT1. The charts of a chat have no effects outside {@link NamedEffect}. The host of the chart's process performs them
  *          (`packages/otp/src/machine/host`); under `createActor`, XState does.
+ * CHAT11. Hooks are called for a user message before it is stored, for a request before it is sent, and for the end of a
+ *         turn after it is stored and before `chat_completed`. The environment calls them, never the chart; a cancel does
+ *         not wait for them. Without hooks there is no transition for them.
  */
 import { StateMachine } from "@troupe/otp"
 import type { AnyActorLogic, EventObject, InputFrom } from "xstate"

@@ -8,6 +8,7 @@
  * ENV2. A saved record has what only the environment has: the journal of the running step, with the agent that its completed
  *       calls hand over to, and the permission mode.
  * ENV3. When a turn ends, the live things of its steps are released: a chat at rest holds none.
+ * JOUR3. Every save of the chat while the step runs includes the current journal.
  */
 import { Clock } from "@troupe/otp"
 import type { ChatEvent, Closed, Expired, Judgement, Moment, RunningReply, TurnFacts, Verdict } from "./chatContext.ts"

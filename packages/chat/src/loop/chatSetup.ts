@@ -1,4 +1,12 @@
-/** The guards, actions, actors and delays of the chat's chart by their names, and the data that its actors get. */
+/**
+ * The guards, actions, actors and delays of the chat's chart by their names, and the data that its actors get.
+ *
+ * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
+ *        as it begins.
+ * CHAT9. The store has the row of an input before the chart has the input. The commit that adds the input to the stored
+ *        thread removes the row. When that commit fails, the row is still there, and the input waits again.
+ * CHAT18. An input that waits may be withdrawn. Then it never runs. Its row is removed at once or, while a commit takes inputs, after it.
+ */
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
 import { chatActors, chatEffects } from "./chatActors.ts"

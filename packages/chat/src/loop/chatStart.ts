@@ -1,4 +1,8 @@
-/** The state of a chat that starts from a record, and the process of a chat that runs one turn. */
+/**
+ * The state of a chat that starts from a record, and the process of a chat that runs one turn.
+ *
+ * CHAT5. When started with a turn of its own, the machine runs that turn and ends with its result.
+ */
 import { Clock, Process, StateMachine } from "@troupe/otp"
 import type { ChatInput, ChatStart } from "./chatContext.ts"
 import {

@@ -1,4 +1,11 @@
-/** The changes of a chat's context when steps and turns end, and when the store answers. */
+/**
+ * The changes of a chat's context when steps and turns end, and when the store answers.
+ *
+ * CHAT4. A question stays pending until a later turn ends other than by cancel.
+ * CHAT16. Every request is of the agent in the context at its beginning. A handoff of the model is in the commit of its step. A
+ *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
+ *         model made them, whatever the agent is when they run.
+ */
 import { pendingApprovalsOf, type StepOutput, withoutUnsavable } from "../step/index.ts"
 import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"

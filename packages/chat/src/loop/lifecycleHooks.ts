@@ -14,7 +14,6 @@
  *        thread.
  * HOOK6. Metadata that the host has after the hooks of a turn's end is stored with the turn's last message, unless that is
  *        the user's. A turn whose hooks add none is not stored again.
- * HOOK5. A turn that is to stop calls only the hooks of its end, and waits for them at most the drain time.
  *
  * @source ExAthena.Hooks, lifecycle events
  */

@@ -2,6 +2,8 @@
  * Calls the lifecycle hooks of a chat that are due, one event after another.
  *
  * Owns: nothing; `lifecycleHooks.ts` decides which events are due, and the effect of the results.
+ *
+ * HOOK5. A turn that is to stop calls only the hooks of its end, and waits for them at most the drain time.
  */
 import type { ChatContext, Verdict } from "./chatContext.ts"
 import { has, type HookHalt, type HookRun, type Hooks, lifecycle, type LifecycleEvent } from "../gate/index.ts"

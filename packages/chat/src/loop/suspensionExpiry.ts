@@ -2,6 +2,12 @@
  * The end of a wait that brings no answer: it expired, or a person ended it.
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
+ * CHAT10. A chat that waits for the user or for tool results has no fiber, and a timer only if the wait is limited. When
+ *         the time is over, every call in the thread gets a result, and the chat is at rest.
+ * CHAT14. A wait that expired while the chat was not loaded has expired before the chat handles its first event. An event
+ *         after the expiry time is handled after the expiry, however late the timer fires. The start and the end of a wait
+ *         are stored as soon as they are known, and no restart changes them.
+ * CHAT17. A person may end each wait of a chat at rest: the calls and the question that it waits with are `cancelled`, and are stored so.
  */
 import type { ChatContext, Expired } from "./chatContext.ts"
 import { isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"

@@ -6,15 +6,9 @@
  * ASRC1. Every event gets the cost of its usage, is added to the collector, then passed to `onEvent`, then filtered.
  * ASRC2. The transport is released once: at its end, after an event that cannot be read, or by `release`. The latter two
  *        abort the signal and call the iterator's `return` without waiting for a pending `next`.
- * ASRC3. An exception of the iterator, and an end without `message_completed`, become an `error` event, and the end.
- * ASRC4. An `AdapterError` thrown in place of the first event is not an event yet: the owner of the request is notified,
- *        and may turn it into one (`fail`).
- * ASRC5. When an adapter yields no requested event for longer than `streamIdleTimeoutMs`, that counts as an `AdapterError`
- *        (`timeout`) thrown by it, and its iterator is released.
- * ASRC6. A stream that exceeds the bounds of a reply (`replyBounds`) ends with one `error` event. So does a stream whose
- *        message cannot be stored.
- * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is collected and emitted with
- *        `arguments: null`.
+ * ASRC3. An exception of the iterator, and an end without `message_completed`, become an `error` event, and the end. An
+ *        `AdapterError` thrown in place of the first event is not an event yet: the owner of the request is notified, and
+ *        may turn it into one (`fail`).
  * ASRC8. The events of an array pass one by one, each for one pull and with the same checks. The iterator is pulled again
  *        after the last of them. When the stream ends before, then the rest is discarded.
  * ASRC9. After an `error` event, the next event of content (text, reasoning, a call) is discarded, and the transport is released as

@@ -11,6 +11,8 @@
  *         each value, so that a stream of empty events ends too. A repetition of an earlier event is not counted again. Its
  *         images and files, and the results of calls that the provider ran, count for `maxFileBytes` instead.
  * REPLY4. A value that exceeds a bound is discarded completely.
+ * ASRC6. A stream that exceeds the bounds of a reply ends with one `error` event. So does a stream whose message cannot be
+ *        stored.
  */
 import { AdapterError } from "../errors/index.ts"
 import {

@@ -4,19 +4,12 @@
  * An operation takes a conversation and returns the next one; it never changes its input, and returns none if it fails.
  * Nothing runs between operations: a session is plain data that can be stored anywhere.
  *
- * S1. After an operation that ran a turn the session's thread is the result's.
  * S2. `id`, `context` and `metadata` are the caller's: no operation writes them.
- * S3. Calls and a question wait together only when one batch had both; the calls must be answered first.
- * S4. A session is plain data, except its errors.
- * S5. The collected form of an operation is its streamed form, read to the end.
  * S6. A stored session continues exactly as the one in memory.
  * S7. An operation that fails leaves its input unchanged. An operation that the status does not allow fails before
  *     anything runs.
- * S8. In the thread of every request, each call has exactly one result.
  * S9. The input of a turn is committed before the turn runs: when the turn is left or cancelled, the input stays, and the
  *     question it answers stays open.
- * S10. A turn of a session is a turn of `chatMachine`: approvals, interruption, the journal of calls and the permission
- *      mode have the rules of a chat.
  *
  * @module
  * @source ALLM.Session

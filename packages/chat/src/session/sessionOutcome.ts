@@ -5,6 +5,7 @@
  * SOUT2. A step that would continue leaves the session idle, without an outcome.
  * SOUT3. A cancel keeps a question that was open before it; any other outcome closes it.
  * SOUT4. `lastOutcome` is replaced, never merged. After an error it has the error itself.
+ * S1. After an operation that ran a turn the session's thread is the result's.
  */
 import { AdapterError, ToolError, ValidationError } from "../errors/index.ts"
 import type { Conversation, ChatResult, OpenCall, OpenStep, StepResult } from "../record/index.ts"

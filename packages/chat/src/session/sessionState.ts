@@ -1,4 +1,8 @@
-/** A session as data: a conversation whose status is written in it. */
+/**
+ * A session as data: a conversation whose status is written in it.
+ *
+ * S4. A session is plain data, except its errors.
+ */
 import type { Conversation, ConversationStatus } from "../record/index.ts"
 import { statusOf } from "../record/index.ts"
 

@@ -3,6 +3,7 @@
  *
  * LEGAL1. The error state is checked first: it allows only `recover`, and the error is `session_in_error_state`.
  * LEGAL2. Any other refusal because of the status is `invalid_status_for_operation`, and lists the allowed operations.
+ * S3. Calls and a question wait together only when one batch had both; the calls must be answered first.
  */
 import { isRecord, SessionError, ValidationError } from "../errors/index.ts"
 import { type Conversation, type ConversationStatus, statusOf } from "../record/index.ts"

@@ -1,4 +1,11 @@
-/** Runs one turn of the chat's machine on a session, without a store. */
+/**
+ * Runs one turn of the chat's machine on a session, without a store.
+ *
+ * S5. The collected form of an operation is its streamed form, read to the end.
+ * S8. In the thread of every request, each call has exactly one result.
+ * S10. A turn of a session is a turn of `chatMachine`: approvals, interruption, the journal of calls and the permission
+ *      mode have the rules of a chat.
+ */
 import { ChatEnv, chatStart, lifecycleEvents, started, streamTurn, threadOf, type TurnToRun } from "../loop/index.ts"
 import { type ChatOptions, resolveOptions, type RunOptions, type StepOptions } from "../options/index.ts"
 import { defaultSystem } from "../async/index.ts"

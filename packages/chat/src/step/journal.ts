@@ -5,9 +5,8 @@
  * makes, nor the calls.
  *
  * JOUR1. The intent of a call that writes is stored before its handler starts; intents noted together share one save. If
- *        that save fails, the call is not started.
- * JOUR2. One save of the journal is under way at a time; all later notes share the next save.
- * JOUR3. Every save of the chat while the step runs includes the current journal.
+ *        that save fails, the call is not started. One save of the journal is under way at a time; all later notes share the
+ *        next save.
  * JOUR4. Without a call that writes there is no save, and no journal in the record.
  * JOUR5. The next save includes the outcome of such a call. While other calls still run, the outcome causes a save of its
  *        own.

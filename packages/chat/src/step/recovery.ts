@@ -7,6 +7,9 @@
  *          the model reads that the outcome is unknown, or the call runs again under the same idempotency key when the chat
  *          continues. If a person gave it arguments, it runs again with these.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
+ * CHAT12. When there is a store, the intent of a call that writes is stored before its handler starts. Each record saved
+ *         while tools run lists the calls that may have run. A chat that starts from such a record never runs one of them
+ *         again without a decision.
  */
 import { type Conversation, isWaiting, type OpenCall, type OpenStep, type PendingQuestion } from "../record/index.ts"
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"

@@ -8,6 +8,8 @@
  *        late `accept` of an input that was taken leaves nothing behind.
  * LATE2. An input that was accepted meanwhile and not taken is accepted again, after a late delete may have removed it. An
  *        input that was taken is never accepted again.
+ * STORE4. When a late write settles, the newest write stored meanwhile is repeated, and so are the inputs accepted
+ *         meanwhile: in the end the store has the last requested state.
  */
 import { type AcceptCall, idOf, type StoreCall } from "./storeCall.ts"
 

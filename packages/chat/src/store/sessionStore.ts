@@ -6,10 +6,10 @@
  * BLOB2. A blob alone is no conversation: it is neither listed nor loaded until it has an input or an entry. Every blob ends with
  *        its conversation: by a deletion, or when its time is over.
  * BLOB3. A fork has the blobs that its record names, independently of its origin. A rewind keeps all blobs: its log names them.
- * BLOB4. A `put` that names an epoch older than the claimed one is refused, and changes nothing.
+ * BLOB4. A `put` that names an epoch older than the claimed one is refused, and changes nothing. So is a `put` of anything but
+ *        bytes under a text, with a `ValidationError`.
  * BLOB5. A blob that no entry and no waiting input names an hour after its last `put` is removed by the next load of the
  *        conversation: the program ended between the `put` and the message.
- * BLOB6. A `put` of anything but bytes under a text is refused with a `ValidationError`, and changes nothing.
  */
 
 import type { Conversation, InboxEntry } from "../record/index.ts"

@@ -1,4 +1,9 @@
-/** The calls of a store, as plain values, and how they are performed. */
+/**
+ * The calls of a store, as plain values, and how they are performed.
+ *
+ * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
+ *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
+ */
 import type { Conversation, InboxEntry } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused, SessionError } from "../errors/index.ts"

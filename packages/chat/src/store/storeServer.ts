@@ -5,17 +5,10 @@
  *         time.
  * STORE2. When the store fails, the process replies with the error to the calling chat, and continues.
  * STORE3. An operation blocks the next one only as long as its caller waits.
- * STORE4. When a late write settles, the newest write stored meanwhile is repeated, and so are the inputs accepted
- *         meanwhile (`lateWrites.ts`): in the end the store has the last requested state.
  * STORE5. When the process dies, the store continues its running operations, and the next process keeps STORE1 to STORE4
  *         for them. Operations that the dead process had not begun are dropped, and nothing waits for its loads. Nothing
  *         begins without a process: a write to be repeated (STORE4) waits for the next process, and never runs after the
  *         end of the Troupe.
- * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
- *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
- * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live or have
- *         background tasks here, and those whose home is another program.
- *         After a failure the next minute tries again.
  * STORE10. Each failure of the store, and each operation that it has not answered after 5 seconds, is one report of the system's log. A typed
  *          refusal is none.
  *
@@ -27,9 +20,10 @@
  */
 import { GenServer, type Pid, Process, System, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
-import { inBackground, isPromiseLike } from "../async/index.ts"
+import { isPromiseLike } from "../async/index.ts"
 import { isStoreRefusal } from "../errors/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
+import { awaitSweep, type Sweep, sweep } from "./expirySweep.ts"
 import { InboxInRecord } from "./inboxInRecord.ts"
 import { type Late, LateWrites } from "./lateWrites.ts"
 import { type Asked, idOf, isWrite, ofAll, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
@@ -47,11 +41,6 @@ export type StoreAnswer = { readonly value: StoreValues[keyof StoreValues] } | {
 interface Overdue {
   readonly call: StoreCall
   readonly giveUp: () => void
-}
-
-/** The message to itself that a minute is over. */
-interface Sweep {
-  readonly sweep: true
 }
 
 /** The address of the store's process. */
@@ -110,8 +99,6 @@ export const guarded = (
 
 /** The timeout of `GenServer.call`. */
 const callerWaitsMs = 5_000
-
-const sweepEveryMs = 60_000
 
 /** The value is cast to the port's type; a record is checked where it is used. */
 const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as StoreValues[keyof StoreValues] })
@@ -250,28 +237,6 @@ const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
 
 const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Process.isAlive(guard)
 
-/** The timer of a sweep does not keep the program alive. */
-const awaitSweep = (guard: Pid<Sweep>, { clock }: System.System): void => {
-  const due = (): void => {
-    forget()
-    Process.send(guard, { sweep: true })
-  }
-  const timer = inBackground(clock, due, sweepEveryMs)
-  const forget = Process.onExit(guard, () => clock.clearTimeout(timer))
-}
-
-/** STORE8 */
-const sweep = ({ log, guard, isKept, system }: Guarded): void => {
-  if (guard === undefined || log === undefined) return
-  awaitSweep(guard, system)
-  const unswept = (error: unknown): void => reportFailure(system, "expire", ofAll, error)
-  try {
-    Promise.resolve(log.expire(isKept)).catch(unswept)
-  } catch (error) {
-    unswept(error)
-  }
-}
-
 export const storeServer = GenServer.make({
   label: "Store",
   init: (state: Guarded, self: Pid<Overdue | Sweep>) => {
@@ -315,6 +280,6 @@ export const storeServer = GenServer.make({
       const { call, giveUp } = message
       reportFailure(state.system, call.type, idOf(call), `no answer for ${callerWaitsMs} ms`)
       giveUp()
-    } else if ("sweep" in message) sweep(state)
+    } else if ("sweep" in message) sweep(state, (error) => reportFailure(state.system, "expire", ofAll, error))
   }
 })

@@ -27,7 +27,7 @@ import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../vie
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
-import { acceptFiles, blobsIn, ChatLife, hasOther, tasksOf } from "./chatLife.ts"
+import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
 import { ChildChats, type FamilyChat, type TreeBounds, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
@@ -410,13 +410,6 @@ const isLong = (value: unknown): boolean => {
 
 /** A store that fails to keep a draft ends no chat (DRAFT2). */
 const noDraft = (): undefined => undefined
-
-/** HOME3 */
-const mayAct = (home: Home, chat: LiveChat | undefined): boolean => {
-  if (chat === undefined || home.mayAct(chat.id)) return chat !== undefined
-  ignoreRejection(chat.leave())
-  return false
-}
 
 /** Whether two fences are of one epoch of one home. */
 const isSame = (one: Fence | undefined, other: Fence | undefined): boolean =>

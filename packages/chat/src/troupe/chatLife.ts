@@ -1,4 +1,14 @@
-/** The parts of the environment of one process of a chat, its saves, one after the other, and what its background tasks need of it. */
+/**
+ * The parts of the environment of one process of a chat, its saves, one after the other, and what its background tasks need of
+ * it.
+ *
+ * HOME1. With a home, all writes of a chat name the fence that the chat had when it came into memory. A chat whose fence is no
+ *        longer that of its home starts no process, and leaves.
+ * HOME2. When the store refuses a write of the chat because of its fence, the chat leaves. So does a chat whose save fails
+ *        while `mayAct` returns false. Nothing of the refused write reaches a reader.
+ * HOME3. When `mayAct` returns false before a handler, the handler does not start, and the chat leaves. The intent of the
+ *        call is in the store, so the next start asks about the call.
+ */
 import type { Clock, System } from "@troupe/otp"
 import { isConflict, isFenced, ValidationError } from "../errors/index.ts"
 import { type Conversation, type InboxEntry, keepsAnswered } from "../record/index.ts"
@@ -101,6 +111,13 @@ export class ChatLife extends CommitChain {
     if (isConflict(error)) this.#chat.conflicted(this.pid)
     return error
   }
+}
+
+/** HOME3 */
+export const mayAct = (home: Home, chat: LiveChat | undefined): boolean => {
+  if (chat === undefined || home.mayAct(chat.id)) return chat !== undefined
+  ignoreRejection(chat.leave())
+  return false
 }
 
 /** The blobs of a chat in the store, if the store keeps blobs. */

@@ -109,7 +109,7 @@ test("ASRC3 a throw of the iterator is an `error` event, and the end", async () 
   outlet.close()
 })
 
-test("ASRC4 an AdapterError in place of the first event is reported, and is an event only on request", async () => {
+test("ASRC3 an AdapterError in place of the first event is reported, and is an event only on request", async () => {
   const { hand, outlet, abort, collector, refusals, source, done } = opened()
   const next = outlet.next()
   const refusal = new AdapterError("rate_limited")

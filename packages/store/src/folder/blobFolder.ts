@@ -2,7 +2,7 @@
  * Images and files of conversations in a folder, beside any store.
  *
  * Owns: the order of the changes of one conversation's blobs. Does not own the files (`BlobFiles` does), nor the conversations: the
- * other store has them. Keeps BLOB1 to BLOB6.
+ * other store has them. Keeps BLOB1 to BLOB5.
  *
  * BLOBFOLDER1. The files of a conversation that is deleted or expired are removed, also if the program ends in between: the folder notes
  *              a conversation before it is deleted, and the next program that uses the folder ends the removal.
