@@ -7,8 +7,8 @@
  * LEASE1. A bucket has a lease only after `gained` has resolved, and until `losing` has resolved or the lease is over by the
  *         clock of this node.
  * LEASE2. For each `gained` that resolved, `losing` is called exactly once. A bucket is gained again only when its `losing`
- *         has resolved.
- * LEASE3. A released shard is free for other nodes only when its `losing` has resolved. One shard does not wait for another.
+ *         has resolved. A released shard is free for other nodes only when its `losing` has resolved. One shard does not wait for
+ *         another.
  * LEASE4. When `gained` rejects, the shard is free again, without `losing`.
  * LEASE5. When the membership is over, all leases end at once, and `losing` is called with `lost`.
  * LEASE6. The table keeps no shard for this node that has no hold here: after an acquisition or a release with an unknown
@@ -124,7 +124,7 @@ export class Leases {
     })
   }
 
-  /** Releases the shards, and resolves when they are free. LEASE3 */
+  /** Releases the shards, and resolves when they are free. LEASE2 */
   async release(shards: ReadonlyArray<number>): Promise<void> {
     const holds = shards.flatMap((shard) => this.#holds.get(shard) ?? [])
     await Promise.all(holds.map((hold) => this.#end(hold)))
@@ -197,7 +197,7 @@ export class Leases {
     if (!isClaimed && present.length > 0) void this.#free()
   }
 
-  /** Ends one hold, once. LEASE2, LEASE3 */
+  /** Ends one hold, once. LEASE2 */
   #end(hold: Hold): Promise<void> {
     hold.end ??= this.#ended(hold)
     return hold.end

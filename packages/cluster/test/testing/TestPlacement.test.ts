@@ -33,7 +33,7 @@ test("the first node gains every bucket, once, under one epoch", async () => {
   expect(await a?.placement.nodes()).toEqual([one])
 })
 
-test("LEASE3: a moved bucket changes its home only when losing has resolved, and no other shard does", async () => {
+test("LEASE2: a moved bucket changes its home only when losing has resolved, and no other shard does", async () => {
   const { clock, cluster, nodes } = await started(one)
   const slow = Promise.withResolvers<void>()
   nodes[0]?.unsubscribe()

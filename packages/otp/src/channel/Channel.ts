@@ -4,15 +4,14 @@
  * Owns: the unread items, the reads that wait, and the end. Does not own the producer, which it calls only for a demand
  * and when its reader leaves.
  *
- * CHAN1. Items are read in the order of `push`, each exactly once.
- * CHAN2. When a read waits, then `push` resolves the oldest one, and keeps nothing. Otherwise `push` keeps the item.
+ * CHAN1. Items are read in the order of `push`, each exactly once. When a read waits, then `push` resolves the oldest one,
+ *        and keeps nothing. Otherwise `push` keeps the item.
  * CHAN3. When a kept item is pushed after another unread one, then `join` may replace both with one item. An item that
  *        was read is never replaced.
- * CHAN4. A read of a kept item returns a resolved promise. One waiting read takes two fields; only further reads are
+ * CHAN4. A read of a kept item returns a resolved promise. When a read finds no kept item, then `onDemand` is called once,
+ *        and `isAwaited` is true. An item that `onDemand` pushes at once is returned as a resolved promise; else the read
+ *        waits. When `onDemand` throws, then the channel fails. One waiting read takes two fields; only further reads are
  *        queued.
- * CHAN5. When a read finds no kept item, then `onDemand` is called once, and `isAwaited` is true. An item that `onDemand`
- *        pushes at once is returned as a resolved promise; else the read waits. When `onDemand` throws, then the channel
- *        fails.
  * CHAN6. The first of `end`, `fail` and `close` ends the channel, and later items are discarded. Kept items are read
  *        before the end or the failure. A failure rejects exactly one read; every other read resolves with the end.
  * CHAN7. `close` discards the kept items, and a failure that was not read. `return` closes, and calls `onReturn` once.
@@ -77,7 +76,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   #resolve: Resolve<A> | undefined
   #reject: Reject | undefined
   #others: Fifo<Waiting<A>> | undefined
-  /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN5). */
+  /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN4). */
   #isAsking = false
   #isOver = false
   #failure: { readonly error: unknown } | undefined

@@ -8,10 +8,10 @@
  *          be returned: a slow consumer delays the inputs (backpressure).
  * ASTREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one does not count.
  * ASTREAM3. Each task ends once for the stream: with its value, its exit or its timeout.
- * ASTREAM4. However the stream ends, all its running tasks are unlinked and killed.
+ * ASTREAM4. However the stream ends, all its running tasks are unlinked and killed. It ends with its owner: then nothing is
+ *          pulled or started, `return` of the inputs is called, and a requested result never arrives, like a message in a
+ *          dead process.
  * ASTREAM5. The stream puts no messages into the owner's mailbox: no values and, if the owner traps exits, no exits.
- * ASTREAM6. It ends with its owner: then nothing is pulled or started, `return` of the inputs is called, and a requested
- *          result never arrives, like a message in a dead process.
  */
 import { CallExit, type ExitReason, milliseconds, type Pid, type Timeout } from "../core/index.ts"
 import { unlink } from "../process/index.ts"

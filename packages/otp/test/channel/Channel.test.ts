@@ -20,7 +20,7 @@ test("CHAN1 items are read in the order of their push, each once", async () => {
   expect([await late, channel.unread]).toEqual([item("c"), 0])
 })
 
-test("CHAN2 reads that wait are answered in their order, and nothing is kept for them", async () => {
+test("CHAN1 reads that wait are answered in their order, and nothing is kept for them", async () => {
   const channel = new Channel<string>()
   const reads = [channel.next(), channel.next(), channel.next()]
   expect(channel.isAwaited).toBe(true)
@@ -61,7 +61,7 @@ test("CHAN4 a kept item is read without a wait, and further reads wait in their 
   expect(await Promise.all(reads.slice(1))).toEqual([item("b"), end])
 })
 
-test("CHAN5 the producer is called when a read waits, and not for a kept item", async () => {
+test("CHAN4 the producer is called when a read waits, and not for a kept item", async () => {
   let demands = 0
   const channel: Channel<string> = new Channel({
     onDemand: () => {
@@ -76,7 +76,7 @@ test("CHAN5 the producer is called when a read waits, and not for a kept item", 
   expect(demands).toBe(2)
 })
 
-test("CHAN5 while the producer is called, the read counts as awaited until an item is pushed", async () => {
+test("CHAN4 while the producer is called, the read counts as awaited until an item is pushed", async () => {
   const awaited: Array<boolean> = []
   const channel: Channel<string> = new Channel({
     onDemand: () => {
@@ -89,7 +89,7 @@ test("CHAN5 while the producer is called, the read counts as awaited until an it
   expect([awaited, channel.unread, channel.isAwaited]).toEqual([[true, false], 0, false])
 })
 
-test("CHAN5 a producer that ends the channel at once answers the read with the end", async () => {
+test("CHAN4 a producer that ends the channel at once answers the read with the end", async () => {
   const awaited: Array<boolean> = []
   const channel: Channel<string> = new Channel({
     onDemand: () => {
@@ -100,7 +100,7 @@ test("CHAN5 a producer that ends the channel at once answers the read with the e
   expect([await channel.next(), awaited]).toEqual([end, [false]])
 })
 
-test("CHAN5 when the producer throws, then the read rejects, and the channel is over", async () => {
+test("CHAN4 when the producer throws, then the read rejects, and the channel is over", async () => {
   const channel = new Channel<string>({
     onDemand: () => {
       throw new Error("broken")

@@ -185,7 +185,7 @@ const counting = () => {
   return { seen, inputs }
 }
 
-test("ASTREAM6 a stream ends with its owner: its tasks are killed, its inputs return, and nothing more is pulled", async () => {
+test("ASTREAM4 a stream ends with its owner: its tasks are killed, its inputs return, and nothing more is pulled", async () => {
   const { seen, inputs } = counting()
   let results = 0
   const owner = Process.spawn(system, async (self) => {
@@ -201,7 +201,7 @@ test("ASTREAM6 a stream ends with its owner: its tasks are killed, its inputs re
 })
 
 test.each(["boom", "shutdown", "kill"])(
-  "ASTREAM6 tasks end with the owner's reason; one that traps exits is killed: %s",
+  "ASTREAM4 tasks end with the owner's reason; one that traps exits is killed: %s",
   async (reason) => {
     const tasks: Array<Pid> = []
     const owner = Process.spawn(system, async (self) => {
@@ -219,7 +219,7 @@ test.each(["boom", "shutdown", "kill"])(
   }
 )
 
-test("ASTREAM6 an owner that is ended by its own inputs pulls no further, and they return", async () => {
+test("ASTREAM4 an owner that is ended by its own inputs pulls no further, and they return", async () => {
   let [pulled, returned] = [0, 0]
   const owner = Process.spawn(system, async (self) => {
     function* inputs() {
@@ -238,7 +238,7 @@ test("ASTREAM6 an owner that is ended by its own inputs pulls no further, and th
   expect([pulled, returned, Process.exitReason(owner), System.stats(system).processes]).toEqual([3, 1, "killed", 0])
 })
 
-test("ASTREAM6 inputs that fail to return are reported, and a dead owner pulls nothing at all", async () => {
+test("ASTREAM4 inputs that fail to return are reported, and a dead owner pulls nothing at all", async () => {
   const reasons: Array<unknown> = []
   const loud = System.make({ onCrash: ({ reason }) => reasons.push(reason) })
   let pulled = 0

@@ -104,7 +104,7 @@ test("stream-023 under a supervisor, too, running tasks are killed when the cons
   expect([watched.running, await TaskSupervisor.children(supervisor)]).toEqual([0, []])
 })
 
-test("ASTREAM6 a stream whose tasks are not linked ends with its owner too, and the supervisor lives", async () => {
+test("ASTREAM4 a stream whose tasks are not linked ends with its owner too, and the supervisor lives", async () => {
   const supervisor = await TaskSupervisor.start(system)
   let [started, pulled] = [0, 0]
   function* inputs() {

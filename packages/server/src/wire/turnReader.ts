@@ -2,8 +2,7 @@
  * Reads a turn for a client, from its first event: the turn of its input, or the running turn.
  *
  * FOLLOWTURN1. Every request with an input, also one that was sent before or by the program, reads its turn from the first event,
- *              whenever it begins. No reader takes events from another one.
- * FOLLOWTURN2. When a reader leaves, only the reading ends.
+ *              whenever it begins. No reader takes events from another one. When a reader leaves, only the reading ends.
  * FOLLOWTURN3. When a turn brings decisions and a message behind them, its reader gets the decided calls as a state, once they have
  *              run, and then the events of the reply to the message.
  * FOLLOWTURN4. When the running turn ends before its reader begins to read, the reader gets its end.

@@ -9,9 +9,9 @@
  * UIWRITE3. A part has a JSON form. The parts of a chat have together at most `messageCharacters` characters in memory: those of
  *           the oldest replies are forgotten first. A reader that does not read has at most 100 transient parts waiting, the newest.
  * UIWRITE4. The parts that a turn wrote before the end of a call are stored with the result of that call, at most
- *           `messageCharacters` characters in a turn. A reader has them after a restart, too.
- * UIWRITE6. Other parts that a turn wrote before the end of a reply of the model are stored with the message of that reply, also if it is
- *           cut off, and within the same limit. So are the parts that hooks of the turn's end wrote.
+ *           `messageCharacters` characters in a turn. A reader has them after a restart, too. Other parts that a turn wrote before the
+ *           end of a reply of the model are stored with the message of that reply, also if it is cut off, and within the same limit. So
+ *           are the parts that hooks of the turn's end wrote.
  * UIWRITE5. A part of another form, and a part that comes after its turn, is refused with an error that says what to write.
  */
 import type { LocalChatRef } from "@troupe/chat"
@@ -291,7 +291,7 @@ export const withWriter = (
     saved += characters - earlier
     unsaved.set(nameOf(kept.part), kept)
   }
-  /** The parts that the turn wrote since the last call or reply ended (UIWRITE4, UIWRITE6). */
+  /** The parts that the turn wrote since the last call or reply ended (UIWRITE4). */
   const unsavedParts = (): Readonly<Record<string, unknown>> | undefined => {
     if (unsaved.size === 0) return undefined
     const parts = Array.from(unsaved.values(), ({ part }) => part)

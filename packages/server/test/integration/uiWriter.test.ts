@@ -189,7 +189,7 @@ describe("a handler", () => {
   it.each([
     ["before a reply that only speaks", Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] }), 0],
     ["after the last call", asking(), 1]
-  ])("UIWRITE6. stores the part that a hook writes %s with the reply, on each wire", async (_, adapter, iteration) => {
+  ])("UIWRITE4. stores the part that a hook writes %s with the reply, on each wire", async (_, adapter, iteration) => {
     const store = Store.memory()
     const options = {
       adapter,
@@ -217,7 +217,7 @@ describe("a handler", () => {
     ["Stop", { PreIteration: [] }],
     ["Stop, beside a part that was stored before", { PreIteration: [note] }]
   ])(
-    "UIWRITE6, HOOK6 stores the part that a hook writes at %s with the reply, on each wire",
+    "UIWRITE4, HOOK6 stores the part that a hook writes at %s with the reply, on each wire",
     async (_title, before) => {
       const store = Store.memory()
       const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { finish: "stop" }] })
@@ -237,7 +237,7 @@ describe("a handler", () => {
     }
   )
 
-  it("UIWRITE6. stores the part of a turn that is cancelled within its reply", async () => {
+  it("UIWRITE4. stores the part of a turn that is cancelled within its reply", async () => {
     const store = Store.memory()
     const reading = Promise.withResolvers<void>()
     const adapter = Fake.make({ respond: () => [{ text: "Hi" }, { hang: true }] })

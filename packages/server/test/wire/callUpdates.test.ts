@@ -96,7 +96,7 @@ describe("NEWS1. nothing is sent, and nothing waits, when nothing lasts", () => 
     expect(troupe.zombies()).toEqual([])
   })
 
-  it("FOLLOWTURN2 a client that leaves before it reads keeps its chat in memory no longer", async () => {
+  it("FOLLOWTURN1 a client that leaves before it reads keeps its chat in memory no longer", async () => {
     const clock = Clock.test()
     const adapter = Fake.make({ scripts: [[{ text: "Hi" }, { finish: "stop" }]] })
     const { server, troupe } = await served({ system: System.make({ clock }), adapter, passivateAfterMs: 1_000 })
