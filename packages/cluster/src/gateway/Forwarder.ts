@@ -1,20 +1,14 @@
 /**
  * Requests on their way to the home of their conversation, or to the node that they name.
  *
- * Owns: the servers of this node that answer forwarded requests. Does not own the placement, nor the connections.
+ * Owns: the look-ups of homes. Does not own the placement, nor the connections, nor the servers of this node.
  *
- * CLUSTER10. A node that is not the home of the conversation answers a forwarded request with 421, never with the state of
- *            another home. Its sender forgets the home that it remembered, and looks it up again until its deadline.
  * HOP1. A request is sent again only if it was not processed (421, or the node was not reached), if it is a `GET`, or if it has begun
  *        its turn at a former home (FORWARD9). Of any other request without an answer the client gets `home_silent`: it may have been
  *        processed.
- * HOP2. A request that names a node is sent to that node, once. When the cluster has no such node, or the node is not reached,
- *       the client gets `node_unreached`: nothing was done. When the node is silent until the deadline of the wire (INNER1),
- *       the client gets `node_silent`.
  * HOP3. After `close` no home is looked up again, and no timer of a look-up is left: a request without a home is refused.
  * HOP4. When an answer is cut or does not come, the home is forgotten. The client's next request looks it up, and does not
  *       wait for a home that is frozen.
- * HOP5. Other nodes find a server by its name. While a server of this node is open, no other one takes its name.
  * HOP6. A request waits until its conversation has a home, and until that home has made its server, for at most `deadlineMs`.
  *       So the first requests of a cluster whose nodes are joining are answered.
  * HOP7. A request that may not be sent again is given up only when its home has shown no life for `deadlineMs`: a home that is busy
@@ -22,16 +16,17 @@
  *
  * @module
  */
-import { ValidationError } from "@troupe/chat/errors"
 import { Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { HttpError } from "@troupe/server/HttpError"
-import type { Accepted, InnerClient } from "../inner/index.ts"
-import { misdirected } from "../inner/index.ts"
+import type { InnerClient } from "../inner/index.ts"
 import { ClusterError, pause, type Placement } from "../placement/index.ts"
-import type { ForwardedRequest, Mounted } from "./forwardedRequest.ts"
+import type { ForwardedRequest } from "./forwardedRequest.ts"
+import type { MountedServers } from "./mountedServers.ts"
+import { toNode } from "./namedNode.ts"
 import type { NodeList } from "./NodeList.ts"
 import { type Note, noteText } from "./note.ts"
+import { refusalOf } from "./refusal.ts"
 
 /** The parts that a forwarder needs. */
 export interface ForwarderParts {
@@ -40,6 +35,8 @@ export interface ForwarderParts {
   readonly clock: Clock.Clock
   readonly isHome: (id: string) => boolean
   readonly nodes: Pick<NodeList, "has">
+  /** The servers of this node. */
+  readonly servers: Pick<MountedServers, "handle">
   /** How long a home is looked for, and may show no life, in milliseconds. */
   readonly deadlineMs: number
 }
@@ -63,23 +60,15 @@ const longestPauseMs = 250
 
 export class Forwarder {
   readonly #parts: ForwarderParts
-  readonly #servers = new Map<string, Mounted>()
   readonly #closed = new AbortController()
 
   constructor(parts: ForwarderParts) {
     this.#parts = parts
   }
 
-  /** Throws a `ValidationError` (`invalid_options`) for the name of an open server (HOP5). */
-  readonly mount = (name: string, mounted: Mounted): void => {
-    if (this.#servers.get(name)?.isClosed() === false) throw taken(name)
-    this.#servers.set(name, mounted)
-  }
-
-  /** Ends the streams of all forwarded requests, and the look-ups (HOP3). */
-  async close(): Promise<void> {
+  /** Ends the look-ups (HOP3). */
+  close(): void {
     this.#closed.abort()
-    await Promise.all(Array.from(this.#servers.values(), (mounted) => mounted.close()))
   }
 
   /**
@@ -89,6 +78,7 @@ export class Forwarder {
    * `node_silent` (HOP2).
    */
   readonly forward = async (request: ForwardedRequest): Promise<Response> => {
+    const { servers, nodes } = this.#parts
     const { method, body, signal, closing, ...by } = request
     const { url, via, node, begun } = by
     const note: Note = { type: "forward", ...by }
@@ -100,24 +90,13 @@ export class Forwarder {
     // HOP4
     const onCut = (): void => this.#parts.placement.forget(Store.bucketOf(name))
     const ask = (to: string | undefined): Promise<Response> => {
-      if (to === undefined) return this.#here(note, { method, body, signal })
+      if (to === undefined) return servers.handle(note, { method, body, signal })
       const path = pathname + search
       return this.#parts.client.request(to, { method, path, note: noteText(note), body, signal, headMs, onCut })
     }
     return node === undefined
       ? this.toHome(name, { signal, closing, mayRepeat }, ask)
-      : this.#toNode(node, () => ask(node))
-  }
-
-  /** HOP2 */
-  async #toNode(node: string, ask: () => Promise<Response>): Promise<Response> {
-    if (!(await this.#parts.nodes.has(node))) throw unreached(undefined)
-    try {
-      return await ask()
-    } catch (cause) {
-      if (!(cause instanceof ClusterError) || cause.reason === "stopped") throw refusalOf(cause)
-      throw cause.reason === "silent" ? silent(cause) : unreached(cause)
-    }
+      : toNode(nodes, node, () => ask(node))
   }
 
   /**
@@ -142,6 +121,7 @@ export class Forwarder {
       } catch (error) {
         cause = error
         if (signal?.aborted === true) throw isPassing(error, mayRepeat) ? noHome(error) : refusalOf(error)
+        // CLUSTER10
         if (error instanceof ClusterError) placement.forget(bucket)
         if (!isPassing(error, mayRepeat)) throw refusalOf(error)
       }
@@ -150,43 +130,6 @@ export class Forwarder {
       await pause(clock, pauseMs, [signal, ...ends])
     }
   }
-
-  /** Answers a request that another node has forwarded (CLUSTER10). */
-  async answer(
-    note: Extract<Note, { readonly type: "forward" }>,
-    { method, body, signal }: Accepted
-  ): Promise<Response> {
-    try {
-      return await this.#here(note, { method, body, signal })
-    } catch (error) {
-      if (error instanceof HttpError && error.code === "misdirected") return misdirected()
-      throw error
-    }
-  }
-
-  #here(
-    note: Extract<Note, { readonly type: "forward" }>,
-    { method, body, signal }: Pick<ForwardedRequest, "method" | "body" | "signal">
-  ): Promise<Response> {
-    const { server, url, headers } = note
-    const mounted = this.#servers.get(server)
-    // One server is that between nodes.
-    if (mounted === undefined) throw this.#servers.size > 1 ? noServer() : noServerYet()
-    const init: RequestInit = {
-      method,
-      headers: headers.map(([name, value]): [string, string] => [name, value]),
-      signal
-    }
-    const hasBody = method !== "GET" && method !== "HEAD" && body !== undefined && body.byteLength > 0
-    const request = new Request(url, hasBody ? { ...init, body } : init)
-    return mounted.handle(request, note)
-  }
-}
-
-/** HOP5 */
-const taken = (name: string): ValidationError => {
-  const reason = `must differ from that of the other server of this node, ${JSON.stringify(name)}: other nodes find a server by it; write basePath: "/second", or close the other server first`
-  return new ValidationError("invalid_options", [{ field: ["basePath"], reason }])
 }
 
 /** Whether another home may answer later, and nothing was processed that may not be processed twice. */
@@ -202,39 +145,5 @@ const isPassing = (error: unknown, mayRepeat: boolean): boolean => {
   )
 }
 
-const refusalOf = (cause: unknown): unknown => {
-  if (!(cause instanceof ClusterError)) return cause
-  if (cause.reason === "stopped")
-    return new HttpError("troupe_stopped", "This server has stopped; ask again", { cause, retryAfterMs: 1_000 })
-  if (cause.reason !== "silent") return cause
-  return new HttpError(
-    "home_silent",
-    "The conversation's server gave no answer; whether it processed the request is not known. Send a message again under the same id",
-    { cause, retryAfterMs: 1_000, headers: HttpError.noResend }
-  )
-}
-
 const noHome = (cause: unknown): HttpError =>
   new HttpError("moved", "The conversation has no server at the moment; ask again", { cause, retryAfterMs: 1_000 })
-
-const unreached = (cause: unknown): HttpError =>
-  new HttpError(
-    "node_unreached",
-    "The cluster has no such node at the moment, or it was not reached; nothing was done",
-    {
-      cause,
-      retryAfterMs: 1_000
-    }
-  )
-
-const silent = (cause: unknown): HttpError =>
-  new HttpError("node_silent", "The node gave no answer; whether it processed the request is not known", {
-    cause,
-    retryAfterMs: 1_000
-  })
-
-/** HOP6: a node that has just joined may be the home of conversations before its program has made its servers. */
-const noServerYet = (): HttpError => new HttpError("misdirected", "The conversation's server is not made yet")
-
-const noServer = (): HttpError =>
-  new HttpError("not_found", "The conversation's server does not have these paths; make the same servers on every node")

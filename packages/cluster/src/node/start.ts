@@ -19,7 +19,7 @@ import { type RunningTroupe, Troupe } from "@troupe/chat"
 import { type Clock, System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { nodeClient } from "../chats/index.ts"
-import { Forwarder, httpErrorOf, NodeList, noteOf, noteText } from "../gateway/index.ts"
+import { Forwarder, httpErrorOf, MountedServers, NodeList, noteOf, noteText } from "../gateway/index.ts"
 import { HomeBuckets, Revival } from "../home/index.ts"
 import { type Accepted, InnerClient, listenInner, machineTime, misdirected, SignatureCheck } from "../inner/index.ts"
 import { type OwnerAsk, OwnerCounts, OwnerGrants } from "../owners/index.ts"
@@ -101,18 +101,20 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
         chats: local.liveChats
       })
     })
-    const forwarder = new Forwarder({ placement, client, clock, isHome, nodes, deadlineMs })
+    const servers = new MountedServers()
+    undo.push(() => servers.close())
+    const forwarder = new Forwarder({ placement, client, clock, isHome, nodes, servers, deadlineMs })
     undo.push(() => forwarder.close())
     const counts = new OwnerCounts(clock)
     const askOwner = ownerAsking({ forwarder, client, counts })
     const grants = new OwnerGrants(clock, askOwner, (id) => local.isAlive(id), newId)
     undo.push(() => grants.stop())
-    handler.handle = handling({ forwarder, nodes, buckets, counts })
+    handler.handle = handling({ servers, nodes, buckets, counts })
     const { address } = listening
     const serving =
       (counted: OwnerGrants | undefined): Server.Clustered["serve"] =>
       (home) =>
-        makeNodeServer({ address, isHome, forwarder, grants: counted, leaseMs, clock }, home)
+        makeNodeServer({ address, isHome, forwarder, servers, grants: counted, leaseMs, clock }, home)
     const clustered: Server.Clustered = {
       local,
       address,
@@ -131,6 +133,7 @@ export const startNode = async ({ cluster, ...options }: ClusterNodeOptions): Pr
         unsubscribe,
         () => server.close(),
         () => forwarder.close(),
+        () => servers.close(),
         () => grants.stop(),
         () => local.stop(),
         () => client.close(),
@@ -173,7 +176,7 @@ const startedOf = (troupe: RunningTroupe | undefined): RunningTroupe => {
 }
 
 interface Handling {
-  readonly forwarder: Forwarder
+  readonly servers: MountedServers
   readonly nodes: NodeList
   readonly buckets: HomeBuckets
   readonly counts: OwnerCounts
@@ -181,10 +184,10 @@ interface Handling {
 
 /** Answers the requests of other nodes. */
 const handling =
-  ({ forwarder, nodes, buckets, counts }: Handling) =>
+  ({ servers, nodes, buckets, counts }: Handling) =>
   async (accepted: Accepted): Promise<Response> => {
     const note = noteOf(accepted.note)
-    if (note.type === "forward") return forwarder.answer(note, accepted)
+    if (note.type === "forward") return servers.answer(note, accepted)
     if (note.type === "status") return Response.json(nodes.own())
     const ask = JSON.parse(new TextDecoder().decode(accepted.body)) as OwnerAsk
     return buckets.isHome(note.owner) ? Response.json(counts.ask(ask)) : misdirected()

@@ -3,6 +3,14 @@
  *
  * Owns: how often the conversation has moved, and the name of the turn that the request has begun. Does not own the streams, nor the
  * search for a home.
+ *
+ * FORWARD8. When the chat of a request leaves its home, the node that the client has reached sends the request to the next home, and
+ *           joins the answers to one, also when that node was the home itself. It does so for the routes with `Route.follows`, at
+ *           most `mostMoves` times for one request. When no home comes in time, the client gets the error of the move.
+ * FORWARD9. A request begins at most one turn over moves. The home names the turn when its input is stored. The next home gets that
+ *           name with the request, and answers with that turn. Without a name the request has begun nothing.
+ * FORWARD10. A stream whose turn has not ended goes on with that of the next home, or ends with an error. A whole answer is that of a turn
+ *            that has ended.
  */
 import { HttpError } from "@troupe/server/HttpError"
 import { type Pieces, responseOf, streamOf } from "@troupe/server/Node"

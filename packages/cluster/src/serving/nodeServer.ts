@@ -7,20 +7,10 @@
  *           and its owner's limits are counted, at the node that the client has reached, exactly once.
  * FORWARD2. A node that is not the home, or is not any longer when it starts the chat, answers a forwarded request with 421.
  *           Its route has processed nothing.
- * FORWARD3. Answers are passed on as they are. When the client leaves, the home's stream is cut.
  * FORWARD5. A request that names a node is answered by that node and by no other. Its client is authenticated, and its
  *           permission is checked, at the node that the client has reached; the note that is signed has both.
  * FORWARD6. When the node that counts an owner's limits is silent, an observer's request is answered uncounted after
  *           `patienceMs`.
- * FORWARD4. `close` of a server ends the streams of its own clients only. Forwarded requests are answered until the node
- *           has left the cluster.
- * FORWARD8. When the chat of a request leaves its home, the node that the client has reached sends the request to the next home, and
- *           joins the answers to one, also when that node was the home itself. It does so for the routes with `Route.follows`, at
- *           most `mostMoves` times for one request. When no home comes in time, the client gets the error of the move.
- * FORWARD9. A request begins at most one turn over moves. The home names the turn when its input is stored. The next home gets that
- *           name with the request, and answers with that turn. Without a name the request has begun nothing.
- * FORWARD10. A stream whose turn has not ended goes on with that of the next home, or ends with an error. A whole answer is that of a turn
- *            that has ended.
  * FORWARD7. When a server closes, it refuses new requests, and ends the streams that have no end of their own. The answers of
  *           turns go on until they end, for at most `leaseMs`. Then their streams end with an error, and requests without an
  *           answer are refused. The turns go on at their homes.
@@ -29,7 +19,14 @@ import type { Clock } from "@troupe/otp"
 import type { Server } from "@troupe/server"
 import { HttpError } from "@troupe/server/HttpError"
 import { responseOf, socketBytes, streamOf } from "@troupe/server/Node"
-import { begunHeader, type ForwardedBy, type ForwardedRequest, type Forwarder, movedHeader } from "../gateway/index.ts"
+import {
+  begunHeader,
+  type ForwardedBy,
+  type ForwardedRequest,
+  type Forwarder,
+  type MountedServers,
+  movedHeader
+} from "../gateway/index.ts"
 import type { OwnerGrants, Seat } from "../owners/index.ts"
 import { FollowedRequest, isStream, moved } from "./followedRequest.ts"
 import { KeptBody } from "./keptBody.ts"
@@ -47,7 +44,8 @@ type Usage = Server.HomeCall["usage"]
 export interface NodeParts {
   readonly address: string
   readonly isHome: (id: string) => boolean
-  readonly forwarder: Pick<Forwarder, "forward" | "mount">
+  readonly forwarder: Pick<Forwarder, "forward">
+  readonly servers: Pick<MountedServers, "mount">
   readonly grants: Pick<OwnerGrants, "admit" | "admitChat"> | undefined
   readonly leaseMs: number
   readonly clock: Clock.Clock
@@ -56,7 +54,7 @@ export interface NodeParts {
 /** Makes a server answer its clients and the other nodes. Throws a `ValidationError` for the name of an open server. */
 export const makeNodeServer = (parts: NodeParts, home: Server.ServedHome): Server.NodeServer => {
   const server = new NodeServer(parts, home)
-  parts.forwarder.mount(home.name, {
+  parts.servers.mount(home.name, {
     handle: (request, by) => server.answerForwarded(request, by),
     isClosed: home.isClosed,
     close: home.endForwarded

@@ -7,6 +7,7 @@
  * PASSED1. The stream is over once: at its end, with its failure, when the client leaves, or when the server closes. The other
  *          node's stream is then read no more.
  * PASSED2. When the server closes, the client's stream fails. The other node's stream is not ended as for a client that has left.
+ * FORWARD3. Answers are passed on as they are. When the client leaves, the home's stream is cut.
  */
 import { HttpError } from "@troupe/server/HttpError"
 import type { Pieces, Question } from "@troupe/server/Node"

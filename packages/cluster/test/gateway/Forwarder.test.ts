@@ -1,53 +1,16 @@
 import { Clock } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
-import { Forwarder } from "../../src/gateway/Forwarder.ts"
+import { Forwarder, MountedServers } from "../../src/gateway/index.ts"
 import { ClusterError } from "../../src/placement/index.ts"
 
-const mount = (forwarder: Forwarder, name: string): void =>
-  forwarder.mount(name, {
+const servers = new MountedServers()
+
+const mount = (mounted: MountedServers, name: string): void =>
+  mounted.mount(name, {
     handle: async () => new Response(name),
     isClosed: () => false,
     close: () => Promise.resolve()
   })
-
-const forwarderOf = (mounted: ReadonlyArray<string>, clock: Clock.Clock = Clock.live): Forwarder => {
-  const forwarder = new Forwarder({
-    placement: { address: "here:1", homeOf: async () => "here:1", forget: () => {} },
-    client: { request: () => Promise.reject(new Error("this node is the home")) },
-    clock,
-    isHome: () => true,
-    nodes: { has: async () => true },
-    deadlineMs: 1_000
-  })
-  for (const name of mounted) mount(forwarder, name)
-  return forwarder
-}
-
-it.each([
-  // HOP6: its sender asks again.
-  [["nodes"], "421"],
-  [["nodes", "/"], "not_found"],
-  [["nodes", "/chat"], "/chat"]
-])("a request for the server /chat of a node that has made %j", async (mounted, expected) => {
-  const asked = forwarderOf(mounted).answer(
-    {
-      type: "forward",
-      server: "/chat",
-      url: "http://chats/chat/chats/c",
-      headers: [],
-      owner: "anna",
-      may: { mode: "default", approve: true, observe: false, agents: true, models: true, rewind: true, delete: true },
-      via: ["anna/c"],
-      streams: true
-    },
-    { method: "GET", path: "/chats/c", note: "", body: new Uint8Array(), signal: new AbortController().signal }
-  )
-  const answer = await asked.then(
-    (response) => (response.ok ? response.text() : String(response.status)),
-    ({ code }: { readonly code: string }) => code
-  )
-  expect(answer).toBe(expected)
-})
 
 it("HOP3: after `close` a home is not looked up again", async () => {
   const forgotten = Promise.withResolvers<void>()
@@ -61,6 +24,7 @@ it("HOP3: after `close` a home is not looked up again", async () => {
     clock: Clock.live,
     isHome: () => false,
     nodes: { has: async () => false },
+    servers,
     deadlineMs: 600_000
   })
   const looking = forwarder.toHome("c", { mayRepeat: true }, () => Promise.reject(new Error("no home was found")))
@@ -69,7 +33,7 @@ it("HOP3: after `close` a home is not looked up again", async () => {
     ({ code }: { readonly code: string }) => code
   )
   await forgotten.promise
-  await forwarder.close()
+  forwarder.close()
   expect(await end).toBe("moved")
 })
 
@@ -97,6 +61,7 @@ it("HOP1: a request that has begun its turn is sent again when its home gives no
     clock: Clock.live,
     isHome: () => false,
     nodes: { has: async () => false },
+    servers,
     deadlineMs: 600_000
   })
   const { signal } = new AbortController()
@@ -119,6 +84,7 @@ it("HOP7: only a request that may not be sent again waits longer for a home that
     clock: Clock.live,
     isHome: () => false,
     nodes: { has: async () => true },
+    servers,
     deadlineMs: 7_000
   })
   const { signal } = new AbortController()
@@ -137,19 +103,34 @@ describe("HOP6: a request whose home has not made its server yet", () => {
       ({ code }: { readonly code: string }) => code
     )
 
+  /** Forwards a request on the home, whose program has made no server yet. */
+  const forward = (clock: Clock.Clock) => {
+    const mounted = new MountedServers()
+    mount(mounted, "nodes")
+    const forwarder = new Forwarder({
+      placement: { address: "here:1", homeOf: async () => "here:1", forget: () => {} },
+      client: { request: () => Promise.reject(new Error("this node is the home")) },
+      clock,
+      isHome: () => true,
+      nodes: { has: async () => true },
+      servers: mounted,
+      deadlineMs: 1_000
+    })
+    return { mounted, answer: codeOf(forwarder.forward(forwarded())) }
+  }
+
   it("is answered when the server is made", async () => {
     const time = Clock.test()
-    const forwarder = forwarderOf(["nodes"], time)
-    const answer = codeOf(forwarder.forward(forwarded()))
+    const { mounted, answer } = forward(time)
     await time.advance(500)
-    mount(forwarder, "/chat")
+    mount(mounted, "/chat")
     await time.advance(250)
     expect(await answer).toBe("/chat")
   })
 
   it("is refused with `moved` when the server is not made in time", async () => {
     const time = Clock.test()
-    const answer = codeOf(forwarderOf(["nodes"], time).forward(forwarded()))
+    const { answer } = forward(time)
     await time.advance(1_000)
     expect(await answer).toBe("moved")
   })

@@ -3,7 +3,7 @@ import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { Client, Server } from "@troupe/server"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { Forwarder } from "../../src/gateway/Forwarder.ts"
+import { Forwarder, MountedServers } from "../../src/gateway/index.ts"
 import * as Cluster from "../../src/node/Cluster.ts"
 import { hello, nodes, post, secret, until } from "../double/clusterNodes.ts"
 
@@ -243,6 +243,7 @@ describe("a move", () => {
       clock: Clock.live,
       isHome: () => false,
       nodes: { has: async () => false },
+      servers: new MountedServers(),
       deadlineMs: 1_000
     })
     const by = { server: "/", owner: "anna", may: everything, via: ["anna/c"], streams: true }

@@ -1,6 +1,6 @@
 import { Fake } from "@troupe/chat"
 import { type ChatLink, Client, Server } from "@troupe/server"
-import type { Forwarder } from "../../src/gateway/index.ts"
+import type { Forwarder, MountedServers } from "../../src/gateway/index.ts"
 import { makeNodeServer } from "../../src/serving/index.ts"
 import * as net from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -138,12 +138,12 @@ describe("an observer's request", () => {
   it("FORWARD5: that is forwarded to a node other than the named one is refused there, and its route does not run", async () => {
     const { home, other } = await three()
     const { local, address, isHome, nodes: count, nodeList } = home.troupe
-    const mounts: Array<Parameters<Forwarder["mount"]>[1]> = []
-    const forwarder: Pick<Forwarder, "forward" | "mount"> = {
-      forward: () => Promise.reject(new Error("no request is forwarded")),
-      mount: (_, mounted) => void mounts.push(mounted)
+    const mounts: Array<Parameters<MountedServers["mount"]>[1]> = []
+    const forwarder: Pick<Forwarder, "forward"> = {
+      forward: () => Promise.reject(new Error("no request is forwarded"))
     }
-    const parts = { address, isHome, forwarder, grants: undefined, leaseMs: 1_000, clock: local.system.clock }
+    const servers: Pick<MountedServers, "mount"> = { mount: (_, mounted) => void mounts.push(mounted) }
+    const parts = { address, isHome, forwarder, servers, grants: undefined, leaseMs: 1_000, clock: local.system.clock }
     const { close } = Server.make({
       ...operator.server,
       troupe: {
