@@ -1,4 +1,12 @@
-/** Reads the end of a reply: the finish reason and the usage. */
+/**
+ * Reads the end of a reply: the finish reason and the usage.
+ *
+ * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
+ *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
+ *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments, or the text of a chat
+ *        completion (`….chat`) ended with its stream and without a broken call: its reason is `other`, with a warning. Such
+ *        streams end with `[DONE]`, which their packages do not pass on.
+ */
 import {
   InvalidResponseDataError,
   type LanguageModelV2Usage,
@@ -28,6 +36,26 @@ export const finishOf = (reason: LanguageModelV4FinishReason | string): Finish =
 export const isMissing = (reason: LanguageModelV4FinishReason | string): boolean =>
   typeof reason !== "string" &&
   (reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined))
+
+/** The reason of a text that ended without a reason (PART4). */
+export const unexplained: Finish = { reason: "other", raw: undefined }
+
+/**
+ * Why a reply ended; `undefined` for a reply without a reason that is an error (PART4). `isText` is whether the reply is a chat
+ * completion with a text.
+ */
+export const reasonOf = (
+  finish: Finish | undefined,
+  calls: { readonly hasCompleted: boolean; readonly hasWhole: boolean; readonly hasOpen: boolean },
+  isText: boolean
+): Finish | undefined => {
+  if (finish === undefined) {
+    if (calls.hasWhole) return { reason: "tool_calls", raw: undefined }
+    return isText && !calls.hasCompleted && !calls.hasOpen ? unexplained : undefined
+  }
+  const { reason, raw = reason } = finish
+  return calls.hasCompleted && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : finish
+}
 
 /** Whether the provider paused its reply: it continues the reply when it gets it back. */
 export const isPaused = (finish: Finish | undefined): boolean =>

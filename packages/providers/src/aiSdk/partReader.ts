@@ -7,30 +7,26 @@
  *        only describe the response are held back for it. A failure before it is the `refusal` of the request, and no event.
  * PART2. `message_completed` comes last, once, however the stream ends, and `text_completed` once before it when there was
  *        text.
- * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
- *        provider. A call that the provider runs itself is never one of ours, also when its package marks only its end.
- *        Another call under the id of a completed call gets an id of its own: each call of a message has one result. The
- *        same call once more, with the same arguments, is a repetition, also when its package gave it a made-up id.
- * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
- *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
- *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments, or the text of a chat
- *        completion (`….chat`) ended with its stream and without a broken call: its reason is `other`, with a warning. Such
- *        streams end with `[DONE]`, which their packages do not pass on.
- * PART5. Only the arguments of a completed call are parsed.
- * PART6. The message of a reply without an error has all parts of the reply, in its order (`replyParts.ts`).
  * PART7. The message of a reply that its provider paused has `metadata.paused`, so that the turn continues (PAUSE1).
  * PART8. A call that the provider runs once a person allows it is a call of the reply with `metadata.approval`: the id and the provider of
  *        the question (PAPPROVAL1).
  * PART9. The usage that a provider reports with the beginning of a reply is a usage chunk right after `message_started`, so that it counts
  *        when the reply is cancelled or breaks. The usage of the end replaces the counts that it has.
- * PART10. When the arguments of a call exceed `maxToolArgumentCharacters`, the reply is over (`isOver`): no later part can complete the
- *        call. Each open call whose arguments are no whole JSON object is completed with `arguments: null`. The reason is `tool_calls`.
  */
 import type { SharedV4Warning } from "@ai-sdk/provider"
 import type { AdapterError } from "@troupe/chat/errors"
 import type { AdapterEvent } from "@troupe/chat/events"
-import { ToolCall } from "@troupe/chat/messages"
-import { type Finish, finishOf, isMissing, isPaused, reportsNoFinish, startUsageOf, usageOf } from "./accounting.ts"
+import {
+  type Finish,
+  finishOf,
+  isMissing,
+  isPaused,
+  reasonOf,
+  reportsNoFinish,
+  startUsageOf,
+  unexplained,
+  usageOf
+} from "./accounting.ts"
 import { adapterError, unbegun, unfinished } from "./providerError.ts"
 import { argumentsOf } from "./programTools.ts"
 import { carried } from "./providerOptions.ts"
@@ -52,10 +48,7 @@ export interface About {
   readonly maxToolArgumentCharacters?: number | undefined
 }
 
-/** The reason of a text that ended without a reason (PART4). */
-const unexplained: Finish = { reason: "other", raw: undefined }
-
-/** The metadata of such a reply. */
+/** The metadata of a text that ended without a reason (PART4). */
 const withWarning = ({ warnings, ...about }: Record<string, unknown>): Record<string, unknown> => {
   const warning = { type: "other", message: "the provider gave no finish reason: the reply may be cut off" }
   return { ...about, warnings: [...(Array.isArray(warnings) ? warnings : []), warning] }
@@ -78,14 +71,9 @@ export class PartReader {
   #finish: Finish | undefined
   /** The provider package's own error for a missing finish reason. */
   #noFinish: unknown
-  /** Whether the provider completed a call for us, and whether one has all of its arguments (PART4). */
-  #hasCall = false
-  #hasWholeCall = false
   #text = ""
   readonly #parts: ReplyParts
   readonly #calls: ReplyCalls
-  /** The calls that the provider runs, or may run, and those that may be repetitions: their end says so (PART3). */
-  readonly #foreignCalls = new Set<string>()
   readonly #ownTools: ReadonlySet<string> | undefined
   readonly #warnings: NonNullable<About["warnings"]>
   #about: Record<string, unknown> = {}
@@ -160,18 +148,10 @@ export class PartReader {
         return
       case "tool-input-start":
         this.#start()
-        if (
-          part.providerExecuted === true ||
-          this.#ownTools?.has(part.toolName) === false ||
-          this.#calls.repeatsName(part.id, part.toolName)
-        ) {
-          this.#foreignCalls.add(part.id)
-        } else this.#calls.start(part.id, part.toolName)
+        this.#calls.begin(part.id, part.toolName, part.providerExecuted === true || this.#isForeign(part.toolName))
         return
       case "tool-input-delta":
-        if (part.delta === "" || this.#foreignCalls.has(part.id)) return
-        this.#emit({ type: "tool_call_delta", id: this.#calls.idOf(part.id), argumentsDelta: part.delta })
-        if (this.#calls.write(part.id, part.delta)) this.#cut()
+        if (part.delta !== "" && this.#calls.write(part.id, part.delta)) this.#cut()
         return
       case "tool-input-end":
         return
@@ -215,7 +195,8 @@ export class PartReader {
   end(): void {
     if (this.#completed) return
     if (this.#undecided !== undefined) this.#isAsked(this.#undecided, undefined)
-    const finish = this.#finished()
+    const isChatCompletion = this.#provider.endsWith(".chat")
+    const finish = reasonOf(this.#finish, this.#calls, isChatCompletion && this.#text.trim() !== "")
     if (finish === undefined && !this.#failed) {
       this.fail(this.#started ? (this.#noFinish ?? unfinished(this.#provider)) : unbegun(this.#provider))
     }
@@ -290,39 +271,23 @@ export class PartReader {
     return isAsked
   }
 
+  /** Whether a tool is one that the provider runs. */
+  #isForeign(name: string): boolean {
+    return this.#ownTools?.has(name) === false
+  }
+
   #ownCall(part: CallPart, data: { readonly metadata?: Record<string, unknown> }): void {
     const written: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
-    const rawArguments = this.#ownTools?.has(part.toolName) === false ? argumentsOf(written) : written
-    const id = this.#calls.complete(part.toolCallId, part.toolName, rawArguments)
-    if (id === undefined) return
-    this.#parts.call(id)
-    const args = ToolCall.parseArguments(rawArguments)
-    this.#hasCall = true
-    this.#hasWholeCall ||= args !== null
-    this.#emit({
-      type: "tool_call_completed",
-      id,
-      name: part.toolName,
-      arguments: args,
-      rawArguments,
-      ...data
-    })
+    const rawArguments = this.#isForeign(part.toolName) ? argumentsOf(written) : written
+    const id = this.#calls.complete(part.toolCallId, part.toolName, rawArguments, data)
+    if (id !== undefined) this.#parts.call(id)
   }
 
   /** Ends the reply whose call has too large arguments (PART10). */
   #cut(): void {
     this.#isCut = true
-    this.#hasCall = true
     this.#finish = { reason: "tool_calls", raw: undefined }
-    for (const { given, id, name, rawArguments } of this.#calls.open()) {
-      if (rawArguments !== "" && ToolCall.parseArguments(rawArguments) !== null) {
-        this.#ownCall({ type: "tool-call", toolCallId: given, toolName: name, input: rawArguments }, {})
-        continue
-      }
-      this.#parts.call(id)
-      const problem = "the reply was ended before the call had all of its arguments; call the tool again"
-      this.#emit({ type: "tool_call_completed", id, name, arguments: null, rawArguments, problem })
-    }
+    for (const id of this.#calls.cut()) this.#parts.call(id)
   }
 
   #ending(part: Extract<StreamPart, { type: "finish" }>): void {
@@ -330,17 +295,5 @@ export class PartReader {
     this.#usage = { ...this.#usage, ...usageOf(part.usage) }
     if (part.providerMetadata !== undefined) this.#about["providerMetadata"] = part.providerMetadata
     if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
-  }
-
-  /** Why the reply ended, once it has (PART4). */
-  #finished(): Finish | undefined {
-    const finish = this.#finish
-    if (finish === undefined) {
-      if (this.#hasWholeCall) return { reason: "tool_calls", raw: undefined }
-      const isBroken = this.#hasCall || this.#calls.open().length > 0 || this.#text.trim() === ""
-      return !isBroken && this.#provider.endsWith(".chat") ? unexplained : undefined
-    }
-    const { reason, raw = reason } = finish
-    return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : finish
   }
 }

@@ -8,6 +8,7 @@
  * RPARTS2. Every other part is kept: calls by their id, generated files, sources, calls that the provider ran and their
  *          results. A part of an unknown kind is kept as it came.
  * RPARTS3. All parts are plain JSON. A part that only its own provider understands has the name of that provider.
+ * PART6. The message of a reply without an error has all parts of the reply, in its order.
  */
 import type {
   LanguageModelV2StreamPart,
