@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { practiceSuite } from "../../conformance/practice/practiceSuite.ts"
 import { type Deviation, deviations, isAt, reasonOf } from "../../conformance/runner/deviating.ts"
 import { type Fields, fieldsOf, listOf } from "../../conformance/runner/json.ts"
 import { differences, type Difference, unexamined } from "../../conformance/runner/matching.ts"
@@ -159,7 +160,8 @@ test("CASE1 when the runner reads tests of JSON Schema, each ends with its verdi
 
 test("DEV2 when the cases of this folder run, each deviation explains one of them", async () => {
   const found = (await Promise.all(files.map(resultsOf))).flatMap((file) => Object.values(file))
-  const results = [...found, ...(await schemaResults())]
+  const practice = await runCases(readCases(practiceSuite, join(folder, "practice/deviates")), deviations)
+  const results = [...found, ...practice, ...(await schemaResults())]
   const reasons = results.map(({ status, detail }) => (status === "deviates" ? detail : "")).join("; ")
   const unused = deviations.filter(({ topic, decision }) => !reasons.includes(`${topic}: ${decision}`))
   expect(unused).toEqual([])
