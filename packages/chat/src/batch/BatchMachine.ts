@@ -4,7 +4,7 @@
  * Owns: the phase of the batch, and the outcomes so far, as data. The actor `calls` decides which call starts when, and
  * makes the outcomes; each call runs in a chart and a process of its own.
  *
- * BATCH1 to BATCH9 are stated in `runningCalls.ts`.
+ * The files `runningCalls.ts`, `callStarts.ts` and `callTable.ts` state BATCH1 and BATCH3 to BATCH10.
  *
  * @module
  */

@@ -5,20 +5,18 @@
  * and restarts them when the scheduler calls it, and notifies the scheduler of their ends. SCHED1 to SCHED5
  * (`startOrder`) state the order of starts.
  *
- * SCHED6.  Each queued call is started once, refused once or skipped once. No call starts before `begin`.
+ * SCHED6.  Each queued call is started once, refused once or skipped once. No call starts before `begin`. `over` is called
+ *          once: when every call has ended, was skipped, or is suspended.
  * SCHED7.  At most `limit` calls have a place. With slots, each of them also has a slot. A call gets both before it is
- *          started, and releases both when it has ended. A refused call needs neither.
+ *          started, and releases both when it has ended. A refused call needs neither. A restarted call keeps its place.
+ *          Only running calls that are not cancelled are restarted. A call that is started and has not begun can be
+ *          skipped. It is over at once, and keeps its place until its end.
  * SCHED8.  A halt cancels no running call. Under `effects` it skips the later calls that have not begun, under `reference`
- *          all calls that have not begun, under `concurrent` none. A question skips no call.
+ *          all calls that have not begun, under `concurrent` none. A question skips no call. Of several halts the first in
+ *          call order counts, or under `observed` the first that was notified.
  * SCHED9.  After a cancel no call starts: calls that have not begun are skipped, and each running call is cancelled once.
- * SCHED10. A cancel of some calls affects only those. A call that waited only for a skipped call starts at once.
- * SCHED11. A restarted call keeps its place. Only running calls that are not cancelled are restarted.
- * SCHED12. A call that is started and has not begun can be skipped. It is over at once, and keeps its place until its end.
- * SCHED13. Of several halts the first in call order counts, or under `observed` the first that was notified.
- * SCHED14. `over` is called once: when every call has ended, was skipped, or is suspended.
+ *          A cancel of some calls affects only those. A call that waited only for a skipped call starts at once.
  * SCHED15. The state is plain JSON data. A scheduler that is made from it, and begins, decides as the first would have.
- * SCHED16. The cost of a batch is linear in its calls, apart from the logarithm of a heap (SCHED5). A cancel of some calls
- *          costs as much as a plan.
  */
 import type { SlotLine } from "../async/index.ts"
 import type { HaltOrder, Schedule } from "../options/index.ts"
@@ -120,7 +118,7 @@ export class Scheduler {
     return { phases: [...this.#phases], halts: [...this.#halts], isCancelled: this.#isCancelled }
   }
 
-  /** The positions of the halting calls; the first of them counts (SCHED13). */
+  /** The positions of the halting calls; the first of them counts (SCHED8). */
   get halts(): ReadonlyArray<number> {
     return this.#rules.haltOrder === "observed" ? [...this.#halts] : this.#halts.toSorted((one, other) => one - other)
   }
@@ -146,7 +144,7 @@ export class Scheduler {
     this.#proceed()
   }
 
-  /** A started call has begun: it can no longer be skipped. Returns `false` if it was skipped (SCHED12). */
+  /** A started call has begun: it can no longer be skipped. Returns `false` if it was skipped (SCHED7). */
   begun(index: number): boolean {
     if (this.#phases[index] !== "starting") return false
     this.#phases[index] = "running"
@@ -214,7 +212,7 @@ export class Scheduler {
     this.#proceed()
   }
 
-  /** Cancels these calls only (SCHED10). */
+  /** Cancels these calls only (SCHED9). */
   cancelCalls(indexes: ReadonlyArray<number>): void {
     let skipped = false
     for (const index of indexes) {
@@ -225,7 +223,7 @@ export class Scheduler {
     this.#proceed()
   }
 
-  /** Restarts those of these calls that run (SCHED11). */
+  /** Restarts those of these calls that run (SCHED7). */
   restart(indexes: ReadonlyArray<number>): void {
     for (const index of indexes) if (this.#phases[index] === "running") this.#owner.restart?.(index)
   }
@@ -244,7 +242,7 @@ export class Scheduler {
     this.#skipFrom(schedule === "reference" ? 0 : index + 1, "not_started")
   }
 
-  /** Skips the calls from this position on that have not begun. Each call is visited once (SCHED16). */
+  /** Skips the calls from this position on that have not begun. Each call is visited once (SCHED5). */
   #skipFrom(from: number, reason: "cancelled" | "not_started"): void {
     const end = this.#mayStart
     if (from >= end) return

@@ -3,6 +3,10 @@
  *
  * Owns: the errors of the tools' `key` functions, and the first failure to store an intent. Does not own the calls, nor
  * the order in which they start.
+ *
+ * BATCH6. With a gate, no call starts before all are judged. A refused call is `denied`. When the gate ends the turn, the
+ *         other calls that were not refused are `not_started`. A suspended call has no outcome: the result lists it.
+ *         So does a call whose sub-agent waits for a person; only a cancel of the batch ends that call.
  */
 import { closestName, quoted, type SessionError, type ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"

@@ -4,7 +4,10 @@
  * Owns: one slot for each call, and the queue of events that the reader pulls. Does not own the order in which calls
  * start, nor their processes.
  *
- * SLOTS1. Every call gets exactly one outcome, in its own position.
+ * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
+ *         outcome is a `handler_exit` error.
+ * BATCH3. A call's three events are emitted together, when the call is over.
+ * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
  */
 import type { Clock, Pid } from "@troupe/otp"
 import {

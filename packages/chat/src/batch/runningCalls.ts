@@ -5,25 +5,15 @@
  * batch's chart. Does not own the order in which calls start, their places and slots (`Scheduler`), which calls cannot
  * start (`callStarts`), their outcomes so far (`callTable`), nor a call's phases (`ToolCallMachine`).
  *
- * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
- *         outcome is a `handler_exit` error.
- * BATCH2. A halt never cancels running siblings. Under the schedule `concurrent` it skips no call; under the others,
- *         later calls that have not started are not started, unless the halt is a question. Of several halts the first
- *         in call order counts, or with `haltOrder: "observed"` the first in time (SCHED8, SCHED13).
- * BATCH3. A call's three events are emitted together, when the call is over.
  * BATCH4. After a cancel, or after the signal of the run is aborted, no call starts. Running calls are cancelled, and the
  *         batch waits for them until their drain deadline. A question that was already asked is kept.
  * BATCH5. The batch is done when every call is over and the reader has pulled past the last event.
- * BATCH6. With a gate, no call starts before all are judged. A refused call is `denied`. When the gate ends the turn, the
- *         other calls that were not refused are `not_started`. A suspended call has no outcome: the result lists it.
- *         So does a call whose sub-agent waits for a person; only a cancel of the batch ends that call.
  * BATCH7. One call, or all calls, can be cancelled without the batch: the other calls and the turn go on. A call that
  *         waited only for a call cancelled before its turn starts at once. `done` of the command is called when those
  *         calls are over, or run again.
  * BATCH8. A call that writes starts when its intent is stored. When the intent cannot be stored, neither that call nor
  *         another call that writes starts, and the batch ends with that error. The deadline of a call does not run
  *         meanwhile.
- * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
  * BATCH10. A batch that is restored keeps its outcomes, its halts and its cancel. Calls that have not begun are judged
  *          again. The handler of a running call runs again, but not after the call was cancelled: then the call is
  *          `abandoned` at its drain deadline.

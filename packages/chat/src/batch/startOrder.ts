@@ -11,7 +11,8 @@
  * SCHED3. Under `concurrent` every call may start at once.
  * SCHED4. Each call is returned exactly once: the first in call order of the calls that may start.
  * SCHED5. A plan has fewer than eight nodes and edges for each call. Its cost is linear in them, apart from the logarithm
- *         of a heap: edges between two groups go through a join node, not from each call to each call.
+ *         of a heap: edges between two groups go through a join node, not from each call to each call. So the cost of a
+ *         batch is linear in its calls, apart from the logarithm of a heap. A cancel of some calls costs as much as a plan.
  */
 
 import type { Schedule } from "../options/index.ts"

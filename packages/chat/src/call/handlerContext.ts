@@ -3,6 +3,9 @@
  *
  * Its properties are its own and enumerable, so that `{ ...context }` copies them. Those that few handlers read are made
  * when they are read.
+ *
+ * EXEC6. Each run has its own copy of the arguments, and of the call in its context. No other code sees the handler's
+ *        changes.
  */
 import type { Mode } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"

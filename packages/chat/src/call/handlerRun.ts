@@ -8,17 +8,14 @@
  * finalizer aborts the signal, and waits for the promise. The result is read from the handler, not from the exit of the
  * fiber: a result that comes after the interruption, and in time, counts.
  *
- * EXEC1. `settled` is called at most once, and never after `stop`.
+ * EXEC1. `settled` is called at most once, and never after `stop`. `stop` aborts and stops waiting. If the handler still
+ *        runs one turn of the event loop later, it is listed as a zombie until it ends.
  * EXEC2. `abort` interrupts the fiber, and still waits for the handler's result. So does closing the scope of the batch.
- * EXEC3. `stop` aborts and stops waiting. If the handler still runs one turn of the event loop later, it is listed as a
- *        zombie until it ends.
+ *        When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
+ *        A handler that interrupts itself has the result `handler_exit`.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
  * EXEC5. After a run has settled, was stopped or was disowned, it is fenced: calls through the handler's context have no
  *        effect. The run keeps no reference to its chat, because a handler may keep its context indefinitely.
- * EXEC6. Each run has its own copy of the arguments, and of the call in its context. No other code sees the handler's
- *        changes.
- * EXEC7. When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
- * EXEC8. A handler that interrupts itself has the result `handler_exit`.
  * EXEC9. `mayAct` is called in the same turn of the event loop as the handler, before it. When it returns false, the handler
  *        never runs, and the run does not settle until it is stopped.
  */
@@ -116,7 +113,7 @@ export class ToolExecution implements ContextOwner {
     return this.#began
   }
 
-  /** Checks the arguments and runs the handler; may settle before it returns. */
+  /** Checks a copy of the arguments (EXEC6) and runs the handler; may settle before it returns. */
   start(): void {
     const { arguments: read, rawArguments } = this.written
     this.#running = true
@@ -135,7 +132,7 @@ export class ToolExecution implements ContextOwner {
     this.#settle(toolFailure(this.written, "handler_exit", `${this.written.name} interrupted itself`))
   }
 
-  /** Interrupts the handler and waits for it (EXEC2, EXEC7). */
+  /** Interrupts the handler and waits for it (EXEC2). */
   abort(): void {
     this.#interrupted()
     this.#fiber?.interruptUnsafe()
@@ -163,7 +160,7 @@ export class ToolExecution implements ContextOwner {
     this.abort()
   }
 
-  /** Aborts the handler and stops waiting (EXEC3); `outcome` is the outcome of the call. */
+  /** Aborts the handler and stops waiting (EXEC1); `outcome` is the outcome of the call. */
   stop(outcome: Zombie["outcome"] = "cancelled"): void {
     const isWaiting = this.#listener !== undefined
     this.#listener = undefined

@@ -2,20 +2,12 @@
  * The background tasks of the chats of a Troupe.
  *
  * Owns: the tasks that run in this program, and the ends that no stored thread has. Does not own the list of tasks in a record, which
- * follows from the thread, nor the inputs that report ends, whose rows the store has. Calls the directory, which loads a chat to
- * report an end.
+ * follows from the thread, nor the reports of ends (`taskReport`).
  *
- * BG1. The end of a task that the store has is an input with the id `task/` and the id of the task. It is in the thread exactly
- *      once, over crashes, restarts and unloading.
  * BG2. A task of a tool with `background: true` starts after the store has the result of its call. No end is reported of a task
  *      that the store does not have.
- * BG3. A task goes on while its chat has no process. Its end loads the chat.
  * BG4. A chat that starts from a record with a task that has no process runs the task again, under the same key, if its tool only
  *      reads or has `onUnknown: "retry"`. Any other task has ended `interrupted`, also one whose tool or agent the code lacks.
- * BG5. An end joins the running turn, or starts a turn of a chat at rest. It waits while a question is open, while calls wait, and while
- *      the chain is over (CHAIN3, CHAIN5).
- * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
- *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
  * BG7. A chat has at most `maxTasks` tasks. A call beyond the bound fails (`task_refused`); with `afterMs` it runs to its end.
  * BG8. A deletion of its chat cancels a task, and so does a rewind to before its call; neither reports it. When the chat leaves,
  *      or the Troupe stops, its tasks are interrupted, and their next start follows BG4.
@@ -26,54 +18,27 @@
  *   3. after the row, and before the entry that takes it: the next start releases the held input.
  *   4. after that entry: the record has no task, and the thread has its end.
  */
-import type { Clock, Pid } from "@troupe/otp"
-import { ignoreRejection, inBackground, outsideTurn } from "../async/index.ts"
+import type { Pid } from "@troupe/otp"
+import { ignoreRejection, outsideTurn } from "../async/index.ts"
 import { SessionError, ToolError } from "../errors/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import {
-  type BackgroundTask,
-  type Conversation,
-  endIn,
-  endInputOf,
-  endMessage,
-  type Receipt,
-  type TaskEnd,
-  tasksOf
-} from "../record/index.ts"
-import type { ChatContext } from "../loop/index.ts"
-import type { Message, UserMessage } from "../model/index.ts"
+import { type BackgroundTask, type Conversation, endIn, endInputOf, type TaskEnd, tasksOf } from "../record/index.ts"
+import type { Message } from "../model/index.ts"
 import { type BackgroundCall, digest, type Returned, type SubagentCall, TaskBegan, type Tool } from "../tool/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { chatStopped, type ShownTask } from "../view/index.ts"
 import { endOf, interrupted } from "./taskEnd.ts"
 import type { WorkProcess } from "./familyChat.ts"
+import { reportEnd, type ReportHome } from "./taskReport.ts"
 import { type RunParts, TaskRun } from "./taskRun.ts"
 
-/** A chat, as its tasks use it. */
-export interface TaskedChat {
-  readonly context: Pick<ChatContext, "thread" | "known" | "inbox"> | undefined
-  /** Gives the chat the message as an input of this id, once. */
-  readonly report: (message: UserMessage, input: string) => Promise<Receipt>
-  /** Shows its tasks. */
-  readonly changed: (tasks: ReadonlyArray<ShownTask>) => void
-}
-
 /** The functions that tasks need from the directory of chats. */
-export interface TasksHome {
-  readonly clock: Clock.Clock
+export interface TasksHome extends ReportHome {
   readonly maxTasks: number
   readonly supervisor: () => Promise<Pid>
   readonly options: (chat: string, agent: string | undefined) => RunOptions
   readonly subagent: ((chat: string, call: SubagentCall, under: WorkProcess) => Promise<Returned>) | undefined
-  /** Loads the chat. */
-  readonly called: (chat: string) => Promise<unknown>
-  /** The chat, if it is in memory. */
-  readonly living: (chat: string) => TaskedChat | undefined
 }
-
-/** How long after a report it is looked at whether the thread has the end, in milliseconds: at first, and at most. */
-const againMs = 1_000
-const mostAgainMs = 64_000
 
 export class BackgroundTasks {
   readonly #home: TasksHome
@@ -282,31 +247,15 @@ export class BackgroundTasks {
     if (this.#isOf(chat, run)) this.#ended(chat, run, end)
   }
 
+  #report(chat: string, run: TaskRun): Promise<void> {
+    return reportEnd(chat, run, this.#home, () => !this.#isStopped && this.#isOf(chat, run))
+  }
+
   #ended(chat: string, run: TaskRun, end: TaskEnd): void {
     if (this.#isStopped) return
     run.finish(end)
     this.#changed(chat)
     if (run.isRecorded) void this.#report(chat, run)
-  }
-
-  /** BG1: the same id is the same input, so that a report which is tried again is not doubled. An input that waits is released. */
-  async #report(chat: string, run: TaskRun, afterMs = againMs): Promise<void> {
-    const { task, end } = run
-    if (end === undefined || this.#isStopped || !this.#isOf(chat, run)) return
-    const reported = this.#home.called(chat).then(() => {
-      const living = this.#home.living(chat)
-      // A chat that starts from a record without the task has dropped it.
-      if (living === undefined || !this.#isOf(chat, run)) throw chatStopped(chat)
-      return living.report(endMessage(task, end), endInputOf(task.id))
-    })
-    const isDone = await reported.then(
-      ({ status }) => status === "delivered",
-      (error: unknown) =>
-        error instanceof SessionError && (error.reason === "moved" || error.reason === "troupe_stopped")
-    )
-    if (isDone || this.#isStopped || !this.#isOf(chat, run)) return
-    const next = Math.min(2 * afterMs, mostAgainMs)
-    run.look = inBackground(this.#home.clock, () => void this.#report(chat, run, next), afterMs)
   }
 
   /** Interrupts the tasks of a chat, and forgets them; resolves when their work has ended (BG8). Who awaits one gets the error. */

@@ -1,4 +1,9 @@
-/** How a task ended: from the end of its process to what the model reads. */
+/**
+ * How a task ended: from the end of its process to what the model reads.
+ *
+ * BG6. A task that is cancelled, misses its deadline or loses its process ends `cancelled`, `timed_out` or `failed`. A task whose
+ *      sub-agent waits for a person ends `failed`, and `interrupted` if a call of the sub-agent may have run.
+ */
 import { ExitReason } from "@troupe/otp"
 import { type CallEnd, outcomeOf, type RunnableCall, toolFailure } from "../call/index.ts"
 import { shortened } from "../errors/index.ts"

@@ -7,12 +7,11 @@
  * DISP1. Every call has exactly one result, in its own position, whatever its id.
  * DISP2. Exceptions of a runner become failures. Exception: under `reference` an exception of a call that is not a read
  *        ends the batch.
- * DISP3. A call's deadline counts from its start. When it passes, the call's signal is aborted, the batch stops waiting
- *        for the call, and its late result is discarded.
+ * DISP3. A call's deadline counts from its start. When it passes, the call's signal is aborted, and the batch stops waiting
+ *        for the call. A result that comes after the deadline is discarded, also when the runner blocked the thread.
  * DISP4. After a halt no later call starts. Under `effects` earlier calls still start, and all running calls are awaited.
  *        Under `reference` the signals of running calls are aborted, and the batch does not wait for them.
  * DISP6. When the batch is over, there is no timer and no listener, and the signals of running calls are aborted.
- * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */
 import { Process, type System } from "@troupe/otp"
 import type { ToolErrorReason } from "../errors/index.ts"

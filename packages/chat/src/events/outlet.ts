@@ -6,30 +6,26 @@
  *
  * OUT1. There is at most one source; events of a source that was detached or exhausted are discarded.
  * OUT2. A source is pulled only when the reader waits: nothing is read ahead. `exhausted` of a source is called only
- *       when the reader pulls past its last event, so the next phase does not begin before that pull.
+ *       when the reader pulls past its last event, so the next phase does not begin before that pull. A flushed outlet
+ *       (its turn was cancelled) pulls bounded sources without its reader and keeps their events, before the end or the
+ *       failure. A model's stream is still pulled only by the reader.
  * OUT3. `next` settles with an event, the end, or the failure. After `close` every `next` resolves with the end.
  * OUT4. A driven outlet (of a living chat) is its own reader and publishes every event at once. Its driver passes the
  *       events and the end to the channel.
  * OUT5. `released` resolves when all held resources are released, or at its deadline.
- * OUT6. Events that are always ready do not block the event loop, whether the reader gets them or not.
- * OUT7. A flushed outlet (its turn was cancelled) pulls bounded sources without its reader and keeps their events, before
- *       the end or the failure. A model's stream is still pulled only by the reader.
  */
 import { Channel, type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "./Event.ts"
+import { EventBurst } from "./eventBurst.ts"
 
 /** A source of events. `pull` is called once for each requested event. */
 export interface Source {
   readonly pull: (outlet: Outlet) => void
   /** The reader pulled past the last event. */
   readonly exhausted: () => void
-  /** Whether the number of events is bounded, so that they can be kept for a slow reader (OUT7). */
+  /** Whether the number of events is bounded, so that they can be kept for a slow reader (OUT2). */
   readonly isBounded?: boolean
 }
-
-/** An outlet reads the time after `checkEvery` events, and yields to the event loop after `holdMs` milliseconds. */
-const checkEvery = 128
-const holdMs = 8
 
 interface Failure {
   readonly error: unknown
@@ -51,21 +47,16 @@ export class Outlet {
   #outstanding = false
   #isPulling = false
   #pullAgain = false
-  readonly #holdMs: number
-  #burst = 0
-  #burstStart = 0
+  readonly #burst: EventBurst
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
-  /** Whether bounded sources are pulled without a waiting reader (OUT7). */
+  /** Whether bounded sources are pulled without a waiting reader (OUT2). */
   #isFlushed = false
 
-  /**
-   * With `holdMsAtMost` 0 the outlet yields to the event loop by the count of events alone. `join` is the rule of the
-   * channel for unread events.
-   */
-  constructor(holdMsAtMost = holdMs, join?: Join) {
-    this.#holdMs = holdMsAtMost
+  /** `join` is the rule of the channel for unread events. */
+  constructor(burst = new EventBurst(), join?: Join) {
+    this.#burst = burst
     this.events = new Channel.Channel({ join, onDemand: () => this.#pull() })
   }
 
@@ -139,7 +130,7 @@ export class Outlet {
     this.#pull()
   }
 
-  /** Pulls bounded sources without waiting for the reader (OUT7). */
+  /** Pulls bounded sources without waiting for the reader (OUT2). */
   flush(): void {
     if (this.#isFlushed || this.#isOver) return
     this.#isFlushed = true
@@ -223,7 +214,7 @@ export class Outlet {
     if (source === undefined || this.#outstanding) return
     if (!this.events.isAwaited && !this.#pullsUnasked(source)) return
     this.#outstanding = true
-    if (this.#hasHeldThread()) this.#pullLater(source)
+    if (this.#burst.hasHeldThread()) this.#pullLater(source)
     else source.pull(this)
   }
 
@@ -233,22 +224,12 @@ export class Outlet {
     })
   }
 
-  /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT7). */
+  /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT2). */
   #pullsUnasked(source: Source): boolean {
     return this.#publish !== undefined || (this.#isFlushed && source.isBounded === true)
-  }
-
-  /** Whether events have run for so long that the outlet should yield to the event loop. */
-  #hasHeldThread(): boolean {
-    if (++this.#burst < checkEvery) return false
-    this.#burst = 0
-    const now = performance.now()
-    const held = now - this.#burstStart >= this.#holdMs
-    if (held) this.#burstStart = now
-    return held
   }
 }
 
 /** Makes an outlet for a system. With a seed the outlet is deterministic: it does not depend on the host's speed. */
 export const outletIn = (system: System.System, join?: Join): Outlet =>
-  new Outlet(system.seed === undefined ? holdMs : 0, join)
+  new Outlet(system.seed === undefined ? new EventBurst() : new EventBurst(0), join)

@@ -6,20 +6,11 @@
  * PARTIAL1. The value depends on the text only, not on its fragments. A complete list or object is what `JSON.parse` makes
  *           of its text.
  * PARTIAL2. A string grows. A number, a word (`true`, `false`, `null`) and a field appear when they are complete.
- * PARTIAL3. A value never changes after it was given. Values share the lists and objects that are closed.
- * PARTIAL4. A character costs the same in a long text as in a short one. An open list or object of 1,024 members or more
- *           shows its members in blocks of about a hundredth, and only whole ones.
  * PARTIAL5. After text that is not JSON, or deeper than 100 levels, the value stays as it is.
  * PARTIAL6. A first line that opens a code fence, with the word `json` or without a word, is not part of the text. A complete
  *           text loses its fence too (`unfenced`).
  */
-
-/** A list or an object whose end was not read. `copy` is its value with these many members. */
-type Open = { copy?: { readonly members: number; readonly value: unknown } } & (
-  | { readonly type: "list"; readonly items: Array<unknown> }
-  /** `keys` are the fields in the order of the text, `key` the field that is read. */
-  | { readonly type: "object"; readonly fields: Record<string, unknown>; readonly keys: Array<string>; key: string }
-)
+import { isLarge, type Open, set, valueOf } from "./openValues.ts"
 
 /** A token whose end was not read. `escape` is its open escape, `ending` the last UTF-16 unit of its text. */
 interface Token {
@@ -34,9 +25,6 @@ const deepest = 100
 
 /** The most characters of the line that opens a fence. */
 const longestFence = 32
-
-/** From this number of members on, a list or an object shows its members in blocks (PARTIAL4). */
-const many = 1_024
 
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',
@@ -98,7 +86,7 @@ export class PartialJson {
     const isText = token?.type === "string" && this.#expected !== "key" && this.#expected !== "keyOrEnd"
     const text = isText ? shownText(token.text, token.ending) : undefined
     if (this.#open.length === 0) return text ?? this.#root
-    const large = this.#open.findIndex((open) => membersOf(open) >= many)
+    const large = this.#open.findIndex(isLarge)
     let inner: unknown = large < 0 ? text : undefined
     const shown = large < 0 ? this.#open : this.#open.slice(0, large + 1)
     for (const open of shown.toReversed()) inner = valueOf(open, inner)
@@ -253,35 +241,3 @@ const shownText = (text: string, ending: number): string =>
 
 /** A number as JSON has it: without negative zero, and `null` in place of infinity. */
 const finite = (value: number): number | null => (value === 0 ? 0 : Number.isFinite(value) ? value : null)
-
-/** Sets a field of any name, `__proto__` too. */
-const set = (object: Record<string, unknown>, key: string, value: unknown): void => {
-  if (key !== "__proto__") object[key] = value
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
-}
-
-const membersOf = (open: Open): number => (open.type === "list" ? open.items : open.keys).length
-
-/** The present value of an open list or object, whose last member is `inner` if that has a value (PARTIAL3). */
-const valueOf = (open: Open, inner: unknown): unknown => {
-  const all = membersOf(open)
-  const members = all < many ? all : all - (all % 2 ** (Math.floor(Math.log2(all)) - 6))
-  if (inner === undefined && open.copy?.members === members) return open.copy.value
-  const value = open.type === "list" ? listOf(open.items, members, inner) : objectOf(open, members, inner)
-  if (inner === undefined) open.copy = { members, value }
-  return value
-}
-
-const listOf = (items: ReadonlyArray<unknown>, members: number, inner: unknown): ReadonlyArray<unknown> => {
-  const list = items.slice(0, members)
-  if (inner !== undefined) list.push(inner)
-  return list
-}
-
-const objectOf = (open: Extract<Open, { readonly type: "object" }>, members: number, inner: unknown): object => {
-  const { fields, keys, key } = open
-  const object: Record<string, unknown> = members === keys.length ? { ...fields } : {}
-  if (members < keys.length) for (const known of keys.slice(0, members)) set(object, known, fields[known])
-  if (inner !== undefined) set(object, key, inner)
-  return object
-}

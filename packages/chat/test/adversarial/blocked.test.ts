@@ -204,7 +204,7 @@ test("DEADLINE5 `missed` compares the clock, before a timer has run, and not whi
 })
 
 test.each(["effects", "reference"] as const)(
-  "DISP7 under `%s` a result after the deadline is discarded, with its state, also when the runner blocked the thread",
+  "DISP3 under `%s` a result after the deadline is discarded, with its state, also when the runner blocked the thread",
   async (schedule) => {
     const { system, block } = blockable()
     const tools = [{ name: "r", effect: "read" as const }]

@@ -104,7 +104,7 @@ describe("EXEC2 the finalizer of a handler runs exactly once", () => {
   })
 })
 
-test("EXEC8 the effect of a handler has the system as a service, beside a promise that is pending", async () => {
+test("EXEC2 the effect of a handler has the system as a service, beside a promise that is pending", async () => {
   const ended = Promise.withResolvers<ReturnType<typeof ok>>()
   let found: unknown
   const { system, clock, outcomes } = await started({

@@ -196,14 +196,14 @@ test("SCHED9 after a cancel before `begin` nothing starts", () => {
   expect(since()).toEqual(["skip 0 cancelled", "over"])
 })
 
-test("SCHED10 a call that waited only for a skipped call starts at once, others wait on", () => {
+test("SCHED9 a call that waited only for a skipped call starts at once, others wait on", () => {
   const { scheduler, since } = begun(["wa", "r", "wb", "wa"])
   expect(since()).toEqual(["run 0"])
   scheduler.cancelCalls([1])
   expect(since()).toEqual(["skip 1 cancelled", "run 2"])
 })
 
-test("SCHED11 only running calls that are not cancelled are restarted", () => {
+test("SCHED7 only running calls that are not cancelled are restarted", () => {
   const { scheduler, since } = begun(["ra", "rb", "wa"])
   since()
   scheduler.cancelCalls([1])
@@ -211,7 +211,7 @@ test("SCHED11 only running calls that are not cancelled are restarted", () => {
   expect(since()).toEqual(["cancel 1", "restart 0"])
 })
 
-test("SCHED12 a call that is skipped while it starts is over at once, and keeps its place until its end", () => {
+test("SCHED7 a call that is skipped while it starts is over at once, and keeps its place until its end", () => {
   const { scheduler, begin, since } = scheduling(["w", "w"], { limit: 1 })
   begin()
   scheduler.cancelCalls([0])
@@ -222,7 +222,7 @@ test("SCHED12 a call that is skipped while it starts is over at once, and keeps 
   expect(since()).toEqual(["run 1"])
 })
 
-test("SCHED13 of two halts the first in call order counts, under `observed` the first that was notified", () => {
+test("SCHED8 of two halts the first in call order counts, under `observed` the first that was notified", () => {
   const haltsOf = (haltOrder: HaltOrder | undefined) => {
     const { scheduler } = begun(["r", "r"], haltOrder === undefined ? {} : { haltOrder })
     scheduler.ended(1, { halt: "question" })
@@ -236,7 +236,7 @@ test("SCHED13 of two halts the first in call order counts, under `observed` the 
   ])
 })
 
-test("SCHED14 a suspended call holds up neither the end nor other calls; a halt before it skips it", () => {
+test("SCHED6 a suspended call holds up neither the end nor other calls; a halt before it skips it", () => {
   const { scheduler, begin, since } = scheduling(["w", "w"])
   scheduler.suspend(1)
   begin()
@@ -249,7 +249,7 @@ test("SCHED14 a suspended call holds up neither the end nor other calls; a halt 
   expect(halted.since()).toEqual(["run 0", "skip 1 not_started", "over"])
 })
 
-test("SCHED14 an empty batch is over when it begins", () => {
+test("SCHED6 an empty batch is over when it begins", () => {
   expect(begun([]).since()).toEqual(["over"])
 })
 

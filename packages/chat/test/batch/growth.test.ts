@@ -64,7 +64,7 @@ const batches = (count: number, accessOf: (call: number, count: number) => Acces
 }
 
 test.each(Object.entries(mixes))(
-  "SCHED16 a call costs the same in a batch of a hundred times as many: %s",
+  "SCHED5 a call costs the same in a batch of a hundred times as many: %s",
   async (_mix, accessOf) => {
     expect(await dearer(5, batches(measured, accessOf), batches(measured / 100, accessOf))).toBeLessThan(bound)
   }
@@ -85,6 +85,6 @@ const haltingBatches = (count: number): Measured => {
   })
 }
 
-test("SCHED16 a halt costs the same in a batch of a hundred times as many", async () => {
+test("SCHED5 a halt costs the same in a batch of a hundred times as many", async () => {
   expect(await dearer(5, haltingBatches(measured), haltingBatches(measured / 100))).toBeLessThan(bound)
 })

@@ -329,7 +329,7 @@ describe("effects", () => {
     expect(run).toMatchObject({ type: "halt", reason: "first" })
   })
 
-  test("33, SCHED13 of several halts the first in time counts, if so asked; all calls have their results", async () => {
+  test("33, SCHED8 of several halts the first in time counts, if so asked; all calls have their results", async () => {
     const seen = await dispatched(
       {
         r1: { ms: 80, result: Dispatch.halt("first") },

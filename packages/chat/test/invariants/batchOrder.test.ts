@@ -149,7 +149,7 @@ test("SCHED3 under `concurrent`, the default of functions, all run at once, and 
   expect(asked).toBe(0)
 })
 
-describe("BATCH2", () => {
+describe("SCHED8", () => {
   test("behind a write's halt nothing starts, and the model reads so; what ran before counts", async () => {
     const { runs, messages, halt } = await run(timedCalls("w5", "w10!halt", "w7", "r3"))
     expect(runs).toEqual(["w5 0-5", "w10!halt 5-15"])
@@ -173,7 +173,7 @@ describe("BATCH2", () => {
     ["call", "w30a!halt"],
     ["observed", "w10b!ask"]
   ] as const)(
-    "SCHED13 of a halt and an earlier question, with `haltOrder: %s`, %s counts",
+    "SCHED8 of a halt and an earlier question, with `haltOrder: %s`, %s counts",
     async (haltOrder, counts) => {
       const { halt, outcomes } = await run(timedCalls("w30a!halt", "w10b!ask"), { schedule: "effects", haltOrder })
       expect(halt).toMatchObject({ toolCallId: counts })

@@ -80,14 +80,14 @@ test("EXEC2 `abort` interrupts an effect, which then is cancelled", async () => 
 test.each([
   ["fails with an interruption", Effect.interrupt],
   ["interrupts its own fiber", Effect.withFiber((fiber) => Fiber.interrupt(fiber))]
-])("EXEC8 an effect that %s has the result `handler_exit`", async (_, effect) => {
+])("EXEC2 an effect that %s has the result `handler_exit`", async (_, effect) => {
   const { execution, settled } = executing(() => effect as Effect.Effect<never>)
   execution.start()
   await hop()
   expect(settled).toMatchObject([{ type: "error", reason: { reason: "handler_exit" } }])
 })
 
-test("EXEC3 after `stop` whatever the handler does changes nothing", async () => {
+test("EXEC1 after `stop` whatever the handler does changes nothing", async () => {
   const late = Promise.withResolvers<HandlerResult>()
   let seen: ToolContext | undefined
   const { execution, settled } = executing((_args, context) => {
@@ -102,7 +102,7 @@ test("EXEC3 after `stop` whatever the handler does changes nothing", async () =>
   expect(settled).toEqual([])
 })
 
-test("EXEC3 stopped while its arguments are checked, the handler does not run", async () => {
+test("EXEC1 stopped while its arguments are checked, the handler does not run", async () => {
   let ran = 0
   const checking = Promise.withResolvers<{ readonly value: object }>()
   const parameters = { "~standard": { version: 1 as const, vendor: "slow", validate: () => checking.promise } }

@@ -172,7 +172,7 @@ test("OUT3 a request for the end after it is answered at once, with the failure 
   expect(notified).toEqual([{ error: "boom" }, undefined])
 })
 
-test("OUT7 flushed, what bounded sources still say is kept for the reader, before the end", async () => {
+test("OUT2 flushed, what bounded sources still say is kept for the reader, before the end", async () => {
   const outlet = new Outlet()
   const asked = outlet.next()
   outlet.flush()
@@ -192,7 +192,7 @@ test("OUT7 flushed, what bounded sources still say is kept for the reader, befor
   expect([await outlet.next(), await outlet.next()]).toEqual([{ done: false, value: text("b") }, end])
 })
 
-test("OUT7 flushed, a model's stream is pulled by its reader alone", async () => {
+test("OUT2 flushed, a model's stream is pulled by its reader alone", async () => {
   const outlet = new Outlet()
   const hand = handSource()
   outlet.attach(hand.source)
@@ -205,7 +205,7 @@ test("OUT7 flushed, a model's stream is pulled by its reader alone", async () =>
   expect(hand.pulls).toBe(1)
 })
 
-test("OUT7 what was kept is read before the failure, and discarded with it when the reader leaves", async () => {
+test("OUT2 what was kept is read before the failure, and discarded with it when the reader leaves", async () => {
   const [outlet, left] = [new Outlet(), new Outlet()]
   for (const one of [outlet, left]) {
     one.flush()

@@ -72,7 +72,7 @@ test("BATCH1 every call has one outcome, in its own position, whatever its proce
   expect(Process.exitReason(batch.pid)).toBe("normal")
 })
 
-test("BATCH2 a halt neither cancels nor skips siblings; the first in call order counts", async () => {
+test("SCHED8 a halt neither cancels nor skips siblings; the first in call order counts", async () => {
   const batch = startBatch(["a", "b", "c"], { maxConcurrency: 2 })
   await settle(batch)
   await batch.finish("b", halt("second", 2))

@@ -232,7 +232,7 @@ describe("a chat", () => {
     expect(result).toMatchObject({ haltedReason: "completed", metadata: { truncatedToolCalls: [{ id: "c0" }] } })
   })
 
-  test("BATCH2 a write beside a question runs once, and the answer to the question completes the turn", async () => {
+  test("SCHED8 a write beside a question runs once, and the answer to the question completes the turn", async () => {
     let writes = 0
     const tools = [handling("write", () => ok(++writes)), handling("ask", () => askUser("Really?"))]
     const { engine } = given({ scripts: [calls("write", "ask"), says("done")], tools })

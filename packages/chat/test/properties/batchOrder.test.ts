@@ -82,7 +82,7 @@ const ended = (call: Batch["calls"][number], onToolError: Batch["onToolError"]):
   call.ending === "!halt" || (call.ending === "!fail" && onToolError === "halt")
 
 it.effect.prop(
-  "BATCH1 BATCH2 SCHED1-SCHED3 whatever is called, conflicting calls never overlap, and behind a halt nothing starts",
+  "BATCH1 SCHED8 SCHED1-SCHED3 whatever is called, conflicting calls never overlap, and behind a halt nothing starts",
   { batch: Batch },
   ({ batch }) =>
     Effect.promise(async () => {
