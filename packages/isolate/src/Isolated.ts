@@ -188,6 +188,6 @@ const names = [...ofTool, ...Object.keys(types.shape)]
 const check = (options: unknown): void => {
   const unknown = typeof options === "object" && options !== null ? checkToolOptions(options, names) : undefined
   if (unknown !== undefined) throw unknown
-  const [first] = optionFindings(types, options, () => "unknown")
+  const [first] = optionFindings(types, options)
   if (first !== undefined) throw new ValidationError("invalid_tool", [first])
 }

@@ -9,7 +9,6 @@ import {
   isMilliseconds,
   isRecord,
   milliseconds,
-  unknownName,
   ValidationError,
   wordOf
 } from "../errors/index.ts"
@@ -86,5 +85,4 @@ export const checkDispatch = ({ calls, state, options, ...rest }: Dispatched): v
 const stateFindings = (state: unknown): ReadonlyArray<Finding> =>
   findingsFor(stateType, state, () => "unknown").map(({ field, reason }) => ({ field: ["state", ...field], reason }))
 
-const optionFindings = (options: unknown): ReadonlyArray<Finding> =>
-  findingsFor(optionsType, options, (name) => unknownName(name, Object.keys(optionsType.shape)))
+const optionFindings = (options: unknown): ReadonlyArray<Finding> => findingsFor(optionsType, options)

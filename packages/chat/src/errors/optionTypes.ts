@@ -82,14 +82,21 @@ export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
   })
 }
 
+/** The names of the strict object at this place of a type; none where the place is below a list or a record. */
+const namesAt = (type: unknown, [first, ...rest]: ReadonlyArray<string | number>): ReadonlyArray<string> => {
+  const whole = type instanceof z.ZodOptional ? type.unwrap() : type
+  if (!(whole instanceof z.ZodObject)) return []
+  return first === undefined ? Object.keys(whole.shape) : namesAt(whole.shape[first], rest)
+}
+
 /**
  * The findings about a value of this type, unknown names first. `unknown` returns the reason of a finding about a name
- * that a strict object does not have. By default the reason names the closest name of the type.
+ * that a strict object does not have. Without one, the reason names the closest name of that object.
  */
 export const findingsFor = (
   type: z.ZodType,
   value: unknown,
-  unknown = (name: string): string => unknownName(name, type instanceof z.ZodObject ? Object.keys(type.shape) : [])
+  unknown: (name: string) => string | undefined = () => undefined
 ): ReadonlyArray<Finding> => {
   const { error } = type.safeParse(value)
   if (error === undefined) return []
@@ -98,7 +105,9 @@ export const findingsFor = (
   for (const issue of error.issues) {
     const path = issue.path.map((place) => (typeof place === "number" ? place : String(place)))
     if (issue.code === "unrecognized_keys") {
-      unknownNames.push(...issue.keys.map((name) => ({ field: [...path, name], reason: unknown(name) })))
+      const names = namesAt(type, path)
+      const reasonOf = (name: string): string => unknown(name) ?? unknownName(name, names)
+      unknownNames.push(...issue.keys.map((name) => ({ field: [...path, name], reason: reasonOf(name) })))
     } else found.push({ field: path, reason: issue.message })
   }
   return [...unknownNames, ...found]

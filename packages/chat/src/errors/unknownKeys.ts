@@ -61,7 +61,8 @@ export const unknownNames = (fields: object, names: ReadonlyArray<string>): Read
     .map((name) => ({ field: [name], reason: unknownName(name, names) }))
 
 /** The reason of a finding about one unknown name. */
-export const unknownName = (name: string, names: ReadonlyArray<string>): string => `unknown; ${adviceOn(name, names)}`
+export const unknownName = (name: string, names: ReadonlyArray<string>): string =>
+  names.length === 0 ? "unknown" : `unknown; ${adviceOn(name, names)}`
 
 /** The reason of a finding about an option that does not exist; `otherwise` is the advice when no known name is close. */
 export const unknownOption = (name: string, names: Iterable<string>, otherwise?: string): string => {

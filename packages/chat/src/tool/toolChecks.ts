@@ -12,7 +12,6 @@ import {
   quoted,
   repeatedIndex,
   repeatedName,
-  unknownName,
   ValidationError,
   wordOf
 } from "../errors/index.ts"
@@ -83,7 +82,7 @@ export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
     throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
   }
   const type = parts[runBy]
-  const found = findingsFor(type, { name: undefined, ...given }, (part) => unknownName(part, Object.keys(type.shape)))
+  const found = findingsFor(type, { name: undefined, ...given })
   const isMissing = runBy === "execute" && given["execute"] === undefined && given["manual"] !== true
   const missing = { field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" }
   if (found.length === 0 && runBy === "execute" && given["manual"] === true && given["execute"] !== undefined) {

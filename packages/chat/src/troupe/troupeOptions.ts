@@ -95,7 +95,7 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
     if (!known.includes(name)) found.push({ field: [name], reason: unknownOption(name, known, providerAdvice) })
   }
   const own = Object.fromEntries(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
-  found.push(...findingsFor(ownTypes, own, () => "unknown_option"), ...agentOptionFindings(options, options))
+  found.push(...findingsFor(ownTypes, own), ...agentOptionFindings(options, options))
   for (const name of ["onCrash", "logger", "silent"] as const) {
     if (options.system === undefined || options[name] === undefined) continue
     found.push({ field: [name], reason: `is an option of the system: write System.make({ ${name} })` })

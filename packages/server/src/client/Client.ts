@@ -38,9 +38,11 @@ export interface ConnectOptions {
  * referenced is garbage-collected.
  *
  * **Errors**: the verbs reject with the server's `HttpError`, or with a `ConnectionError` when it is unknown whether the
- * server was reached. Sending a message again under the same `id` is safe then.
+ * server was reached. Sending a message again under the same `id` is safe then. Throws a `TypeError` without a `url`, and for
+ * unknown options.
  */
 export const connect = (options: ConnectOptions): TroupeLink => {
+  check(options)
   const { url, headers, clock = Clock.live, random = chance } = options
   const remote = makeRemote({
     url,
@@ -62,6 +64,21 @@ export const connect = (options: ConnectOptions): TroupeLink => {
     remove: async (id) => void (await remote.ask("DELETE", `/chats/${pathPart("id", checkedId(id))}`)),
     observer: remoteObserver(remote)
   }
+}
+
+const names: ReadonlyArray<string> = ["url", "fetch", "headers", "clock", "random"] satisfies Array<
+  keyof ConnectOptions
+>
+
+/** Throws a `TypeError` for an unknown option, and without a URL. A `ValidationError` would load zod (CLIENT1). */
+const check = (options: unknown): void => {
+  const given = typeof options === "object" && options !== null ? options : {}
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new TypeError(`connect has no option ${unknown}; use ${names.join(", ")}`)
+  if ("url" in given && typeof given.url === "string") return
+  throw new TypeError(
+    "connect needs the URL of the server, or a path of the server of the page: write connect({ url })"
+  )
 }
 
 /** A random number from 0 to 1. */

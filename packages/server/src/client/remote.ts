@@ -42,9 +42,12 @@ export const makeRemote = ({ url, fetch, headers, clock, random }: RemoteOptions
     try {
       response = await fetch(`${base}${path}`, { ...init, headers: all })
     } catch (cause) {
-      throw new ConnectionError(`The server at ${base} was not reached; it is tried again by what is watched`, {
-        cause
-      })
+      throw new ConnectionError(
+        `The server at ${base} was not reached; a chat that is shown tries again by itself, and a verb may be called again`,
+        {
+          cause
+        }
+      )
     }
     if (!response.ok) throw await refusal(response)
     return response

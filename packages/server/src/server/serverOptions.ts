@@ -64,7 +64,7 @@ const host = textThat(
 
 const limit = z.custom((value) => typeof value === "number" && value >= 1, "must be a number, 1 or more")
 
-const limitName = z.string().refine((name) => names.some((known) => known === name))
+const ofLimits = Object.fromEntries(names.map((name) => [name, limit.optional()]))
 
 const flag = z.boolean("must be true or false")
 
@@ -103,10 +103,7 @@ const types = z.strictObject(
       (value) => typeof value === "function",
       "must be a function: without one anybody could ask for anything"
     ),
-    limits: z
-      .looseObject({}, "must be an object")
-      .pipe(z.record(limitName, limit.optional(), "unknown_option"))
-      .optional(),
+    limits: z.strictObject(ofLimits, "must be an object").optional(),
     origins: z.array(origin, "must be a list").optional(),
     hosts: z.array(host, "must be a list").optional(),
     trustForwardedHost: flag.optional(),
@@ -141,7 +138,7 @@ const types = z.strictObject(
 /** Throws a `ValidationError` (`invalid_options`) that names each option with an invalid value. */
 export const checkServerOptions = (options: ServerOptions): void => {
   const found = optionFindings(types, options, (name) =>
-    names.some((known) => known === name) ? `unknown_option; write limits: { ${name}: … }` : "unknown_option"
+    names.some((known) => known === name) ? `unknown; write limits: { ${name}: … }` : undefined
   )
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

@@ -305,3 +305,10 @@ test("headers are asked for with each request", async () => {
   expect(seen).toEqual(["Bearer 1", "Bearer 2"])
   await troupe.stop()
 })
+
+test("OPT1 a link without a URL, and one with an unknown option, is refused with what to write", () => {
+  expect(() => Client.connect({} as never)).toThrow("write connect({ url })")
+  expect(() => Client.connect(undefined as never)).toThrow("write connect({ url })")
+  const misspelt = { url: "http://localhost", header: { authorization: "Bearer s3cret" } }
+  expect(() => Client.connect(misspelt as never)).toThrow("no option header; use url, fetch, headers, clock, random")
+})

@@ -441,3 +441,13 @@ test.each<[Partial<ServerOptions>, ReadonlyArray<string | number>]>([
 ])("options that cannot be meant are refused: %j", async (options, field) => {
   await expect(served({}, options)).rejects.toMatchObject({ reason: "invalid_options", errors: [{ field }] })
 })
+
+test.each([
+  [{ autorize: () => ({ owner: "anna" }) } as never, "autorize: unknown; did you mean authorize?"],
+  [{ limits: { requestPerMinute: 1 } } as never, "limits.requestPerMinute: unknown; did you mean requestsPerMinute?"],
+  [{ posts: { stales: "follow" } } as never, "posts.stales: unknown; did you mean stale?"],
+  [{ posts: { zzz: "follow" } } as never, "posts.zzz: unknown; use stale, calls, approvals, history"],
+  [{ models: { fast: { modle: "small" } } } as never, "models.fast.modle: unknown"]
+])("OPT1 the refusal of a misspelt option names the option that it resembles: %j", async (options, message) => {
+  await expect(served({}, options)).rejects.toThrow(message)
+})

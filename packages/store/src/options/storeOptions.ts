@@ -4,7 +4,10 @@ import * as z from "zod"
 
 const isCountFrom = (least: number, value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= least
 
-const location = z.custom((value) => typeof value === "string" && value !== "", "must_be_a_non_empty_string")
+const location = z.custom(
+  (value) => typeof value === "string" && value !== "",
+  "must_be_a_non_empty_string, the path of a file or a folder, or the URL of a database"
+)
 const milliseconds = z.number("must_be_milliseconds").nonnegative("must_be_milliseconds").optional()
 const clock = z
   .custom((value) => typeof value === "object" && value !== null && "now" in value, "must_be_a_clock")
@@ -46,14 +49,12 @@ export const checkedOptions = <Options extends object>(
 ): Options => {
   // Findings stand in the order of the given options.
   const names = Object.keys(options)
-  const ofPlace = optionFindings(z.object({ [store]: location }), { [store]: where }, unknown)
-  const ofOptions = optionFindings(types[store], { ...options }, unknown)
+  const ofPlace = optionFindings(z.object({ [store]: location }), { [store]: where })
+  const ofOptions = optionFindings(types[store], { ...options })
   const found = [...ofPlace, ...ofOptions.toSorted((one, other) => indexIn(names, one) - indexIn(names, other))]
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   return options
 }
-
-const unknown = (): string => "unknown_option"
 
 /** The place of a finding's option among the given ones. */
 const indexIn = (names: ReadonlyArray<string>, { field }: Finding): number => names.indexOf(String(field[0]))

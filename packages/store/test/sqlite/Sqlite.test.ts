@@ -24,6 +24,13 @@ describe("the store in SQLite in memory", () => {
   })
 })
 
+test("OPT1 a misspelt option is refused with the option that it resembles, and a missing place with what to write", () => {
+  expect(() => sqlite(":memory:", { durabilty: "power" } as never)).toThrow(
+    "durabilty: unknown; did you mean durability?"
+  )
+  expect(() => sqlite(undefined as never)).toThrow("the path of a file")
+})
+
 test("an id that the database cannot store is an invalid option of the Troupe", async () => {
   const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }), store: sqlite(file()) })
   for (const id of ["x".repeat(5_000), "a\u0000b", "\uD800"]) {
