@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ContentPart } from "@troupe/chat/messages"
 import type { Observation } from "@troupe/chat/observe"
 import type { Store } from "@troupe/chat/store"
 import type { ChatView } from "@troupe/chat/view"
@@ -55,8 +56,8 @@ export interface ChatLink extends Verbs {
   readonly getState: () => LinkState
   /** Calls `changed` after each change of the state; the returned function ends this. */
   readonly subscribe: (changed: () => void) => () => void
-  /** Sends a message; it runs a turn, or joins one as `whenBusy` says. */
-  readonly send: (input: string, options?: SayOptions) => Promise<void>
+  /** Sends a message, a text or a list of parts; it runs a turn, or joins one as `whenBusy` says. */
+  readonly send: (input: string | Array<ContentPart>, options?: SayOptions) => Promise<void>
   /** Returns entries of the conversation after the number `after`, the oldest first, at most `limit`, 50 by default. */
   readonly history: (options?: {
     readonly after?: number

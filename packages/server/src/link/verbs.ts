@@ -5,6 +5,7 @@
  *
  * VERB1. A verb ends alike through a link of its program, through a server and by its request.
  */
+import type { ContentPart } from "@troupe/chat/messages"
 import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { LocalChatRef } from "@troupe/chat"
 import { pathPart } from "./pathPart.ts"
@@ -17,9 +18,9 @@ interface CancelOptions {
   readonly tasks?: boolean | undefined
 }
 
-/** Answers to what a chat waits for; the input is text. */
+/** Answers to what a chat waits for; the input is a text or a list of parts. */
 interface Answers extends Omit<Parameters<LocalChatRef["answer"]>[0], "input"> {
-  readonly input?: string | undefined
+  readonly input?: string | Array<ContentPart> | undefined
 }
 
 /** The arguments of each verb. */

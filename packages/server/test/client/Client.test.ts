@@ -2,6 +2,7 @@ import { Fake, Troupe } from "@troupe/chat"
 import { ChatView } from "@troupe/chat/view"
 import { describe, expect, test } from "vitest"
 import * as Client from "../../src/client/Client.ts"
+import { local } from "../../src/link/Local.ts"
 import { linked, until, watched } from "../double/linked.ts"
 
 const hi = Fake.make({ script: [{ text: "Hi " }, { text: "there" }, { finish: "stop" }] })
@@ -23,6 +24,22 @@ describe("a chat behind a server", () => {
       error: undefined,
       view: ChatView.of("c1", ref.getSnapshot())
     })
+  })
+
+  test("sends a message of parts, as a link of the program does", async () => {
+    const { link, troupe } = await linked(hi)
+    const parts = () => [
+      { type: "text" as const, text: "What is this?" },
+      { type: "image" as const, image: { url: "https://example.org/a.png" } }
+    ]
+    await link.chat("c1").send(parts())
+    await local(troupe).chat(innerId).send(parts())
+    const ref = await troupe.chat(innerId)
+    await until(() => ref.thread.messages.length === 4)
+    expect(ref.thread.messages.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
+      parts(),
+      parts()
+    ])
   })
 
   test("RCHAT1 has a stream while somebody is subscribed, and only then", async () => {
