@@ -4,6 +4,7 @@
  * ENTRY1. The nonce of the job is in no variable that the function's code can reach.
  * ENTRY2. A child process whose host has ended kills its own process group at once, also when its main thread never yields.
  * ENTRY3. `process.send` of a child reaches the host as a message without a nonce, which the host ignores and counts.
+ * ISO7. The function sees the environment variables of `env`, and no others.
  */
 import { Socket } from "node:net"
 import { deserialize } from "node:v8"

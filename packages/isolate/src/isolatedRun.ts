@@ -10,12 +10,9 @@
  *       of a call that writes that it may have taken effect.
  * ISO3. A value that cannot be sent in either direction is a typed error of the call; so is a result of too many bytes.
  * ISO4. A message from the place counts only if it is signed with the nonce of its job and has the form of a message. Every
- *       other message is ignored and counted.
+ *       other message is ignored and counted. After `maxIgnored` ignored messages the place is killed, and a run without an
+ *       outcome is a `handler_exit` that names the limit.
  * ISO5. The end of the system waits for the place, which is killed after `stopMs` at the latest.
- * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the limit.
- * ISO7. The function sees the environment variables of `env`, and no others.
- * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that
- *       names the limit.
  */
 import { askUser, error, halt, ok } from "@troupe/chat"
 import { ToolError } from "@troupe/chat/errors"
@@ -204,7 +201,7 @@ class Running {
     }
   }
 
-  /** Counts an unsigned message (ISO4), and ends a place that sends too many (ISO8). */
+  /** Counts an unsigned message (ISO4), and ends a place that sends too many (ISO4). */
   #ignore(): void {
     if (this.#ignored === maxIgnored) return
     this.#ignored++

@@ -4,6 +4,7 @@
  * PLACE1. `ended` is called once, after the last message, when the thread or the child is gone.
  * PLACE2. A place that has ended has no listeners.
  * PLACE3. `received` gets the place's messages unchecked; the bytes of a child never cause an exception in this process.
+ * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the limit.
  */
 import { serialize } from "node:v8"
 import { Worker } from "node:worker_threads"

@@ -49,7 +49,7 @@ describe.each<Isolation>(["worker", "process"])("in a %s", (place) => {
     expect(result).toEqual([["failed", expect.stringMatching(content)]])
   })
 
-  test("ISO8 a place that sends 10,000 messages that are not the job's is killed, and the call is a handler_exit", async () => {
+  test("ISO4 a place that sends 10,000 messages that are not the job's is killed, and the call is a handler_exit", async () => {
     let count = 0
     Telemetry.attach(own.system, "tool_call.message_ignored", ({ measurements }) => (count = measurements.count))
     expect(contents(await own.run(toolOf(place, "floods"), { messages: 11_000 }))).toEqual([

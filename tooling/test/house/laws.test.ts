@@ -19,6 +19,11 @@ test("each law has a number of its own", () => {
   expect([...places.values()].filter((of) => of.length > 1).map((of) => of.map(({ path }) => path))).toEqual([])
 })
 
+test("a file states at most five laws", () => {
+  const files = Map.groupBy(stated, ({ path }) => path)
+  expect([...files].filter(([, laws]) => laws.length > 5).map(([path]) => path)).toEqual([])
+})
+
 test("the file in the row of a guarantee names one of its laws", () => {
   expect(rows.length).toBeGreaterThan(200)
   const names = (path: string, law: string): boolean => new RegExp(`\\b${law}\\b`).test(readText(path))

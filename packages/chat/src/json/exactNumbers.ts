@@ -3,6 +3,7 @@
  *
  * NUM1. An integer beyond 2^53 of a model's arguments reaches the handler unchanged, as a bigint, or the call is `invalid`. The
  *       arguments that are stored and shown are rounded; the text of the model is kept beside them, and is repeated to it exactly.
+ *       A call with a number that no JavaScript number can round to, as `1e400`, is `invalid`.
  */
 
 /** An integer of this many digits may be beyond 2^53. */
@@ -10,6 +11,9 @@ const longInteger = /\d{16}/
 
 /** The most digits of an integer: more than any number that JavaScript can round to. */
 const mostDigits = 309
+
+/** A number of so many digits, or with such an exponent, may be beyond the range of JavaScript's numbers. */
+const vastNumber = /\d{300}|e\+?\d{2}/i
 
 const exactJson: {
   readonly parse: (
@@ -64,3 +68,12 @@ export const withBigints = (args: Record<string, unknown>, text: string | undefi
 /** The arguments that `JSON.stringify` writes with the integers of their text (NUM1); only for that. */
 export const withRawIntegers = (args: Record<string, unknown>, text: string | undefined): Record<string, unknown> =>
   withIntegers(args, text, (digits) => exactJson.rawJSON?.(digits) ?? Number(digits)) as Record<string, unknown>
+
+/** Whether arguments with this text have a number that is infinite for JavaScript (NUM1). */
+export const overflows = (args: unknown, text: string | undefined): boolean =>
+  text !== undefined && vastNumber.test(text) && hasInfinite(args)
+
+const hasInfinite = (value: unknown): boolean =>
+  typeof value === "number"
+    ? !Number.isFinite(value)
+    : typeof value === "object" && value !== null && Object.values(value).some(hasInfinite)

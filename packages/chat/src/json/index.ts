@@ -1,7 +1,7 @@
 /** Plain JSON: canonical text, size, copies, structural sharing and readable forms. It imports no other package. */
 export { base64OfBytes, bytesOfBase64, isBase64 } from "./base64.ts"
 export { copied } from "./deepCopy.ts"
-export { withBigints, withRawIntegers } from "./exactNumbers.ts"
+export { overflows, withBigints, withRawIntegers } from "./exactNumbers.ts"
 export { deepestLevels, jsonSize } from "./jsonSize.ts"
 export { inspected, printed } from "./nodeInspect.ts"
 export type { Inspect } from "./nodeInspect.ts"

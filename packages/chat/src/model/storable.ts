@@ -7,7 +7,7 @@
 import { beginningOf, type Finding } from "../errors/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import { write } from "../values/index.ts"
-import { deepestLevels, jsonSize, wellFormed } from "../json/index.ts"
+import { deepestLevels, jsonSize, overflows, wellFormed } from "../json/index.ts"
 
 /** The default bound on the characters of one call's arguments. */
 export const defaultMaxToolArgumentCharacters = 1_000_000
@@ -66,6 +66,9 @@ const boundedCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArgu
   const foundInArguments = unstorable(call.arguments)
   if (foundInArguments.length > 0) {
     return refused(call, `the arguments cannot be stored: ${reasonOf(foundInArguments)}; send a flat JSON object`)
+  }
+  if (overflows(call.arguments, rawArguments)) {
+    return refused(call, "a number of the arguments is too large for a number; send it as text")
   }
   if (metadata === undefined) return call
   const foundInMetadata = unstorable(metadata)

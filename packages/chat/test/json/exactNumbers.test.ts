@@ -60,6 +60,18 @@ describe("NUM1 an integer beyond 2^53 reaches the handler unchanged, or the call
   })
 })
 
+test.each(["1e400", "-1e400", `1${"0".repeat(309)}`, `1${"0".repeat(400)}.5`])(
+  "NUM1 a call with a number that is infinite for JavaScript is invalid, and its text is kept (%#)",
+  async (number) => {
+    const rawArguments = `{"list": [{"id": ${number}}]}`
+    const { seen, result, call } = await run({}, rawArguments)
+    expect(seen).toEqual([])
+    expect(result).toMatchObject({ outcome: "invalid" })
+    expect(call).toMatchObject({ arguments: null, rawArguments })
+    expect(call?.problem).toContain("send it as text")
+  }
+)
+
 test("NUM1 when arguments were changed after the model wrote them, the change counts", () => {
   const call = {
     arguments: { id: 7, other: 1234567890123456800 },
