@@ -20,8 +20,8 @@ test("each law has a number of its own", () => {
 })
 
 test("a file states at most five laws", () => {
-  const files = Map.groupBy(stated, ({ path }) => path)
-  expect([...files].filter(([, laws]) => laws.length > 5).map(([path]) => path)).toEqual([])
+  const byFile = Map.groupBy(stated, ({ path }) => path)
+  expect([...byFile].filter(([, laws]) => laws.length > 5).map(([path]) => path)).toEqual([])
 })
 
 test("the file in the row of a guarantee names one of its laws", () => {
