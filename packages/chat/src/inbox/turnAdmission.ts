@@ -93,7 +93,7 @@ export const refusalOf = (
   if (pending.every((call) => answered.has(call.id))) return undefined
   return new SessionError(
     "awaiting_tool_results",
-    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
+    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; give them with answer({ results }) or submitToolResults`
   )
 }
 

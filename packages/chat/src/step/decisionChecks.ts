@@ -141,9 +141,15 @@ const misdecided = (given: unknown): ReadonlyArray<Finding> => {
     const word = types.find((type) => type === given) ?? "allow"
     return [{ field: [], reason: `must_be_an_object with the type ${types.join(", ")}; write { type: "${word}" }` }]
   }
-  const { type, approved } = given
+  const { type, approved, arguments: replaced, reason } = given
   const known = types.find((one) => one === type)
-  if (known !== undefined) return unknownNames(given, members[known])
+  if (known !== undefined) {
+    const found = unknownNames(given, members[known])
+    if (found.length > 0) return found
+    if (replaced !== undefined && !isRecord(replaced))
+      return [{ field: ["arguments"], reason: "must_be_an_object, the arguments of the call" }]
+    return reason === undefined || typeof reason === "string" ? [] : [{ field: ["reason"], reason: "must_be_a_text" }]
+  }
   const meant = approved === false ? "deny" : "allow"
   const advice = approved === undefined ? "" : `; instead of { approved } write { type: "${meant}" }`
   return [{ field: ["type"], reason: `must_be_one_of ${types.join(", ")}${advice}` }]

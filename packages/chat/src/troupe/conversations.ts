@@ -189,6 +189,8 @@ export class Conversations {
   async rewind(id: string, seq: number, options: RewindOptions): Promise<Conversation> {
     checkOwnId(id)
     checkNames(options, ["cancel"])
+    if (typeof seq !== "number")
+      throw invalid("seq", "must_be_the number of an entry, from history; 0 is the beginning")
     const { cancel = false } = options
     if (typeof cancel !== "boolean") throw invalid("cancel", "must_be_a_boolean")
     const chat = this.#home.living(id)

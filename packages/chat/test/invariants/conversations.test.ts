@@ -395,6 +395,7 @@ describe("CONV2 a rewind", () => {
     for (const seq of [-1, 1.5, 99]) {
       await expect(troupe.rewind("c", seq)).rejects.toMatchObject({ reason: "unknown_commit" })
     }
+    await expect(troupe.rewind("c", undefined as never)).rejects.toThrow("seq: must_be_the number of an entry")
     await expect(troupe.rewind("nobody", 1)).rejects.toMatchObject({ reason: "unknown_chat" })
     expect(chat.pid).toBe(pid)
   })

@@ -57,6 +57,23 @@ const waiting = async () => {
 }
 
 describe("OPT2", () => {
+  test.each<[string, AnyVerb, string]>([
+    [
+      "the arguments of a decision",
+      (chat) => chat.approve("c0", { type: "allow", arguments: [1] } as never),
+      "decision.arguments: must_be_an_object"
+    ],
+    [
+      "the reason of a decision",
+      (chat) => chat.approve("c0", { type: "deny", reason: 3 } as never),
+      "decision.reason: must_be_a_text"
+    ],
+    ["answers without the results", (chat) => chat.answer({ input: "Hi" }).result(), "answer({ results })"]
+  ])("says what to write in place of %s", async (_, verb, message) => {
+    const chat = await waiting()
+    await expect((async () => verb(chat, undefined as never))()).rejects.toThrow(message)
+  })
+
   test.each(optionsOf)("`%s` refuses options that are none, and an unknown name", async (_, verb) => {
     const chat = await waiting()
     for (const given of [null, "yes", 3, []]) {

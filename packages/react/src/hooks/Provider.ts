@@ -17,7 +17,7 @@ export const TroupeProvider: FunctionComponent<{
 /**
  * The link of the nearest provider, or the given one.
  *
- * **Errors**: throws when there is neither.
+ * **Errors**: throws when there is neither, and for a Troupe, which is no link.
  */
 export const useTroupe = (link?: ChatLink.TroupeLink): ChatLink.TroupeLink => {
   const above = useContext(LinkContext)
@@ -25,5 +25,6 @@ export const useTroupe = (link?: ChatLink.TroupeLink): ChatLink.TroupeLink => {
   if (found === undefined) {
     throw new Error("No link: put a TroupeProvider above the component, or give the hook { link }")
   }
+  if ("delete" in found) throw new TypeError("A Troupe is no link: write link={local(troupe)}")
   return found
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
-import { askUser, Fake, tool } from "@troupe/chat"
+import { askUser, Fake, tool, Troupe } from "@troupe/chat"
 import { type Permissions, Tool } from "@troupe/chat/tools"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
 import { hydrateRoot } from "react-dom/client"
@@ -419,6 +419,13 @@ describe("REACT6 a chat is rendered on the server", () => {
     expect(complaints.mock.calls).toEqual([])
     act(() => root.unmount())
   })
+})
+
+test("a Troupe in place of a link is refused with what to write", async () => {
+  const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ finish: "stop" }] }) })
+  const Page = () => createElement("p", undefined, useChat("c1", { link: troupe as never }).status)
+  expect(() => renderToString(createElement(Page))).toThrow("write link={local(troupe)}")
+  await troupe.stop()
 })
 
 test("without a provider and without a link it says what is missing", () => {
