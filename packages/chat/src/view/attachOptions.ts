@@ -85,7 +85,8 @@ export interface AttachedTurn {
 export interface LocalAttachOptions extends AttachOptions {
   /**
    * Reads the events of this turn from its first one, whenever it begins, and ends with it; rejects with the turn's error. A snapshot
-   * comes when the turn begins to wait for a person's answer, and in place of the events of a turn that was over before. Default: all turns.
+   * comes when the turn begins to wait for a person's answer, and in place of the events of a turn that was over before. The
+   * turn is one of this chat, and `cursor` is left out beside it. Default: all turns.
    */
   readonly turn?: AttachedTurn | undefined
   /** Whether the states of the tool calls come between the events. Default: `false`. */

@@ -225,7 +225,7 @@ export const checkAttach = (options: LocalAttachOptions): void => {
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { cursor, whenSlow, maxUnread, signal, turn } = options
+  const { cursor, whenSlow, maxUnread, signal, turn, calls } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))
     .map((key) => ({ field: [key], reason: unknownOption(key, known) }))
@@ -240,6 +240,10 @@ export const checkAttach = (options: LocalAttachOptions): void => {
     found.push({ field: ["signal"], reason: "must_be_an_AbortSignal" })
   }
   if (turn !== undefined && !isTurn(turn)) found.push({ field: ["turn"], reason: "must_be_a_turn that send returned" })
+  if (turn !== undefined && cursor !== undefined)
+    found.push({ field: ["cursor"], reason: "must_be_left_out beside turn, whose reader begins with its first event" })
+  if (calls !== undefined && typeof calls !== "boolean")
+    found.push({ field: ["calls"], reason: "must_be_true_or_false" })
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 

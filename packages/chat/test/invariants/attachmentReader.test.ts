@@ -318,6 +318,9 @@ test("FEED2 what is no cursor is refused, and options that are none", async () =
     ["cursor", { cursor: `${crypto.randomUUID()}-1.1.5` }],
     ["whenSlow", { whenSlow: "drop" }],
     ["maxUnread", { maxUnread: 0 }],
+    ["calls", { calls: "yes" }],
+    ["turn", { turn: "u1" }],
+    ["cursor", { cursor: "turn", turn: { id: "u1", over: true } }],
     ["maxUnread", { maxUnread: "10" }],
     ["signal", { signal: "stop" }],
     ["from", { from: 1 }]
