@@ -7,7 +7,7 @@ import { type ChatRef, Engine, Fake, Troupe, user } from "@troupe/chat"
 import { ChatEffect } from "@troupe/chat/effect"
 import { provide } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
-import { GenServer, System } from "@troupe/otp"
+import { GenServer, System, Telemetry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual } from "node:assert/strict"
 import { createActor, waitFor } from "xstate"
@@ -29,6 +29,7 @@ const ofEffect = async (): Promise<string | undefined> => {
 
 const ofTroupe = async (): Promise<string | undefined> => {
   const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+  Telemetry.attach(troupe.system, "request.unpriced", ({ metadata }) => console.log(metadata.model))
   const chat: ChatRef = await troupe.chat("c1")
   const result = await chat.send("Hello").result()
   await troupe.stop()

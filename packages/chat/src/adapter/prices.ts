@@ -7,6 +7,21 @@ import * as z from "zod"
 import { type Finding, findingsFor, partsOf, ValidationError } from "../errors/index.ts"
 import type { Usage } from "../model/index.ts"
 
+declare module "@troupe/otp/telemetry" {
+  interface Events {
+    /** A reply ended without a known cost, and the engine has prices. */
+    readonly "request.unpriced": {
+      readonly measurements: { readonly count: number }
+      readonly metadata: PricedBy & { readonly model: string }
+    }
+    /** The prices of an engine threw, or returned a value that is not a cost. */
+    readonly "prices.failure": {
+      readonly measurements: { readonly count: number }
+      readonly metadata: PricedBy & { readonly model: string; readonly error: unknown }
+    }
+  }
+}
+
 /** The cost of one request, by direction; or its sum. */
 export type Cost = number | { readonly inputCost: number; readonly outputCost: number }
 

@@ -14,21 +14,6 @@ import { isObject } from "../errors/index.ts"
 import { type AdapterEvent, hasCost, reportedUsage } from "../events/index.ts"
 import type { Request, Usage } from "../model/index.ts"
 
-declare module "@troupe/otp/telemetry" {
-  interface Events {
-    /** A reply ended without a known cost, and the engine has prices. */
-    readonly "request.unpriced": {
-      readonly measurements: { readonly count: number }
-      readonly metadata: PricedBy & { readonly model: string }
-    }
-    /** The prices of an engine threw, or returned a value that is not a cost. */
-    readonly "prices.failure": {
-      readonly measurements: { readonly count: number }
-      readonly metadata: PricedBy & { readonly model: string; readonly error: unknown }
-    }
-  }
-}
-
 /** The provider of an adapter, up to the first dot: `openai` of `openai.responses`. */
 const providerOf = ({ name, provider = name }: Adapter): string => provider.split(".")[0] ?? provider
 

@@ -362,7 +362,7 @@ export const step = (
  *   ]
  * })
  * const engine = Engine.make({ adapter, tools: [pay] })
- * const permissions = { ask: () => "suspend" } as const
+ * const permissions = { ask: () => "suspend" as const }
  *
  * const { session, result } = await Session.start(engine, [user("Pay, please")], { permissions })
  * session.status // => "awaiting_approval"

@@ -172,7 +172,7 @@ export interface ChatRef {
    * ] as const
    * const adapter = Fake.make({ scripts: [calls, [{ text: "All done." }, { finish: "stop" }]] })
    * const tools = [tool({ name: "pay", execute: () => "paid" }), Tool.make({ name: "sign", manual: true })]
-   * const permissions = { ask: () => "suspend" } as const
+   * const permissions = { ask: () => "suspend" as const }
    * const troupe = await Troupe.start({ adapter, tools, permissions })
    * const chat = await troupe.chat("c1")
    * await chat.send("Pay and sign").result()
