@@ -44,7 +44,7 @@ const ask = <Options extends Ask>(options: Options, names = askNames): Options =
   const { whenBusy, id, model, schema } = options
   const found = Object.keys(options)
     .filter((field) => !names.includes(field))
-    .map((field) => ({ field: [field], reason: unknownOption(field, names) }))
+    .map((field) => ({ field: [field], reason: unknownOption(field, names, `use ${names.join(", ")}`) }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
   }

@@ -228,7 +228,7 @@ export const checkAttach = (options: LocalAttachOptions): void => {
   const { cursor, whenSlow, maxUnread, signal, turn, calls } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))
-    .map((key) => ({ field: [key], reason: unknownOption(key, known) }))
+    .map((key) => ({ field: [key], reason: unknownOption(key, known, `use ${[...known].join(", ")}`) }))
   if (cursor !== undefined && cursor !== "turn" && placeOf(cursor) === undefined) found.push(noCursor)
   if (whenSlow !== undefined && whenSlow !== "coalesce" && whenSlow !== "snapshot") {
     found.push({ field: ["whenSlow"], reason: "must_be_one_of coalesce, snapshot" })
