@@ -161,6 +161,11 @@ export class SupervisionTree {
     forget()
   }
 
+  /** Whether the store keeps a log of each conversation. */
+  get hasLog(): boolean {
+    return this.#store.log !== undefined
+  }
+
   /** The process of the chat, if it is alive. */
   whereis(id: string): ChatPid | undefined {
     return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)

@@ -226,13 +226,13 @@ export const hasOther = async (
   id: string,
   version: number
 ): Promise<boolean> => {
-  if (home !== undefined) return false
+  if (home !== undefined || !tree.hasLog) return false
   const options = { after: Math.max(0, version - 1), limit: 2 }
   try {
     const entries = await tree.ask({ type: "history", id, options })
     return version === 0 ? entries.length > 0 : entries.length !== 1
   } catch {
-    // A store without a log, or one that fails: what the program has is shown.
+    // The store fails: what the program has is shown.
     return false
   }
 }
