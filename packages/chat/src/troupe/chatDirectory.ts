@@ -24,17 +24,18 @@ import { checkRecord, type Draft, type DraftKeeping, type Fence, fenceOf, type H
 import { type InboxLimits, inputId } from "../inbox/index.ts"
 import { type ChatHome, LiveChat } from "../live/index.ts"
 import { chatMoved, chatStopped, followChild, LiveState, LiveView } from "../view/index.ts"
+import { FamilyMember } from "./familyMember.ts"
 import { LocalChatRef } from "./LocalChatRef.ts"
 import { ignoreRejection, outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation, StartSlots } from "../live/index.ts"
 import { acceptFiles, blobsIn, ChatLife, hasOther, mayAct, tasksOf } from "./chatLife.ts"
 import type { BackgroundTasks } from "../children/index.ts"
-import { ChildChats, type FamilyChat, type TreeBounds, withoutLimit } from "../children/index.ts"
+import { ChildChats, type TreeBounds, withoutLimit } from "../children/index.ts"
 import type { SupervisionTree } from "../live/index.ts"
 import type { ChatHandle } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
-import { type ChatPid, sendChildren, withDecision } from "../live/index.ts"
+import { type ChatPid, withDecision } from "../live/index.ts"
 
 /** A requested chat, and its address. */
 export interface Living {
@@ -433,7 +434,10 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
     chats: () => tree.chats(),
     chatsUp: () => tree.chatsUp,
     called: (id) => chats.called(id),
-    living: (id) => familyChat(chats.get(id)?.chat),
+    living: (id) => {
+      const chat = chats.get(id)?.chat
+      return chat && new FamilyMember(chat)
+    },
     load: (id) => chats.load(id),
     save: (record) => tree.ask({ type: "save", record, after: 0, fence: fenceOf(home, record.id) }),
     agentRef: (name) => agents.ref(name),
@@ -441,27 +445,6 @@ const childrenOf = ({ tree, agents, home, toolSlots, treeBounds }: ChatParts, ch
     follow: (parent, child, call) => followChild(chats.get(parent)?.chat, chats.get(child)?.chat, call),
     toolSlots
   })
-
-/** A chat, as its parent and its children use it. */
-const familyChat = (chat: LiveChat | undefined): FamilyChat | undefined => {
-  if (chat === undefined) return undefined
-  const { id, pid, context, state, process } = chat
-  const { permissions, budget } = chat.serving(context?.agent?.name).chatOptions
-  const standing = process?.env.standing ?? context?.standing
-  return {
-    id,
-    pid,
-    context,
-    standing,
-    mode: standing?.mode ?? (permissions && (permissions.mode ?? "default")),
-    budget,
-    stepUsage: state.stepUsage,
-    setPermissionMode: (mode) => chat.setPermissionMode(mode),
-    childrenBegan: (children) => chat.asked((to) => sendChildren(id, to, children)),
-    cancel: () => chat.cancelTurn(),
-    stop: () => chat.stop()
-  }
-}
 
 /** The own options of a turn that begins without any. A turn of a sub-agent has none: its call begins it. */
 const ownOptionsOf = (all: ChatDirectory["ownOptions"], living: Living | undefined): TurnOptions | undefined =>

@@ -1,0 +1,60 @@
+/** A live chat, as its parent and its children use it. Each field is read from the chat, so that a look at it makes nothing else. */
+import type { FamilyChat } from "../children/index.ts"
+import { type LiveChat, sendChildren } from "../live/index.ts"
+
+export class FamilyMember implements FamilyChat {
+  readonly #chat: LiveChat
+
+  constructor(chat: LiveChat) {
+    this.#chat = chat
+  }
+
+  get id(): FamilyChat["id"] {
+    return this.#chat.id
+  }
+
+  get pid(): FamilyChat["pid"] {
+    return this.#chat.pid
+  }
+
+  get context(): FamilyChat["context"] {
+    return this.#chat.context
+  }
+
+  get standing(): FamilyChat["standing"] {
+    return this.#chat.process?.env.standing ?? this.context?.standing
+  }
+
+  get mode(): FamilyChat["mode"] {
+    const { permissions } = this.#options
+    return this.standing?.mode ?? (permissions && (permissions.mode ?? "default"))
+  }
+
+  get budget(): FamilyChat["budget"] {
+    return this.#options.budget
+  }
+
+  get stepUsage(): FamilyChat["stepUsage"] {
+    return this.#chat.state.stepUsage
+  }
+
+  get #options(): ReturnType<LiveChat["serving"]>["chatOptions"] {
+    return this.#chat.serving(this.context?.agent?.name).chatOptions
+  }
+
+  setPermissionMode(mode: Parameters<FamilyChat["setPermissionMode"]>[0]): Promise<void> {
+    return this.#chat.setPermissionMode(mode)
+  }
+
+  childrenBegan(children: ReadonlyArray<string>): Promise<void> {
+    return this.#chat.asked((process) => sendChildren(this.id, process, children))
+  }
+
+  cancel(): Promise<void> {
+    return this.#chat.cancelTurn()
+  }
+
+  stop(): Promise<void> {
+    return this.#chat.stop()
+  }
+}
