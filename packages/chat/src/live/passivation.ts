@@ -190,12 +190,13 @@ export class RestWatch {
   }
 
   /** Stores a record; the chat does not rest before the store has it. */
-  async keep<A>(save: () => Promise<A>): Promise<A> {
+  keep<A>(save: () => Promise<A>): Promise<A> {
     const saving = {}
     this.#unstored = saving
-    const kept = await save()
-    if (this.#unstored === saving) this.#unstored = undefined
-    return kept
+    return save().then((kept) => {
+      if (this.#unstored === saving) this.#unstored = undefined
+      return kept
+    })
   }
 
   /** A record with what the process before knew of its running calls, by its environment. */

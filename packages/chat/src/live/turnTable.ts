@@ -285,13 +285,13 @@ export class TurnTable {
   attached({ inbox, inputs, known }: Pick<ChatContext, "inbox" | "inputs" | "known">, died: () => Error): void {
     const over = inbox.flatMap(({ id, status }) => (status === "delivered" ? [id] : []))
     const inThread = new Set([...inputs, ...known, ...over])
-    const held = new Set(inbox.map(({ id }) => id))
+    let held: ReadonlySet<string> | undefined
     for (const turn of this.all) {
       const { delivery } = turn.turn
       if (inThread.has(turn.id)) {
         delivery?.deliver()
         turn.fail(died())
-      } else if (!turn.over || held.has(turn.id)) continue
+      } else if (!turn.over || (held ??= new Set(inbox.map(({ id }) => id))).has(turn.id)) continue
       else delivery?.close()
       this.#turns.delete(turn.id)
     }
