@@ -7,20 +7,10 @@
  */
 import { type Pid, Process, type System } from "@troupe/otp"
 import { inBackground } from "../async/index.ts"
-import type { SessionStore } from "./sessionStore.ts"
 
 /** The message of the store's process to itself that a minute is over. */
 export interface Sweep {
   readonly sweep: true
-}
-
-/** The part of a guarded store that a sweep needs. */
-interface Swept {
-  readonly system: System.System
-  readonly log: SessionStore | undefined
-  /** Whether a conversation does not expire now: it is live here, or its home is another program. */
-  readonly isKept: (id: string) => boolean
-  readonly guard: Pid<Sweep> | undefined
 }
 
 const sweepEveryMs = 60_000
@@ -35,12 +25,16 @@ export const awaitSweep = (guard: Pid<Sweep>, { clock }: System.System): void =>
   const forget = Process.onExit(guard, () => clock.clearTimeout(timer))
 }
 
-/** Deletes the expired conversations; calls `failed` when the store fails. */
-export const sweep = ({ log, guard, isKept, system }: Swept, failed: (error: unknown) => void): void => {
-  if (guard === undefined || log === undefined) return
+/** Deletes the expired conversations with `expire`, and awaits the next minute; calls `failed` when the store fails. */
+export const sweep = (
+  guard: Pid<Sweep>,
+  system: System.System,
+  expire: () => unknown,
+  failed: (error: unknown) => void
+): void => {
   awaitSweep(guard, system)
   try {
-    Promise.resolve(log.expire(isKept)).catch(failed)
+    Promise.resolve(expire()).catch(failed)
   } catch (error) {
     failed(error)
   }

@@ -280,6 +280,14 @@ export const storeServer = GenServer.make({
       const { call, giveUp } = message
       reportFailure(state.system, call.type, idOf(call), `no answer for ${callerWaitsMs} ms`)
       giveUp()
-    } else if ("sweep" in message) sweep(state, (error) => reportFailure(state.system, "expire", ofAll, error))
+    } else if ("sweep" in message && state.guard !== undefined) {
+      const { guard, system, log, isKept } = state
+      sweep(
+        guard,
+        system,
+        () => log?.expire(isKept),
+        (error) => reportFailure(system, "expire", ofAll, error)
+      )
+    }
   }
 })
