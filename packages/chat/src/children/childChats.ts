@@ -124,7 +124,7 @@ export class ChildChats {
     return this.#spending.of(id)
   }
 
-  /** A chat has no process any more (SUB14). */
+  /** The process of a chat has ended (SUB14). */
   released(id: string): void {
     if (!this.#home.hasTasks(id)) this.#tree.forget(id)
   }

@@ -10,8 +10,8 @@
  * TURN3. `result` settles when the turn ends: with its result, or with the error that ended it.
  * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end. The result is
  *        its last event, also when the other turn has ended.
- * TURN5. The events have one reader: the first that reads them or leaves. Anybody else reads the turn from its chat, and `detach` drops
- *        events that nobody has begun to read.
+ * TURN5. The events have one reader: the first that reads them or leaves. Anybody else reads the turn from its chat, and `detach` discards
+ *        events without a reader.
  */
 import { Channel } from "@troupe/otp"
 import type { ChatResult, Receipt } from "../record/index.ts"

@@ -220,7 +220,7 @@ export const idAtHome = (home: Home | undefined, newId: () => string): string =>
   return id
 }
 
-/** Whether the newest stored entry is another than that of this number. The home of a chat is the only program that writes it. */
+/** Whether the newest stored entry has another number. Only its home writes a chat of a cluster, so such a chat is not read. */
 export const hasOther = async (
   { home, tree }: { readonly home: Home | undefined; readonly tree: SupervisionTree },
   id: string,

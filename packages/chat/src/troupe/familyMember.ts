@@ -1,4 +1,4 @@
-/** A live chat, as its parent and its children use it. Each field is read from the chat, so that a look at it makes nothing else. */
+/** A live chat, as its parent and its children use it. Each field is read from the chat when it is needed. */
 import type { FamilyChat } from "../children/index.ts"
 import { type LiveChat, sendChildren } from "../live/index.ts"
 

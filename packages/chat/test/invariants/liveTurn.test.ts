@@ -153,7 +153,7 @@ test("TURN4 a turn that follows one that has ended, or is about to, has its resu
   expect([await readAll(follower), await readAll(late)]).toEqual([[completed], [completed]])
 })
 
-test("TURN5 `detach` drops the events of a turn that nobody has begun to read, and no others", async () => {
+test("TURN5 `detach` discards the events of a turn without a reader, and no others", async () => {
   const [unread, read] = [turning(), turning()]
   unread.say(delta("a"))
   const next = read.turn.next()

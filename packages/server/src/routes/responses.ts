@@ -159,14 +159,14 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
   )
 }
 
-/** The result of a turn as its only event: nobody reads the others. Ends when the signal is aborted. */
+/** The result of a turn as its only event, because a whole answer needs no other. Ends when the signal is aborted. */
 async function* resultOf<Item>(
   turn: LiveTurn,
   { call, event }: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
-  const { promise: left, resolve: leave } = Promise.withResolvers<undefined>()
   if (signal.aborted) return
+  const { promise: left, resolve: leave } = Promise.withResolvers<undefined>()
   signal.addEventListener("abort", () => leave(undefined), { once: true })
   const result = await Promise.race([turn.result(), left])
   if (result !== undefined) yield event({ type: "chat_completed", result: call.shown.result(result) })
