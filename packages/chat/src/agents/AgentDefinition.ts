@@ -41,7 +41,7 @@ export interface AgentDefinition {
   readonly permissions?: ChatOptions["permissions"]
   /** What a turn may use. Default: that of the Troupe. */
   readonly budget?: Budget | undefined
-  /** The most model requests of a turn. Default: that of the Troupe. */
+  /** The most model requests of a turn; `Infinity` is no bound. Default: that of the Troupe. */
   readonly maxTurns?: number | undefined
   /**
    * The names of the agents that it may hand the conversation to; the model gets the tool `handoff_to_<name>` for each. Default:

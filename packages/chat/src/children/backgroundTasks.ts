@@ -100,7 +100,7 @@ export class BackgroundTasks {
       arguments: toolCall.arguments ?? {},
       ...(agent !== undefined && { agent }),
       key,
-      startedAt: this.#home.clock.now()
+      startedAt: Math.floor(this.#home.clock.now())
     }
     if (this.#chats.get(chat)?.get(id)?.isTask === true || this.#hasEnd(chat, id)) return new TaskBegan(task)
     if (tool === undefined || (tool.background?.afterMs ?? 0) > 0) return this.#inTime(chat, task, call)

@@ -19,6 +19,7 @@ export type {
 } from "./ChatError.ts"
 export { closestName } from "./closestName.ts"
 export {
+  countFrom1,
   described,
   dictionary,
   either,

@@ -16,6 +16,11 @@ export const positiveInteger: z.ZodType = z.custom(
   (value) => Number.isInteger(value) && Number(value) > 0,
   "must_be_a_positive_integer"
 )
+/** A bound that may be left open. */
+export const countFrom1: z.ZodType = z.custom(
+  (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0),
+  "must be a whole number, 1 or more, or Infinity"
+)
 export const wholeNumber: z.ZodType = z.custom(
   (value) => Number.isInteger(value) && Number(value) >= 0,
   "must_be_a_whole_number"

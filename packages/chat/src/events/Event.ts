@@ -195,8 +195,8 @@ const ChildEvent = z
 /**
  * The request waits more than a second before it is sent again (RETRY5). Comes before the events of the adapter.
  *
- * **Units**: `waitMs` is the whole wait, and `retryAt` its end on the system's clock, both in milliseconds. `attempt` is the
- * attempt that failed, counted from 1, and `reason` that of its `AdapterError`.
+ * **Units**: `waitMs` is the whole wait, and `retryAt` its end on the system's clock, both in whole milliseconds. `attempt` is
+ * the attempt that failed, counted from 1, and `reason` that of its `AdapterError`.
  */
 const RequestDelayed = z
   .object({

@@ -179,7 +179,7 @@ export class ChatEnv implements StepEnv {
 
   /** Adds a turn, and returns the event that starts it. */
   start(turn: Turn): Extract<ChatEvent, { readonly type: "turn.start" }> {
-    return { type: "turn.start", turn: this.add(turn), now: this.clock.now() }
+    return { type: "turn.start", turn: this.add(turn), now: Math.floor(this.clock.now()) }
   }
 
   /** The live part of a turn. */
@@ -197,10 +197,10 @@ export class ChatEnv implements StepEnv {
     return id === undefined ? undefined : this.#turns.get(id)
   }
 
-  /** The time, and whether the signal of the turn is aborted. */
+  /** The time in whole milliseconds, and whether the signal of the turn is aborted. */
   moment(turn?: string): Moment {
     const aborted = this.find(turn)?.options.signal?.aborted === true
-    return { now: this.clock.now(), ...(aborted && { aborted }) }
+    return { now: Math.floor(this.clock.now()), ...(aborted && { aborted }) }
   }
 
   /** Begins a turn. */
@@ -331,7 +331,7 @@ export class ChatEnv implements StepEnv {
 
   /** The state after the wait has expired, or a person has ended it. */
   expire(state: WaitEnd): Expired {
-    return waitEnded(state, { toolResultEncoder: this.engine.toolResultEncoder ?? json }, this.clock.now())
+    return waitEnded(state, { toolResultEncoder: this.engine.toolResultEncoder ?? json }, Math.floor(this.clock.now()))
   }
 
   /** Calls hooks. */

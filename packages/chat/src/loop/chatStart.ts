@@ -51,7 +51,7 @@ export interface ChatOrigin {
 export const chatStart = (origin: ChatOrigin): ChatInput => {
   const { id, record, clock = Clock.live, stores = false, answer, agent = record?.agent } = origin
   const suspendedTtlMs = origin.suspendedTtlMs === Infinity ? undefined : origin.suspendedTtlMs
-  const now = clock.now()
+  const now = Math.floor(clock.now())
   const start = record === undefined ? undefined : startOf(record, { ...origin, agent, suspendedTtlMs, now })
   return { id, start, now, stores, suspendedTtlMs, answer, agent }
 }

@@ -45,7 +45,7 @@ export const isAtWait = ({
   (pendingQuestion !== undefined && interrupted === undefined)
 
 const endOf = ({ suspendedTtlMs, now }: Pick<ChatContext, "suspendedTtlMs" | "now">): number | undefined =>
-  suspendedTtlMs === undefined ? undefined : now + suspendedTtlMs
+  suspendedTtlMs === undefined ? undefined : Math.floor(now + suspendedTtlMs)
 
 /** The open step with the waits of its calls limited to the time that the chat may wait. */
 export const boundedBy = (

@@ -187,7 +187,7 @@ export type Asking<Options, A> = Omit<Options, "schema"> & { readonly schema: Pa
 
 /** How a chat runs its steps until it waits for the user again. */
 export interface ChatOptions extends StepOptions {
-  /** The bound on model requests. Default: the engine's `params.maxTurns`, else 8. */
+  /** The bound on model requests; `Infinity` is no bound. Default: the engine's `params.maxTurns`, else 8. */
   readonly maxTurns?: number | undefined
   /**
    * The stop condition: called after every step that would continue; `true` ends the chat with `halt_when`.

@@ -1,6 +1,7 @@
 /** The types of a chat's options. A finding has the path of the bad value and the expected value. */
 import * as z from "zod"
 import {
+  countFrom1,
   described,
   dictionary,
   either,
@@ -105,7 +106,7 @@ const types = {
       "must_be { tracer } with Effect's tracer; for OpenTelemetry write Tracing.openTelemetry(provider)"
     )
     .optional(),
-  maxTurns: positiveInteger.optional(),
+  maxTurns: countFrom1.optional(),
   haltWhen: functionOf(1, "the step").optional(),
   budget: budget.optional(),
   maxMistakes: wholeNumber.optional(),
@@ -132,8 +133,7 @@ export const findingsOf = (options: ChatOptions): Array<Finding> =>
     : [...findingsFor(chatOptions, options, (name) => unknownOption(name, chatOptionNames, providerAdvice))]
 
 /** The problem of a number of turns, or `undefined`. */
-export const positive = (value: unknown): string | undefined =>
-  positiveInteger.safeParse(value).error?.issues[0]?.message
+export const positive = (value: unknown): string | undefined => countFrom1.safeParse(value).error?.issues[0]?.message
 
 /** The findings about a list of tools. */
 export const toolsFindings = (field: string, value: unknown): ReadonlyArray<Finding> =>

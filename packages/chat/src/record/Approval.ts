@@ -39,8 +39,8 @@ const pendingApprovalSchema = z
  * `reason` is the question, if it asks one. Its long arguments are cut: `arguments` is `null`, and `rawArguments` has the
  * beginning. `options` are those of its question, in plain JSON of at most 2,000 characters.
  *
- * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
- * has no limit.
+ * **Units and defaults**: `askedAt` and `expiresAt` are whole milliseconds on the system's clock; without `expiresAt` the
+ * wait has no limit.
  */
 export interface PendingApproval extends z.infer<typeof pendingApprovalSchema> {}
 export const PendingApproval: z.ZodType<PendingApproval> = pendingApprovalSchema

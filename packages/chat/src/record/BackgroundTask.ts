@@ -18,7 +18,7 @@ import { openRecord } from "../values/index.ts"
  * - `agent`: the agent whose tool it is; absent without agents
  * - `key`: the idempotency key of every run
  *
- * **Units**: `startedAt` is in milliseconds since the epoch.
+ * **Units**: `startedAt` is in whole milliseconds since the epoch.
  */
 export const BackgroundTask = z
   .object({

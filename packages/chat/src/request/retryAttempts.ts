@@ -75,8 +75,15 @@ export const notifyRetry = (sent: RunnableRequest, retried: RetriedAttempt): voi
   const adapter = attemptOf(sent, retried).adapter.name
   if (delayMs > longDelayMs) {
     const { reason } = error
-    const retryAt = options.system.clock.now() + delayMs
-    const event = { type: "request_delayed", waitMs: delayMs, retryAt, attempt, adapter, reason } as const
+    const retryAt = Math.ceil(options.system.clock.now() + delayMs)
+    const event = {
+      type: "request_delayed",
+      waitMs: Math.ceil(delayMs),
+      retryAt,
+      attempt,
+      adapter,
+      reason
+    } as const
     collector.apply(event)
     emit(outlet, [event], { send: () => {} })
   }

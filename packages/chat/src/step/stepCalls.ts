@@ -113,7 +113,7 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
   const { outcomes, halt, error, suspended } = result
   const ended = { outcomes, halt: haltOf(context, halt), error, left: nothing }
   if (suspended.length === 0) return ended
-  const now = context.options.system.clock.now()
+  const now = Math.floor(context.options.system.clock.now())
   const left = new Map(
     suspended.map(({ index, expiresMs, child, given }): [number, OpenCall] => [
       index,
@@ -123,7 +123,7 @@ export const batchEnded = (context: RunningStep, result: ToolBatchResult): StepP
             kind: "permission",
             reason: "permission to run was suspended",
             askedAt: now,
-            ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + expiresMs })
+            ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + Math.floor(expiresMs) })
           }
         : waitingForChild(child, now, given)
     ])
@@ -164,7 +164,7 @@ export const batchCrashed = (context: RunningStep, cause: unknown): StepParts =>
         const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
         return context.going?.again.has(index) === true ? stillUnknown(ended, options) : ended
       }
-      const unknown = unknownCall(tool, options.system.clock.now(), noted.arguments)
+      const unknown = unknownCall(tool, Math.floor(options.system.clock.now()), noted.arguments)
       if (unknown === "fail") return unknownOutcome(call, options)
       left.set(index, unknown)
       return undefined

@@ -6,6 +6,7 @@
 import type { InspectionEvent } from "xstate"
 import * as z from "zod"
 import {
+  countFrom1,
   type Finding,
   findingsFor,
   functionType,
@@ -28,11 +29,6 @@ const positiveNumber = z.custom((value) => typeof value === "number" && value > 
 const countOrInfinity = z.custom(
   (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),
   "must be a whole number, 0 or more, or Infinity"
-)
-
-const countFrom1 = z.custom(
-  (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0),
-  "must be a whole number, 1 or more, or Infinity"
 )
 
 /** The types of the options that are the Troupe's own. */

@@ -68,7 +68,7 @@ export interface ChatView {
   readonly partial: PartialReply
   /**
    * The wait of the request before it is sent again, if it takes more than a second: its length `waitMs`, its end `retryAt` on
-   * the system's clock, both in milliseconds, and the `reason`. It is there until the reply begins.
+   * the system's clock, both in whole milliseconds, and the `reason`. It is there until the reply begins.
    */
   readonly delayed: RequestDelayed | undefined
   /**

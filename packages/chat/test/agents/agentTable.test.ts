@@ -70,7 +70,7 @@ test("a definition that cannot be used is refused at the start, with a finding t
     "agents.a.handoffs.3: is the agent itself",
     "agents.b.instruction: unknown_option; did you mean instructions?",
     "agents.b.permissions.mode: must_be_one_of plan, default, acceptEdits, trusted, bypass",
-    "agents.b.maxTurns: must_be_a_positive_integer",
+    "agents.b.maxTurns: must be a whole number, 1 or more, or Infinity",
     "agents.b.version: must_be_a_non_empty_string",
     "agents.not a name: invalid_name; use 1 to 53 letters, digits, _ or -",
     "agents.: invalid_name; use 1 to 53 letters, digits, _ or -",

@@ -163,6 +163,12 @@ describe("options", () => {
     expect(() => Engine.make({ tools: [{} as never] })).toThrow("tools")
   })
 
+  test("`maxTurns: Infinity` is no bound, and another value that is no count is refused with what to write", async () => {
+    expect(resolved({ maxTurns: Infinity }).maxTurns).toBe(Infinity)
+    for (const maxTurns of [0, 1.5, Number.NaN, -Infinity, "2" as never])
+      expect(() => resolved({ maxTurns })).toThrow("maxTurns: must be a whole number, 1 or more, or Infinity")
+  })
+
   test("a Troupe refuses options that make no usable chat", async () => {
     const adapter = Fake.make({ script: [] })
     await expect(Troupe.start({})).rejects.toMatchObject({ reason: "missing_adapter" })
