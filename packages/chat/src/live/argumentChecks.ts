@@ -19,7 +19,7 @@ import {
 import type { Answers } from "../inbox/index.ts"
 import { checkedDecision } from "../step/index.ts"
 import { isSchema } from "../tool/index.ts"
-import { checkAttach } from "../view/index.ts"
+import { type AttachOptions, checkAttach } from "../view/index.ts"
 import type { UserMessage } from "../model/index.ts"
 import { askedAgent, checkId, checkNames, checkOwnId, refusedArgument } from "./idChecks.ts"
 
@@ -137,7 +137,8 @@ export const argumentChecks = {
   answering,
   answers,
   results,
-  attach: checkAttach,
+  /** The options of `attach` of a chat of a cluster. */
+  attach: (options: AttachOptions): void => checkAttach(options),
   id: checkId,
   names: checkNames,
   /** The id and the options of `chat`. */

@@ -81,6 +81,11 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
     return this.#delivery.id
   }
 
+  /** The id of its chat. */
+  get chat(): string | undefined {
+    return this.turn.options.chat?.id
+  }
+
   /**
    * The delivery status of the input.
    *

@@ -71,6 +71,8 @@ export interface CallItem {
 /** A turn of this program, as `send` returns it. */
 export interface AttachedTurn {
   readonly id: string
+  /** The id of its chat. */
+  readonly chat: string | undefined
   /** Whether the turn is over. */
   readonly over: boolean
   /** The error of a failed turn. */

@@ -14,6 +14,7 @@
  *       call before them.
  */
 import { Channel } from "@troupe/otp"
+import type { Event } from "../events/index.ts"
 import type { CallFeed } from "./callFeed.ts"
 import type { EventLog } from "./eventLog.ts"
 import type { Attached, CallItem, Cursor, LocalAttachOptions } from "./attachOptions.ts"
@@ -100,6 +101,11 @@ export class Attachment<A extends Item = Attached> extends Channel.Reader<A> imp
   return(): Promise<Next<A>> {
     this.#detach()
     return this.#reads.return()
+  }
+
+  /** What `pick` finds in the newest event before its place, also in one that it has not read; `undefined` if the log has none. */
+  findEarlier<A>(pick: (event: Event) => A | undefined): A | undefined {
+    return this.#feed.log.findBefore(this.#place, pick)
   }
 
   /** The place of its first unread event; `Infinity` if it needs no event of the log. */

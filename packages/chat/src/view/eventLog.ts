@@ -93,6 +93,16 @@ export class EventLog {
     return { event: rest(item, place), end: item.end, count: item.count }
   }
 
+  /** What `pick` finds in the newest event before a place; `undefined` if it finds nothing in the log. */
+  findBefore<A>(place: number, pick: (event: Event) => A | undefined): A | undefined {
+    for (let at = this.#indexBehind(place) - 1; at >= 0; at--) {
+      const item = this.#items[at]
+      const found = item === undefined ? undefined : pick(item.event)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
   append(event: Event): void {
     if (isFragment(event)) this.#fragment(event, textOf(event))
     else this.#add(event, "", 1)

@@ -122,7 +122,7 @@ export class LiveFeed {
   }
 
   attach<A extends Attached | CallItem>(id: string, options: LocalAttachOptions): Attachment<A> {
-    checkAttach(options)
+    checkAttach(options, id)
     const reader = new Attachment<A>(this, this.#beginningOf(id, options), options)
     if (this.#over) reader.fail(this.#failure ?? chatStopped(id))
     else if (options.signal?.aborted !== true) (this.#readers ??= new Set()).add(reader)
@@ -219,8 +219,8 @@ const placeOf = (cursor: unknown): number | undefined => {
 
 const known: ReadonlySet<string> = new Set(["cursor", "whenSlow", "maxUnread", "signal", "turn", "calls"])
 
-/** Throws a `ValidationError` for invalid options of a reader. */
-export const checkAttach = (options: LocalAttachOptions): void => {
+/** Throws a `ValidationError` for invalid options of a reader. `chat` is the id of the chat, if it is one of this program. */
+export const checkAttach = (options: LocalAttachOptions, chat?: string): void => {
   const given: unknown = options
   if (!isRecord(given)) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
@@ -239,12 +239,25 @@ export const checkAttach = (options: LocalAttachOptions): void => {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     found.push({ field: ["signal"], reason: "must_be_an_AbortSignal" })
   }
-  if (turn !== undefined && !isTurn(turn)) found.push({ field: ["turn"], reason: "must_be_a_turn that send returned" })
   if (turn !== undefined && cursor !== undefined)
     found.push({ field: ["cursor"], reason: "must_be_left_out beside turn, whose reader begins with its first event" })
-  if (calls !== undefined && typeof calls !== "boolean")
-    found.push({ field: ["calls"], reason: "must_be_true_or_false" })
+  if (chat === undefined) {
+    for (const [name, reason] of Object.entries(ofProgram))
+      if (given[name] !== undefined) found.push({ field: [name], reason })
+  } else {
+    if (turn !== undefined && !isTurnOf(chat, turn))
+      found.push({ field: ["turn"], reason: "must_be_a_turn that send of this chat returned" })
+    if (calls !== undefined && typeof calls !== "boolean")
+      found.push({ field: ["calls"], reason: "must_be_true_or_false" })
+  }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-const isTurn = (turn: unknown): boolean => isRecord(turn) && typeof turn["id"] === "string" && "over" in turn
+/** The refusals of the options that only a reader in the program of the chat has. */
+const ofProgram = {
+  turn: 'must_be_left_out in a cluster; read the turn that send returned, or give cursor: "turn"',
+  calls: "must_be_left_out in a cluster; read toolCalls of the view"
+}
+
+const isTurnOf = (chat: string, turn: unknown): boolean =>
+  isRecord(turn) && turn["chat"] === chat && typeof turn["id"] === "string" && "over" in turn

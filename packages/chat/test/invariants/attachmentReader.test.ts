@@ -320,7 +320,7 @@ test("FEED2 what is no cursor is refused, and options that are none", async () =
     ["maxUnread", { maxUnread: 0 }],
     ["calls", { calls: "yes" }],
     ["turn", { turn: "u1" }],
-    ["cursor", { cursor: "turn", turn: { id: "u1", over: true } }],
+    ["cursor", { cursor: "turn", turn: { id: "u1", chat: "c", over: true } }],
     ["maxUnread", { maxUnread: "10" }],
     ["signal", { signal: "stop" }],
     ["from", { from: 1 }]

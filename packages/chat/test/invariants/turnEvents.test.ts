@@ -175,10 +175,19 @@ test("ATT5 a reader with `calls` gets the states of calls after the events of th
   expect(words.indexOf("running")).toBeGreaterThan(words.indexOf("message_completed"))
 })
 
-test("attach refuses a value that is no turn", async () => {
-  const { troupe } = await check.troupe({ adapter: check.fake({ script: says("one") }) })
-  const chat = await troupe.chat("c")
-  expect(await refusal(() => chat.attach({ turn: "c" as never }))).toMatchObject({
-    errors: [{ field: ["turn"], reason: "must_be_a_turn that send returned" }]
-  })
+test("TURNREAD1 attach refuses a value that is no turn, and a turn of another chat", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ scripts: [says("one"), says("two")] }) })
+  const [chat, other] = [await troupe.chat("c"), await troupe.chat("other")]
+  const turn = other.send("go")
+  await turn.result()
+  for (const wrong of ["c" as never, { id: turn.id, over: true } as never, turn]) {
+    expect(await refusal(() => chat.attach({ turn: wrong }))).toMatchObject({
+      errors: [{ field: ["turn"], reason: "must_be_a_turn that send of this chat returned" }]
+    })
+  }
+  await chat.send("go").result()
+  const kept = chat.send("again")
+  await kept.result().catch(() => {})
+  await chat.stop()
+  expect(wordsOf(await allOf((await troupe.chat("c")).attach({ turn: kept })))).toEqual(["snapshot"])
 })

@@ -29,12 +29,13 @@ export class ClusterReader extends Channel.Reader<ChatItem> {
   /** Leaves no listener on the signal of the caller. */
   readonly #forget = (): void => this.#signal?.removeEventListener("abort", this.#leave)
 
-  constructor(client: NodeClient, path: string, start: () => Promise<unknown>, { cursor, signal }: AttachOptions = {}) {
+  constructor(client: NodeClient, path: string, start: () => Promise<unknown>, options: AttachOptions = {}) {
     super()
+    const { signal, cursor, ...slow } = options
     this.#signal = signal
     if (signal?.aborted === true) this.#leave()
     else signal?.addEventListener("abort", this.#leave, { once: true })
-    this.#items = itemsOf({ client, path, start, cursor }, this.#left.signal, this.#forget)
+    this.#items = itemsOf({ client, path, start, cursor, slow }, this.#left.signal, this.#forget)
   }
 
   next(): Promise<IteratorResult<ChatItem, undefined>> {
@@ -54,11 +55,13 @@ interface Source {
   readonly path: string
   readonly start: () => Promise<unknown>
   readonly cursor: string | undefined
+  /** How the home handles a slow reader. */
+  readonly slow: Pick<AttachOptions, "whenSlow" | "maxUnread">
 }
 
 /** `over` is called when the stream is over, once it has begun. */
 async function* itemsOf(
-  { client, path, start, cursor: from }: Source,
+  { client, path, start, cursor: from, slow }: Source,
   left: AbortSignal,
   over: () => void
 ): AsyncGenerator<ChatItem, undefined> {
@@ -69,10 +72,7 @@ async function* itemsOf(
   try {
     while (!signal.aborted) {
       try {
-        const { frames } = await client.open(
-          cursor === undefined ? path : `${path}?${new URLSearchParams({ cursor })}`,
-          signal
-        )
+        const { frames } = await client.open(`${path}${queryOf({ ...slow, cursor })}`, signal)
         for await (const frame of frames) {
           const item = itemOf(frame)
           if (item === undefined) continue
@@ -94,6 +94,12 @@ async function* itemsOf(
   } finally {
     over()
   }
+}
+
+/** The query of the defined options. */
+const queryOf = (options: Omit<AttachOptions, "signal">): string => {
+  const query = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return query.length === 0 ? "" : `?${new URLSearchParams(query)}`
 }
 
 /** Starts the chat. A start that ends with the reader fails nobody. */

@@ -9,7 +9,12 @@ import type { NodeClient, SentFrame } from "../../src/chats/nodeClient.ts"
 const snapshot: SentFrame = { id: "1", data: { type: "snapshot", view: {} } }
 
 /** A reader whose home sends these frames, and the number of listeners that it has on the signal of its caller. */
-const readerOf = (frames: () => AsyncGenerator<SentFrame, void>, isStopped = false) => {
+const readerOf = (
+  frames: () => AsyncGenerator<SentFrame, void>,
+  isStopped = false,
+  options: ConstructorParameters<typeof ClusterReader>[3] = {}
+) => {
+  const paths: Array<string> = []
   const [caller, node] = [new AbortController(), new AbortController()]
   if (isStopped) node.abort()
   const client: NodeClient = {
@@ -18,10 +23,13 @@ const readerOf = (frames: () => AsyncGenerator<SentFrame, void>, isStopped = fal
     closed: node.signal,
     bytes: async () => new Uint8Array(),
     ask: () => Promise.reject(new Error("nothing is asked")),
-    open: async () => ({ headers: new Headers(), frames: frames() })
+    open: async (path) => {
+      paths.push(path)
+      return { headers: new Headers(), frames: frames() }
+    }
   }
-  const reader = new ClusterReader(client, "/chats/c/events", async () => {}, { signal: caller.signal })
-  return { reader, caller, listeners: () => getEventListeners(caller.signal, "abort").length }
+  const reader = new ClusterReader(client, "/chats/c/events", async () => {}, { ...options, signal: caller.signal })
+  return { reader, caller, paths, listeners: () => getEventListeners(caller.signal, "abort").length }
 }
 
 /** Reads to the end, and returns the reason of a failure. */
@@ -62,6 +70,18 @@ describe("CLUSTER6: a reader has no listener on the signal of its caller", () =>
     await reader.return()
     expect(listeners()).toBe(0)
   })
+})
+
+it("CLREF1: the home of the chat handles a slow reader as its options say", async () => {
+  const options = { cursor: "1", whenSlow: "snapshot", maxUnread: 3 } as const
+  for (const [given, query] of [
+    [options, "?whenSlow=snapshot&maxUnread=3&cursor=1"],
+    [{}, ""]
+  ] as const) {
+    const { reader, paths } = readerOf(one, false, given)
+    await endOf(reader)
+    expect(paths).toEqual([`/chats/c/events${query}`])
+  }
 })
 
 it("CLUSTER6: a reader whose signal is aborted ends", async () => {

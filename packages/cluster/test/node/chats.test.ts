@@ -55,6 +55,23 @@ describe("a chat of the cluster", () => {
     await chat.stop()
   })
 
+  it("CLREF1: a reader of one turn, or of the states of calls, is refused with what to write", async () => {
+    const { node } = nodes()
+    const chat = await (await node()).troupe.chat("c")
+    const turn = chat.send("Hello")
+    const options = { turn, calls: true } as Parameters<typeof chat.attach>[0]
+    expect(() => chat.attach(options)).toThrow(
+      expect.objectContaining({
+        _tag: "ValidationError",
+        errors: [
+          { field: ["turn"], reason: expect.stringContaining("read the turn that send returned") },
+          { field: ["calls"], reason: expect.stringContaining("read toolCalls of the view") }
+        ]
+      })
+    )
+    await turn.result()
+  })
+
   it("CLREF1: a chat has its agent on any node, is handed over, and keeps both over a move", async () => {
     const answering = (text: string) => Fake.make({ script: [{ text }, { finish: "stop" }] })
     const agents = { support: { adapter: answering("support") }, billing: { adapter: answering("billing") } }

@@ -31,8 +31,8 @@ export const withBlobUrls = (shown: Shown, pathOf: PathOf): Shown => {
       const context = threadIn(found.context, found.context.id)
       return context === found.context ? found : { ...found, context }
     },
-    events: (chat) => {
-      const event = shown.events(chat)
+    events: (reader) => {
+      const event = shown.events(reader)
       return (given) => {
         const found = event(given)
         if (found.type === "step_completed") return threadIn(found)

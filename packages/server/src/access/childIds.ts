@@ -29,8 +29,8 @@ export const withOwnChildren = (shown: Shown, own: Own): Shown => {
       const renamed = inContext(found.context, own)
       return renamed === found.context ? found : { ...found, context: renamed }
     },
-    events: (chat) => {
-      const event = shown.events(chat)
+    events: (reader) => {
+      const event = shown.events(reader)
       return (given) => inEvent(event(given), own)
     }
   }

@@ -8,7 +8,7 @@
  * TERR2. Instead, `{"error":"failed","id":toolCallId}` is sent, the same live, replayed and loaded.
  * TERR3. A value without an error is sent unchanged: the same object.
  */
-import { type LocalChatRef, error as failedResult } from "@troupe/chat"
+import { error as failedResult, type LocalChatRef } from "@troupe/chat"
 import type { CallItem, ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
 import { ToolError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -18,7 +18,9 @@ import type { Store } from "@troupe/chat/store"
 
 type Messages = ReadonlyArray<Message.Message>
 type Halt = NonNullable<StepResult["halt"]>
-type OutcomeOf = (toolCallId: string) => Outcome | undefined
+
+/** A reader of a chat, which finds events that it has missed. */
+type Reader = Pick<ReturnType<LocalChatRef["attach"]>, "findEarlier">
 
 /** The filter of the parts of a conversation that clients see. */
 export interface Shown {
@@ -28,8 +30,8 @@ export interface Shown {
   readonly commit: (commit: Store.Commit) => Store.Commit
   /** Filters the state of a call that a chat reports beside its events. */
   readonly report: (report: CallItem["call"]) => CallItem["call"]
-  /** Filters the events of a chat for one reader. A reader that begins in the middle of a turn passes the chat. */
-  readonly events: (chat?: LocalChatRef) => (event: Event) => Event
+  /** Filters the events of a chat for one reader, which may begin in the middle of a turn. */
+  readonly events: (reader: Reader) => (event: Event) => Event
 }
 
 const same = <A>(value: A): A => value
@@ -160,29 +162,25 @@ const commitOf = (commit: Store.Commit): Store.Commit => {
   })
 }
 
-/** How a call of a chat ended, if known: for a reader that missed the event. */
-const outcomeIn =
-  (chat: LocalChatRef | undefined): OutcomeOf =>
-  (toolCallId) => {
-    const context = chat?.getSnapshot()?.context
-    const running = context?.toolCalls.find(({ id }) => id === toolCallId)
-    if (running?.outcome !== undefined) return running.outcome
-    const message = context?.thread.messages.findLast((one) => one.role === "tool" && one.toolCallId === toolCallId) as
-      | Extract<Message.Message, { role: "tool" }>
-      | undefined
-    return message?.outcome
-  }
+/** How the call of this id ended, if this is the event of its end. */
+const outcomeIn = (event: Event, id: string): Outcome | undefined =>
+  event.type === "tool_execution_completed" && event.id === id ? event.outcome : undefined
+
+/** The reader of the events of a child. */
+const readerOf = (reader: Reader, chat: string): Reader => ({
+  findEarlier: (pick) =>
+    reader.findEarlier((event) => (event.type === "child_event" && event.chat === chat ? pick(event.event) : undefined))
+})
 
 /** Filters the events of one reader. A call's result follows the event with its outcome. */
-const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
+const eventsOf = (reader: Reader): ((event: Event) => Event) => {
   const outcomes = new Map<string, Outcome>()
-  const outcomeOf = outcomeIn(chat)
   /** The filters of the events of children, by their chats. */
   const children = new Map<string, (event: Event) => Event>()
 
   /** Whether a result is an error. A call with an unknown outcome counts as failed. */
   const isError = (id: string): boolean => {
-    const outcome = outcomes.get(id) ?? outcomeOf(id) ?? "failed"
+    const outcome = outcomes.get(id) ?? reader.findEarlier((event) => outcomeIn(event, id)) ?? "failed"
     outcomes.delete(id)
     return outcome === "failed"
   }
@@ -203,8 +201,9 @@ const eventsOf = (chat?: LocalChatRef): ((event: Event) => Event) => {
         return reason === hookFault ? { ...event, result: errorOf(result, id, hookFault) } : event
       }
       case "child_event": {
-        const known = children.get(event.chat) ?? eventsOf()
-        children.set(event.chat, known)
+        const { chat } = event
+        const known = children.get(chat) ?? eventsOf(readerOf(reader, chat))
+        children.set(chat, known)
         return withFields(event, { event: known(event.event) })
       }
       case "step_completed":

@@ -16,7 +16,7 @@ import {
   viewOf,
   withData
 } from "./responses.ts"
-import { type Call, refused, type Route } from "../http/index.ts"
+import { type Call, queryOf, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
 import { checkedAnswer, checkedLength, eventText, nextReply, ownSplice, WirePart, withWriter } from "../wire/index.ts"
 
@@ -53,6 +53,12 @@ const Nothing = z.strictObject({})
 /** The turn to cancel, or the id of its input, and whether the background tasks are cancelled too. */
 const Cancel = z.strictObject({ turn: inputId.optional(), tasks: z.boolean().optional() })
 const Withdraw = z.strictObject({ input: inputId })
+
+/** How a slow reader of the events is handled. */
+const Slow = z.object({
+  whenSlow: z.enum(["coalesce", "snapshot"]).optional(),
+  maxUnread: z.coerce.number().int().min(1).optional()
+})
 
 const existing = (call: Call): Promise<LocalChatRef> => call.chats.existing(idOf(call))
 
@@ -136,15 +142,18 @@ const verb =
 
 const attach = async (call: Call): Promise<Response> => {
   const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
+  const slow = queryOf(call.url, Slow)
   const chat = await existing(call)
-  const shown = call.shown.events(chat)
-  const text = (item: Attached): string =>
+  const text = (item: Attached, shown: ReturnType<typeof call.shown.events>): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
-  const frames = (signal: AbortSignal) =>
-    withData(
-      framesOf(call, chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)),
+  const frames = (signal: AbortSignal) => {
+    const reader = chat.attach({ ...slow, cursor, signal })
+    const shown = call.shown.events(reader)
+    return withData(
+      framesOf(call, reader, (item) => frame(text(item, shown), item.cursor)),
       chat
     )
+  }
   return call.stream(frames, { last: lastFrame })
 }
 

@@ -10,7 +10,7 @@
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { Attached, CallItem, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { CallItem, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -45,11 +45,10 @@ export const isRepeated = (turn: LiveTurn): boolean => {
 }
 
 /** The items of a chat for one reader. */
-type ReadItems = AsyncIterableIterator<Attached | CallItem, undefined>
+type ReadItems = ReturnType<LocalChatRef["attach"]>
 
 /** A turn that a request has begun, or sent again. */
 export interface BegunTurn {
-  readonly chat: LocalChatRef
   readonly turn: LiveTurn
   readonly items: ReadItems
 }
@@ -60,7 +59,7 @@ export interface BegunTurn {
  */
 export const begunTurn = (chat: LocalChatRef, turn: LiveTurn, calls = false): BegunTurn => {
   turn.detach()
-  return { chat, turn, items: chat.attach({ turn, calls }) }
+  return { turn, items: chat.attach({ turn, calls }) }
 }
 
 /**
@@ -68,13 +67,13 @@ export const begunTurn = (chat: LocalChatRef, turn: LiveTurn, calls = false): Be
  * With `isPatient` the reader gets a state when the turn begins to wait for a person, in place of an error.
  */
 export const ofTurn = <Item>(
-  { chat, turn, items }: BegunTurn,
+  { turn, items }: BegunTurn,
   follower: Follower<Item>,
   signal: AbortSignal,
   { standing, isPatient = false }: { readonly standing?: () => Standing; readonly isPatient?: boolean } = {}
 ): AsyncGenerator<ReadonlyArray<Item>, unknown> => {
   leavesWith(signal, items)
-  return itemsOf(chat, items, follower, standing, (context) => {
+  return itemsOf(items, follower, standing, (context) => {
     if (turn.over) return "over"
     const why = heldUpIn(context, turn.id)
     return isPatient || why === undefined ? "standing" : why
@@ -115,14 +114,13 @@ type Shows = "standing" | "over" | HttpError
 
 /** The items for a client. `before` is the reply before the first event, if the client gets it. */
 async function* itemsOf<Item>(
-  chat: LocalChatRef,
   items: ReadItems,
   follower: Follower<Item>,
   standing: (() => Standing) | undefined,
   showsAs: (context: ChatSnapshot["context"]) => Shows
 ): AsyncGenerator<ReadonlyArray<Item>, boolean> {
   let before = standing
-  const shown = follower.call.shown.events(chat)
+  const shown = follower.call.shown.events(items)
   try {
     for await (const item of items) {
       switch (item.type) {
@@ -186,7 +184,7 @@ export async function* ofChat<Item>(
     return yield ended(present, follower)
   }
   const shows = (now: ChatSnapshot["context"]): Shows => (isRunning(now) ? "standing" : "over")
-  const isOver = yield* itemsOf(chat, items, follower, () => standingOf(present), shows)
+  const isOver = yield* itemsOf(items, follower, () => standingOf(present), shows)
   if (!isOver && !signal.aborted) yield follower.failed(new SessionError("chat_stopped", "The chat was stopped"))
 }
 

@@ -1,5 +1,6 @@
 /** The text of a tool's error, on every way that leads to a client. */
 import { error as failed, Fake, tool, type TroupeOptions } from "@troupe/chat"
+import { Agents } from "@troupe/chat/agents"
 import { ToolError } from "@troupe/chat/errors"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
@@ -121,14 +122,14 @@ const beginnings: ReadonlyArray<[string, string, object, Readonly<Record<string,
 ]
 const after = ["/chats/c", "/chats/c/history", "/api/chat/c/messages", "/ag-ui/c/messages"]
 
-const asked = async (troupe: Partial<TroupeOptions>, options: Partial<ServerOptions> = {}) => {
-  const adapter = calling()
-  return { adapter, ...(await served({ adapter, ...troupe }, options)) }
-}
+const asked = async (troupe: Partial<TroupeOptions>, options: Partial<ServerOptions> = {}, adapter = calling()) => ({
+  adapter,
+  ...(await served({ adapter, ...troupe }, options))
+})
 
 /** The events of a turn, read on from behind each of them. */
-const replays = async (options: Partial<TroupeOptions>): Promise<ReadonlyArray<string>> => {
-  const { ask, troupe } = await asked(options)
+const replays = async (options: Partial<TroupeOptions>, adapter = calling()): Promise<ReadonlyArray<string>> => {
+  const { ask, troupe } = await asked(options, {}, adapter)
   await (await troupe.chat("anna/c")).setPermissionMode("default")
   const live = reading(await ask("GET", "/chats/c/events"))
   await live.until("snapshot")
@@ -193,6 +194,19 @@ describe("TERR1 of the text of an error nothing reaches a client", () => {
     for (const read of await replays(raising)) expect(read).not.toContain(secret)
   })
 
+  test("in events that are followed from any place of a turn that calls again under the same id, and then well", async () => {
+    const call: Fake.Script = [{ toolCall: { id: "f1", name: "fail" } }, { finish: "tool_calls" }]
+    let calls = 0
+    const options = failing(() => {
+      calls += 1
+      if (calls === 1) throw new Error(text)
+      return "the answer"
+    })
+    const texts = await replays(options, Fake.make({ scripts: [call, call, [{ text: "Done." }, { finish: "stop" }]] }))
+    for (const read of texts) expect(read).not.toContain(secret)
+    for (const read of texts.slice(0, -4)) expect(read).toContain("the answer")
+  })
+
   test("in a completion, of a thread or of a conversation", async () => {
     const { ask } = await asked({ ...raising, onToolError: "halt" })
     for (const stream of [true, false]) {
@@ -240,6 +254,24 @@ test("TERR2 a reader that comes between the events of a call that went well read
   const results = texts.flatMap(framesIn).filter(({ type }) => type === "tool_result_encoded")
   expect(results.length).toBeGreaterThan(2)
   for (const { json } of results) expect(json).toMatchObject({ content: "the answer" })
+})
+
+test("TERR2 a reader that comes between the events of a sub-agent's call that went well reads its result", async () => {
+  const call = (id: string, name: string, args = {}): Fake.Script => [
+    { toolCall: { id, name, arguments: args } },
+    { finish: "tool_calls" }
+  ]
+  const says: Fake.Script = [{ text: "Found it." }, { finish: "stop" }]
+  const look = tool({ name: "look", execute: () => "the answer" })
+  const research = { adapter: Fake.make({ scripts: [call("k0", "look"), says] }), tools: [look] }
+  const options = { tools: [Agents.subagent("research", { events: true })], agents: { research } }
+  const adapter = Fake.make({ scripts: [call("c0", "research", { input: "Dig" }), says] })
+  const nested = (await replays(options, adapter))
+    .flatMap(framesIn)
+    .map(({ json }) => (json as { readonly event?: { readonly type: string } }).event)
+    .filter((event) => event?.type === "tool_result_encoded")
+  expect(nested.length).toBeGreaterThan(2)
+  for (const event of nested) expect(event).toMatchObject({ content: "the answer" })
 })
 
 test("TERR1 an error is sent as it is where the host exposes it", async () => {

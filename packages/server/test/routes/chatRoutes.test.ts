@@ -120,3 +120,16 @@ test("REF9 `POST /cancel` with `turn` ends that turn, and never the next one", a
   expect(await codeOf(await ask("POST", "/chats/c1/cancel", { turn: 1 }))).toBe("422 invalid_input")
   await chat.stop()
 })
+
+test("a slow reader of the events gets a snapshot in place of more than `maxUnread` of them", async () => {
+  const { ask, troupe } = await served({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+  const chat = await troupe.chat(inner)
+  await chat.send("one").result()
+  const stream = await ask("GET", "/chats/c1/events?cursor=turn&whenSlow=snapshot&maxUnread=1")
+  await chat.send("two").result()
+  await chat.stop()
+  const types = framesIn(await stream.text()).map(({ json }) => (json as { readonly type: string }).type)
+  expect(types).toContain("snapshot")
+  expect(types).not.toContain("text_delta")
+  expect(await codeOf(await ask("GET", "/chats/c1/events?whenSlow=never"))).toBe("422 invalid_input")
+})
