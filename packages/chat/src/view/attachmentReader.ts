@@ -104,7 +104,7 @@ export class Attachment<A extends Item = Attached> extends Channel.Reader<A> imp
   }
 
   /** What `pick` finds in the newest event before its place, also in one that it has not read; `undefined` if the log has none. */
-  findEarlier<A>(pick: (event: Event) => A | undefined): A | undefined {
+  findEarlier<B>(pick: (event: Event) => B | undefined): B | undefined {
     return this.#feed.log.findBefore(this.#place, pick)
   }
 
