@@ -4,14 +4,7 @@
  * @module
  */
 import { join } from "node:path"
-import {
-  adapterStreamMachine,
-  batchMachine,
-  chatMachine,
-  resumedStepMachine,
-  stepMachine,
-  toolCallMachine
-} from "@troupe/chat/machines"
+import { adapterStreamMachine, batchMachine, chatMachine, toolCallMachine } from "@troupe/chat/machines"
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
@@ -19,8 +12,6 @@ const machines = {
   adapterStream: adapterStreamMachine,
   batch: batchMachine,
   chat: chatMachine,
-  resumedStep: resumedStepMachine,
-  step: stepMachine,
   toolCall: toolCallMachine
 } as const
 

@@ -9,8 +9,7 @@ import { StateMachine } from "@troupe/otp"
 export const bind: typeof StateMachine.bind = StateMachine.bind
 
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
-export { chatMachine } from "./loop/ChatMachine.ts"
+export { chatMachine, stepMachine } from "./loop/ChatMachine.ts"
 export { environment, provide } from "./loop/provide.ts"
 export { adapterStreamMachine } from "./request/AdapterStreamMachine.ts"
 export { batchMachine } from "./batch/BatchMachine.ts"
-export { resumedStepMachine, stepMachine } from "./step/StepMachine.ts"

@@ -140,7 +140,7 @@ const titleOf = (
   return `${paint.strong(name)} ${shortened(rest, Math.max(0, columns - name.length - 1))}`
 }
 
-/** The name of a state with its active substates: `running.stepping`. */
+/** The name of a state with its active substates: `running.phaseA`. */
 export const stateText = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return visible(String(value))
   const parts = Object.entries(value).map(([name, inner]) => {

@@ -66,7 +66,7 @@ const detail: Observation.ProcessDetail = {
   state: '{ value: "idle" }',
   links: ["<0.3.0>"],
   monitors: [],
-  chart: { machine: "chat", value: { running: "stepping" } },
+  chart: { machine: "chat", value: { running: "phaseA" } },
   handled: 12,
   busyMs: 3.25,
   recent: [{ at: 1, event: "handled", detail: "handled x" }]
@@ -170,7 +170,7 @@ describe("the screen", () => {
   test("shows the chosen process: its chart, state, mail and what it did last", () => {
     const lines = observerLines(scene({ detail, chosen: 3 }), { rows: 30, columns: 100 }, plainPaint)
     const text = lines.join("\n")
-    expect(text).toContain("Chat c1 <0.4.0> machine · chat: running.stepping · 12 handled, 3.3 ms")
+    expect(text).toContain("Chat c1 <0.4.0> machine · chat: running.phaseA · 12 handled, 3.3 ms")
     expect(text).toContain('mailbox   { type: "turn.start" } │ cast 1')
     expect(text).toContain("links     <0.3.0>")
     expect(text).toContain("handled   handled x")

@@ -2,7 +2,7 @@
 export { batchActors, batchMachine } from "./BatchMachine.ts"
 export { defaultLimit, Scheduler } from "./Scheduler.ts"
 export { BatchLife } from "./batchContract.ts"
-export type { BatchEnv, BatchLedger, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+export type { BatchLedger, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 export { accessesOf } from "./callAccesses.ts"
 export type { CallAccesses } from "./callAccesses.ts"
 export { notFound } from "./callStarts.ts"

@@ -178,7 +178,7 @@ export class LiveTurn<A = unknown> extends Channel.Reader<Event> {
         { type: "error", error },
         { type: "chat_completed", result }
       ],
-      { send: () => outlet.close() }
+      () => outlet.close()
     )
   }
 

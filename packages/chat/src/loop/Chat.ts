@@ -12,7 +12,7 @@ import { Process, StateMachine } from "@troupe/otp"
 import * as StructuredOutput from "../request/StructuredOutput.ts"
 import { adapterIn, adapterStreamMachine, preflight, preflightRequest, type RequestEnv } from "../request/index.ts"
 import { ChatEnv } from "./chatEnv.ts"
-import { streamTurn } from "./chatStart.ts"
+import { type EndedTurn, stepOptions, streamTurn } from "./chatStart.ts"
 import {
   type Asking,
   type ChatOptions,
@@ -24,8 +24,6 @@ import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, outletIn, StreamCollector } from "../events/index.ts"
 import { type Engine, isUnknownTool } from "../tool/index.ts"
 import type { Response } from "../model/index.ts"
-import { stepEnv, stepMachine } from "../step/index.ts"
-import type { PreflightError } from "../errors/index.ts"
 import { original } from "../values/index.ts"
 import * as Thread from "../model/Thread.ts"
 
@@ -114,7 +112,7 @@ export const step = async (
     // Reading the events runs the step; the result comes from the machine.
   }
   const output = events.output()
-  if (output?.type !== "completed") throw new Error("a step ended without a result")
+  if (output?.type !== "stepped") throw new Error("a step ended without a result")
   const { result } = output
   if (isUnknownTool(result.error)) throw result.error
   return result
@@ -131,39 +129,17 @@ export const streamStep = (
   options: StepOptions = {}
 ): Promise<EventStream> => startStep(engine, thread, options)
 
-/** The output of a step's chart, with the values that it holds. */
-type EndedStep =
-  | { readonly type: "completed"; readonly result: StepResult }
-  | { readonly type: "refused"; readonly error: PreflightError }
-
 const startStep = async (
   engine: Engine,
   thread: Thread.ThreadInput,
   options: StepOptions
-): Promise<EventStream<EndedStep>> => {
-  const resolved = resolveOptions(engine, options)
+): Promise<EventStream<EndedTurn>> => {
+  const resolved = stepOptions(resolveOptions(engine, options))
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
   resolved.signal?.throwIfAborted()
-  const outlet = outletIn(resolved.system)
-  const { signal, drainMs, trace } = resolved
-  const start = () => {
-    signal?.throwIfAborted()
-    const pid = StateMachine.start(resolved.system, stepMachine, {
-      input: { thread: from },
-      env: stepEnv(() => ({ engine, options: resolved, outlet })),
-      label: "Step"
-    })
-    const output = (): EndedStep | undefined => {
-      const ended = StateMachine.output(pid)
-      if (ended === undefined) return undefined
-      return ended.type === "refused"
-        ? { type: "refused", error: original(ended.error) }
-        : { type: "completed", result: original(ended.result) }
-    }
-    return { pid, output, cancel: () => Process.send(pid, { type: "step.cancel" }) }
-  }
-  return new EventStream(outlet, { start, signal, drainMs, trace })
+  const env = new ChatEnv({ engine, clock: resolved.system.clock })
+  return streamTurn(resolved, env, { input: { id: resolved.requestId, thread: from, until: "step" } })
 }
 
 /**

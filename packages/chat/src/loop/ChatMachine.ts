@@ -15,7 +15,8 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import type { DoneActorEvent } from "xstate"
+import type { DoneActorEvent, ErrorActorEvent } from "xstate"
+import type { ToolBatchResult } from "../batch/index.ts"
 import {
   type At,
   chatSetup,
@@ -29,14 +30,14 @@ import {
   waitOf
 } from "./chatSetup.ts"
 import { askedFormat } from "../options/index.ts"
-import type { ChatContext, ChatEvent } from "./chatContext.ts"
-import type { Saving } from "./chatEnv.ts"
+import type { ChatContext, ChatEvent, ChatInput } from "./chatContext.ts"
+import type { Saving, StepFinish, StepOpening } from "./chatEnv.ts"
 import { dueHooks } from "./lifecycleHooks.ts"
 import { initialContext } from "./beginTurn.ts"
 import type { OpenStep } from "../record/index.ts"
-import { original } from "../values/index.ts"
+import { type Held, held, original } from "../values/index.ts"
 import { outputOf } from "./endTurn.ts"
-import type { StepOutput } from "../step/index.ts"
+import type { AdapterStreamOutput } from "../request/index.ts"
 
 const begins = [
   { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
@@ -100,277 +101,330 @@ const askOf = (event: ChatEvent): number | undefined =>
 const savingUnlessDue = ({ context }: { readonly context: ChatContext }): Saving | undefined =>
   context.committed ? savingOf({ context }) : undefined
 
-const stepEnded = ({ event }: { readonly event: DoneActorEvent }) => event.output as StepOutput
+/** The data of the step that runs. */
+const stepOf = ({
+  context: { turn, thread, aside, open, step, firstPass, standing, agent }
+}: {
+  readonly context: ChatContext
+}): StepOpening => ({
+  turn: turn?.id ?? "",
+  agent: open?.agent ?? agent?.name,
+  isSecond: firstPass !== undefined,
+  asked: askedFormat(thread),
+  params: aside?.params,
+  standing,
+  thread,
+  aside: aside?.messages,
+  open,
+  step
+})
 
-/** The states in which a step runs: its actor, beside the one that has its live things. */
-const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: Ended) =>
+const finishOf = ({ context }: { readonly context: ChatContext }): StepFinish => {
+  const { chain, steps, firstPass, stopped, until, agent } = context
+  const firstSteps = firstPass === undefined ? undefined : original(firstPass).steps.length
+  return { ...stepOf({ context }), next: agent?.name, chain, steps, firstSteps, stopped, until }
+}
+
+const outputIn = <Type extends AdapterStreamOutput["type"]>({ event }: { readonly event: DoneActorEvent }) =>
+  event.output as Extract<AdapterStreamOutput, { readonly type: Type }>
+
+/** How many open calls have a decision, and are to run. */
+const decidedIn = (open: OpenStep | undefined): number =>
+  open?.calls.reduce((count, { state }) => (state === "decided" ? count + 1 : count), 0) ?? 0
+
+/** A process of the step died. */
+const died = <Type extends "request_died" | "batch_died">(type: Type) =>
   ({
-    invoke: [
-      {
-        id: "open",
-        src: "open",
-        input: ({
-          context: { turn, thread, firstPass, aside, standing, open, agent }
-        }: {
-          readonly context: ChatContext
-        }) => ({
-          turn: turn?.id ?? "",
-          agent: open?.agent ?? agent?.name,
-          isSecond: firstPass !== undefined,
-          asked: askedFormat(thread),
-          params: aside?.params,
-          standing
-        })
-      },
-      {
-        id: "step",
-        src,
-        input: ({ context: { thread, aside, open } }: { readonly context: ChatContext }) => ({
-          thread,
-          ...(aside !== undefined && { aside: aside.messages }),
-          ...(open !== undefined && { open })
-        }),
-        onDone
-      }
-    ],
-    on: {
-      "turn.cancel": { guard: "isOfTurn", actions: ["markCancelled", "cancelStep"] },
-      "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] },
-      "reply.grew": { actions: "showReply" }
+    target: "phaseC",
+    actions: {
+      type: "endWith",
+      params: ({ event }: { readonly event: ErrorActorEvent }) => ({ type, cause: held(event.error) })
     }
   }) as const
 
-const machine = chatSetup.createMachine({
-  id: "chat",
-  context: initialContext,
-  initial: "settled",
-  on: {
-    "journal.due": { actions: { type: "saveJournal", params: savingOf } },
-    "mode.set": {
-      actions: {
-        type: "setMode",
-        params: ({ context, event: { mode, ask } }) => ({
-          mode,
-          ask,
-          standing: context.standing,
-          saving: context.turn === undefined ? savingOf({ context }) : undefined
-        })
-      }
-    },
-    "mode.changed": { actions: "recordMode" },
-    "agent.set": keeps("recordAgent", savingUnlessDue),
-    "chain.end": keeps("endChain", savingUnlessDue),
-    "children.began": keeps("recordChildren", savingUnlessDue),
-    "chat.leave": { target: ".settled", actions: "markLeaving" },
-    "input.doubted": { actions: "doubt" },
-    "input.withdraw": [
-      {
-        guard: "canDiscard",
-        actions: ["withdraw", { type: "discard", params: discardOf }, "dropDiscarded"]
+/** How a turn that is to stop ends the step in each of its phases. */
+const stops = <Then extends object, Stop extends string>(then: Then, stop: Stop) =>
+  ({
+    "turn.cancel": { ...then, guard: "isOfTurn", actions: ["markCancelled", stop] },
+    "turn.deadline": { ...then, actions: ["markOutOfTime", stop] }
+  }) as const
+
+/** The chart of a chat, or of its first step: then the chart ends with that step. */
+const chartOf = (id: "chat" | "step") =>
+  chatSetup.createMachine({
+    id,
+    context: ({ input }) => initialContext({ input: id === "step" ? oneStep(input) : input }),
+    initial: "settled",
+    on: {
+      "journal.due": { actions: { type: "saveJournal", params: savingOf } },
+      "mode.set": {
+        actions: {
+          type: "setMode",
+          params: ({ context, event: { mode, ask } }) => ({
+            mode,
+            ask,
+            standing: context.standing,
+            saving: context.turn === undefined ? savingOf({ context }) : undefined
+          })
+        }
       },
-      { guard: "isWaitingInput", actions: "withdraw" }
-    ]
-  },
-  states: {
-    settled: {
-      always: [
-        /** Stores what the start computed: since when its calls wait, and waits that expired meanwhile. */
+      "mode.changed": { actions: "recordMode" },
+      "agent.set": keeps("recordAgent", savingUnlessDue),
+      "chain.end": keeps("endChain", savingUnlessDue),
+      "children.began": keeps("recordChildren", savingUnlessDue),
+      "chat.leave": { target: ".settled", actions: "markLeaving" },
+      "input.doubted": { actions: "doubt" },
+      "input.withdraw": [
         {
-          guard: "mustKeep",
-          target: "settled",
-          reenter: true,
-          actions: [{ type: "keep", params: savingOf }, "markKept"]
+          guard: "canDiscard",
+          actions: ["withdraw", { type: "discard", params: discardOf }, "dropDiscarded"]
         },
-        { guard: "isLeaving", target: "ended" },
-        { guard: "isDone", target: "ended" },
-        { guard: "hasExpired", target: "withdrawing" },
-        {
-          guard: "mustRefuse",
-          target: "settled",
-          reenter: true,
-          actions: [{ type: "refuse", params: refusalOfNext }, "refuseNext"]
-        },
-        { guard: "canBegin", target: "running", actions: "beginNext" },
-        { guard: "mustAwait", target: "settled", reenter: true, actions: ["awaitExpiry", "markAwaiting"] },
-        { guard: "hasApprovals", target: "awaitingApproval" },
-        { guard: "hasPendingCalls", target: "awaitingTools" },
-        { guard: "isInterrupted", target: "interrupted" },
-        { guard: "hasQuestion", target: "awaitingUser" },
-        { target: "idle" }
+        { guard: "isWaitingInput", actions: "withdraw" }
       ]
     },
-    idle: { on: begin },
-    interrupted: { on: begin },
-    awaitingUser: {
-      exit: ["forgetExpiry", "markAnswered"],
-      on: {
-        "turn.start": [tooLate, ...begin["turn.start"]],
-        ...endsWait
-      }
-    },
-    awaitingTools: suspended,
-    awaitingApproval: suspended,
-    /** The calls or the question that the chat waited with get their results. */
-    withdrawing: {
-      on: { "turn.start": enqueues, "wait.closed": { target: "expiring", actions: "recordExpiry" } },
-      invoke: { src: "expire", input: waitOf }
-    },
-    expiring: {
-      on: {
-        "turn.start": enqueues,
-        "commit.ended": { target: "settled", actions: "recordCommit" },
-        /** The stored deadline is unchanged, so the next start of the chat finds it again. */
-        "commit.failed": { target: "settled", actions: "recordUnkept" }
-      },
-      invoke: { src: "commit", input: commitOf }
-    },
-    running: {
-      on: {
-        "turn.start": enqueues,
-        "turn.cancel": { guard: "isOfTurn", actions: "markCancelled" },
-        "turn.deadline": { actions: "markOutOfTime" },
-        "chat.leave": { actions: "markLeaving" }
-      },
-      initial: "beginning",
-      states: {
-        beginning: {
-          invoke: { src: "begin", input: ({ context }) => ({ ...turnOf(context), chain: context.chain }) },
-          on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
-        },
-        deciding: {
-          always: [
-            /** Removes the rows of the inputs that were withdrawn during a commit (CHAT18). */
-            {
-              guard: "mustDiscard",
-              target: "deciding",
-              reenter: true,
-              actions: [{ type: "discard", params: discardOf }, "dropDiscarded"]
-            },
-            { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
-            { guard: "renewsTime", target: "deciding", reenter: true, actions: ["stopTime", "steer"] },
-            { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
-            { guard: "mustBegin", target: "hooking" },
-            { guard: "mustCommit", target: "committing" },
-            { guard: "mustReport", target: "hooking" },
-            { guard: "hasResult", target: "completing" },
-            { guard: "isRefused", target: "#chat.settled", actions: "dropTurn" },
-            { guard: "mustClose", target: "closing" },
-            { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
-            { guard: "hasOpenCalls", target: "resuming" },
-            { guard: "mustAnnounce", target: "hooking" },
-            { target: "stepping" }
-          ]
-        },
-        hooking: {
-          invoke: { src: "hooks", input: ({ context }) => dueHooks(context) },
-          on: {
-            "hooks.answered": { target: "deciding", actions: "recordHooks" },
-            "turn.cancel": { guard: "isOfTurn", target: "deciding", actions: ["skipHooks", "markCancelled"] },
-            "turn.deadline": { target: "deciding", actions: ["skipHooks", "markOutOfTime"] }
-          }
-        },
-        committing: {
-          invoke: { src: "commit", input: commitOf },
-          on: {
-            "commit.ended": { target: "deciding", actions: receipts.kept },
-            "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
-            /** The commit under way has the state before. */
-            "agent.set": keeps("recordAgent", savingOf),
-            "chain.end": keeps("endChain", savingOf),
-            "children.began": keeps("recordChildren", savingOf)
+    states: {
+      settled: {
+        id: "settled",
+        always: [
+          /** Stores what the start computed: since when its calls wait, and waits that expired meanwhile. */
+          {
+            guard: "mustKeep",
+            target: "settled",
+            reenter: true,
+            actions: [{ type: "keep", params: savingOf }, "markKept"]
           },
-          initial: "saving",
-          states: {
-            saving: {
-              always: { guard: "isStopped", target: "draining" },
-              on: {
-                "turn.cancel": { guard: "isOfTurn", target: "draining", actions: "markCancelled" },
-                "turn.deadline": { target: "draining", actions: "markOutOfTime" }
-              }
+          { guard: "isLeaving", target: "ended" },
+          { guard: "isDone", target: "ended" },
+          { guard: "hasExpired", target: "withdrawing" },
+          {
+            guard: "mustRefuse",
+            target: "settled",
+            reenter: true,
+            actions: [{ type: "refuse", params: refusalOfNext }, "refuseNext"]
+          },
+          { guard: "canBegin", target: "running", actions: "beginNext" },
+          { guard: "mustAwait", target: "settled", reenter: true, actions: ["awaitExpiry", "markAwaiting"] },
+          { guard: "hasApprovals", target: "awaitingApproval" },
+          { guard: "hasPendingCalls", target: "awaitingTools" },
+          { guard: "isInterrupted", target: "interrupted" },
+          { guard: "hasQuestion", target: "awaitingUser" },
+          { target: "idle" }
+        ]
+      },
+      idle: { on: begin },
+      interrupted: { on: begin },
+      awaitingUser: {
+        exit: ["forgetExpiry", "markAnswered"],
+        on: {
+          "turn.start": [tooLate, ...begin["turn.start"]],
+          ...endsWait
+        }
+      },
+      awaitingTools: suspended,
+      awaitingApproval: suspended,
+      /** The calls or the question that the chat waited with get their results. */
+      withdrawing: {
+        on: { "turn.start": enqueues, "wait.closed": { target: "expiring", actions: "recordExpiry" } },
+        invoke: { src: "expire", input: waitOf }
+      },
+      expiring: {
+        on: {
+          "turn.start": enqueues,
+          "commit.ended": { target: "settled", actions: "recordCommit" },
+          /** The stored deadline is unchanged, so the next start of the chat finds it again. */
+          "commit.failed": { target: "settled", actions: "recordUnkept" }
+        },
+        invoke: { src: "commit", input: commitOf }
+      },
+      running: {
+        on: {
+          "turn.start": enqueues,
+          "turn.cancel": { guard: "isOfTurn", actions: "markCancelled" },
+          "turn.deadline": { actions: "markOutOfTime" },
+          "chat.leave": { actions: "markLeaving" }
+        },
+        initial: "beginning",
+        states: {
+          beginning: {
+            invoke: {
+              src: "begin",
+              input: ({ context }) => ({ ...turnOf(context), chain: context.chain, until: context.until })
             },
-            /** When the turn is to stop, the chat waits for the store no longer than the drain deadline. */
-            draining: {
-              after: { drain: { target: "#chat.running.deciding", actions: [...receipts.lost, "giveUpCommit"] } }
+            on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
+          },
+          deciding: {
+            id: "deciding",
+            always: [
+              /** Removes the rows of the inputs that were withdrawn during a commit (CHAT18). */
+              {
+                guard: "mustDiscard",
+                target: "deciding",
+                reenter: true,
+                actions: [{ type: "discard", params: discardOf }, "dropDiscarded"]
+              },
+              { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
+              { guard: "renewsTime", target: "deciding", reenter: true, actions: ["stopTime", "steer"] },
+              { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
+              { guard: "mustBegin", target: "hooking" },
+              { guard: "mustCommit", target: "committing" },
+              { guard: "mustReport", target: "hooking" },
+              { guard: "hasResult", target: "completing" },
+              { guard: "isRefused", target: "#settled", actions: "dropTurn" },
+              { guard: "mustClose", target: "closing" },
+              { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
+              { guard: "hasOpenCalls", target: "phaseB" },
+              { guard: "mustAnnounce", target: "hooking" },
+              { target: "phaseA" }
+            ]
+          },
+          hooking: {
+            invoke: { src: "hooks", input: ({ context }) => dueHooks(context) },
+            on: {
+              "hooks.answered": { target: "deciding", actions: "recordHooks" },
+              "turn.cancel": { guard: "isOfTurn", target: "deciding", actions: ["skipHooks", "markCancelled"] },
+              "turn.deadline": { target: "deciding", actions: ["skipHooks", "markOutOfTime"] }
+            }
+          },
+          committing: {
+            invoke: { src: "commit", input: commitOf },
+            on: {
+              "commit.ended": { target: "deciding", actions: receipts.kept },
+              "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] },
+              /** The commit under way has the state before. */
+              "agent.set": keeps("recordAgent", savingOf),
+              "chain.end": keeps("endChain", savingOf),
+              "children.began": keeps("recordChildren", savingOf)
+            },
+            initial: "saving",
+            states: {
+              saving: {
+                always: { guard: "isStopped", target: "draining" },
+                on: {
+                  "turn.cancel": { guard: "isOfTurn", target: "draining", actions: "markCancelled" },
+                  "turn.deadline": { target: "draining", actions: "markOutOfTime" }
+                }
+              },
+              /** When the turn is to stop, the chat waits for the store no longer than the drain deadline. */
+              draining: {
+                after: { drain: { target: "#deciding", actions: [...receipts.lost, "giveUpCommit"] } }
+              }
+            }
+          },
+          /** A model request. Its reply says which phase comes next. */
+          phaseA: {
+            invoke: [
+              { id: "step", src: "step", input: stepOf },
+              {
+                id: "adapterStream",
+                src: "adapterStream",
+                input: ({ context: { facts } }) => ({ adapter: facts.adapter ?? "" }),
+                onDone: [
+                  {
+                    guard: { type: "wasRefused", params: outputIn },
+                    target: "deciding",
+                    actions: [
+                      { type: "refuseStep", params: outputIn<"refused"> },
+                      { type: "recordRefusal", params: outputIn<"refused"> }
+                    ]
+                  },
+                  {
+                    guard: { type: "requestsTools", params: outputIn },
+                    target: "phaseB",
+                    actions: { type: "recordReply", params: outputIn<"exhausted"> }
+                  },
+                  { target: "phaseC", actions: { type: "recordReply", params: outputIn<"exhausted"> } }
+                ],
+                onError: died("request_died")
+              }
+            ],
+            on: { ...stops({ target: "phaseC" }, "endCancelled"), "reply.grew": { actions: "showReply" } }
+          },
+          /** The tool calls of the reply, or the open calls of the last step, without a request (CHAT13). */
+          phaseB: {
+            invoke: [
+              { id: "step", src: "step", input: stepOf },
+              {
+                id: "toolBatch",
+                src: "toolBatch",
+                input: ({ context: { step, open } }) => ({ count: step?.count ?? decidedIn(open) }),
+                onDone: {
+                  target: "phaseC",
+                  actions: {
+                    type: "endWith",
+                    params: ({ event }: { readonly event: DoneActorEvent<Held<ToolBatchResult>> }) => ({
+                      type: "called",
+                      result: event.output
+                    })
+                  }
+                },
+                onError: died("batch_died")
+              }
+            ],
+            on: { ...stops({}, "cancelCalls"), "reply.grew": { actions: "showReply" } }
+          },
+          /** The end of the step, until its events are read. */
+          phaseC: {
+            invoke: { id: "finish", src: "finish", input: finishOf },
+            on: {
+              ...stops({}, "stopFinish"),
+              "step.failed": { actions: { type: "crash", params: ({ event }) => event } },
+              "step.ended": [
+                { guard: "endsWithStep", target: "#ended", actions: "recordOnlyStep" },
+                { guard: "handsOver", target: "deciding", actions: ["stopTime", "recordStep"] },
+                { target: "deciding", actions: "recordStep" }
+              ]
+            }
+          },
+          /** The turn is to stop, and its open calls do not run. */
+          closing: {
+            invoke: {
+              src: "close",
+              input: ({ context: { turn, thread, open, pendingQuestion, pendingToolCalls } }) => ({
+                turn: turn?.id ?? "",
+                thread,
+                open: open as OpenStep,
+                pendingQuestion,
+                pendingToolCalls
+              })
+            },
+            on: { "calls.closed": { target: "deciding", actions: "recordClosed" } }
+          },
+          completing: {
+            invoke: {
+              src: "complete",
+              input: ({ context: { turn, result, failure, refusal } }) => ({
+                turn: turn?.id ?? "",
+                result,
+                failure,
+                refusal
+              })
+            },
+            on: {
+              "events.taken": [
+                { guard: "isTimed", target: "#settled", actions: ["stopTime", ...endsTurn] },
+                { target: "#settled", actions: endsTurn }
+              ]
             }
           }
-        },
-        stepping: stepping("step", [
-          {
-            guard: { type: "wasRefusedAtOnce", params: stepEnded },
-            target: "deciding",
-            actions: { type: "recordRefusal", params: stepEnded }
-          },
-          {
-            guard: { type: "wasRefused", params: stepEnded },
-            target: "deciding",
-            actions: { type: "recordStep", params: stepEnded }
-          },
-          { target: "judging", actions: { type: "recordStep", params: stepEnded } }
-        ]),
-        /** A step without a request: runs the open calls of the last step (CHAT13). */
-        resuming: stepping("resumedStep", {
-          target: "judging",
-          actions: { type: "recordStep", params: stepEnded }
-        }),
-        judging: {
-          invoke: {
-            src: "judge",
-            input: ({ context }) => ({
-              ...turnOf(context),
-              chain: context.chain,
-              steps: context.steps,
-              firstSteps: context.firstPass === undefined ? undefined : original(context.firstPass).steps.length,
-              stopped: context.stopped
-            })
-          },
-          on: {
-            "step.judged": [
-              { guard: "handsOver", target: "deciding", actions: ["stopTime", "recordJudgement"] },
-              { target: "deciding", actions: "recordJudgement" }
-            ]
-          }
-        },
-        /** The turn is to stop, and its open calls do not run. */
-        closing: {
-          invoke: {
-            src: "close",
-            input: ({ context: { turn, thread, open, pendingQuestion, pendingToolCalls } }) => ({
-              turn: turn?.id ?? "",
-              thread,
-              open: open as OpenStep,
-              pendingQuestion,
-              pendingToolCalls
-            })
-          },
-          on: { "calls.closed": { target: "deciding", actions: "recordClosed" } }
-        },
-        completing: {
-          invoke: {
-            src: "complete",
-            input: ({ context: { turn, result, failure, refusal } }) => ({
-              turn: turn?.id ?? "",
-              result,
-              failure,
-              refusal
-            })
-          },
-          on: {
-            "events.taken": [
-              { guard: "isTimed", target: "#chat.settled", actions: ["stopTime", ...endsTurn] },
-              { target: "#chat.settled", actions: endsTurn }
-            ]
-          }
         }
-      }
+      },
+      ended: { id: "ended", type: "final" }
     },
-    ended: { type: "final" }
-  },
-  output: ({ context }) => outputOf(context)
+    output: ({ context }) => outputOf(context)
+  })
+
+const oneStep = ({ turn = { id: "", messages: [] }, ...input }: ChatInput): ChatInput => ({
+  ...input,
+  turn,
+  until: "step"
 })
 
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
- * hooking, committing, stepping, resuming or completing; expiring after a wait that took too long. In beginning, judging,
- * closing and withdrawing its environment, a `ChatEnv`, answers at once.
+ * hooking, committing, completing, or in phase A (a model request), B (its tool calls) or C (the end of the step); expiring after a wait
+ * that took too long. In beginning, closing and withdrawing its environment, a `ChatEnv`, answers at once.
  */
-export const chatMachine = StateMachine.hosted(StateMachine.published(machine))
+export const chatMachine = StateMachine.hosted(StateMachine.published(chartOf("chat")))
+
+/** The same machine for one step of the thread in its input: it ends after that step. */
+export const stepMachine = StateMachine.hosted(StateMachine.published(chartOf("step")))

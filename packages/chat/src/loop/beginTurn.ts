@@ -60,6 +60,7 @@ export const silent: RunningReply = { text: "", calls: [] }
 const nothingDone = {
   facts: { drainMs: 0, hooks: [] },
   steps: [],
+  step: undefined,
   stopped: undefined,
   timed: false,
   aside: undefined,
@@ -84,7 +85,7 @@ export const initialContext = ({ input }: { readonly input: ChatInput }): ChatCo
     notified: unnotified,
     awaits: false,
     now: input.now ?? 0,
-    once: turn !== undefined,
+    until: turn === undefined ? undefined : (input.until ?? "turn"),
     leaving: false,
     stores: input.stores ?? false,
     suspendedTtlMs: input.suspendedTtlMs,

@@ -9,18 +9,18 @@
  */
 import { StateMachine } from "@troupe/otp"
 import type { AnyActorLogic, EventObject, InputFrom } from "xstate"
-import type { batchActors } from "../batch/index.ts"
+import { type batchActors, batchMachine } from "../batch/index.ts"
 import type { callActors, callEffects } from "../call/index.ts"
-import type { streamActors, streamEffects } from "../request/index.ts"
-import { resumedStepMachine, type stepActors, type stepEffects, stepMachine } from "../step/index.ts"
-import type { ChatEvent, Closed } from "./chatContext.ts"
-import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnBegin, TurnEnd } from "./chatEnv.ts"
+import { adapterStreamMachine, type streamActors, type streamEffects } from "../request/index.ts"
+import type { ChatContext, ChatEvent, Closed } from "./chatContext.ts"
+import type { ChatEnv, Saving, StepEnd, StepFinish, StepOpening, TurnBegin, TurnEnd } from "./chatEnv.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import type { WaitEnd } from "./suspensionExpiry.ts"
 import { isPromiseLike } from "../async/index.ts"
-import { boundEnvironment } from "../errors/index.ts"
+import { boundEnvironment, type PreflightError } from "../errors/index.ts"
 import { type Discarded, isUnanswered, type LostInputs } from "../inbox/index.ts"
 import type { InboxEntry, Mode, ModeStanding, OpenStep } from "../record/index.ts"
+import { type Held, held, original } from "../values/index.ts"
 
 type Sent<Type extends ChatEvent["type"]> = Extract<ChatEvent, { readonly type: Type }>
 
@@ -80,19 +80,34 @@ const hooks = StateMachine.fromCallback<DueHooks, ChatEnv, EventObject, Sent<"ho
   }
 )
 
-/** Prepares the live things of a step, and passes its notices to the chart while the step runs. */
-const open = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEvent>(({ input, env, send }) => {
-  const close = env.open(input, send)
+/** Prepares the live things of a step for a phase, and passes their notices to the chart meanwhile. */
+const step = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEvent>(({ input, env, send }) => {
+  const close = boundEnvironment(env).open(input, send)
   return close === undefined ? undefined : { close }
 })
 
-/** Asks the stop conditions about a step. */
-const judge = StateMachine.fromCallback<StepsToJudge, ChatEnv, EventObject, Sent<"step.judged">>(
-  ({ input, env, send }) => {
-    const judgement = env.judge(input)
-    send({ type: "step.judged", standing: env.standing, ...judgement, ...env.moment(input.turn) })
+/** Emits the last events of a step, and asks the stop conditions when they are read. */
+const finish = StateMachine.fromCallback<
+  StepFinish,
+  ChatEnv,
+  EventObject & Pick<ChatContext, "stopped">,
+  Sent<"step.ended" | "step.failed">
+>(({ input, env, send }) => {
+  let { stopped } = input
+  const ended = (end: StepEnd): Sent<"step.ended" | "step.failed"> => {
+    try {
+      return { type: "step.ended", ...end(stopped), ...env.moment(input.turn) }
+    } catch (error) {
+      return { type: "step.failed", error: held(error) }
+    }
   }
-)
+  env.finish(input, (end) => send(ended(end)))
+  return {
+    receive: (event) => {
+      stopped = event.stopped
+    }
+  }
+})
 
 /** Answers the open calls of a turn that is to stop. */
 const close = StateMachine.fromCallback<
@@ -115,13 +130,13 @@ const complete = StateMachine.fromCallback<TurnEnd, ChatEnv, EventObject, Sent<"
 )
 
 export const chatActors = {
-  step: stepMachine,
-  resumedStep: resumedStepMachine,
+  adapterStream: adapterStreamMachine,
+  toolBatch: batchMachine,
   commit,
   begin,
   hooks,
-  open,
-  judge,
+  step,
+  finish,
   close,
   expire,
   complete
@@ -131,6 +146,14 @@ export const chatEffects = {
   /** Fails a turn that does not begin. */
   refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
     env.fail([turn], error)
+  ),
+  /** Ends the process with an exception of a stop condition. */
+  crash: StateMachine.effect<{ readonly error: Held<unknown> }>(({ error }) => {
+    throw original(error)
+  }),
+  /** Ends a step whose request could not be opened. */
+  refuseStep: StateMachine.effect<{ readonly error: Held<PreflightError> }, ChatEnv>(({ error }, { env }) =>
+    env.refused(original(error))
   ),
   /** Settles the receipts of inputs that wait, or wait again. */
   settle: StateMachine.effect<LostInputs & { readonly error?: unknown }, ChatEnv>((receipts, { env }) =>
@@ -195,8 +218,7 @@ type Perform<Chart extends string, Effects> = {
 /**
  * An effect of a chart: its name, and its data. This union is closed (EFFECT1).
  *
- * - `chat`: commits, hooks, stop conditions, receipts, and the steps
- * - `step`: the parts of a step, its request and its batch
+ * - `chat`: commits, hooks, stop conditions and receipts; the steps, their requests and their batches
  * - `adapterStream`: the attempts of a request, and its last event
  * - `batch`: the running calls, and a machine for each of them
  * - `toolCall`: the handler, and notices of its state
@@ -204,8 +226,6 @@ type Perform<Chart extends string, Effects> = {
 export type NamedEffect =
   | Start<"chat", typeof chatActors>
   | Perform<"chat", typeof chatEffects>
-  | Start<"step", typeof stepActors>
-  | Perform<"step", typeof stepEffects>
   | Start<"adapterStream", typeof streamActors>
   | Perform<"adapterStream", typeof streamEffects>
   | Start<"batch", typeof batchActors>

@@ -10,13 +10,14 @@ import type {
   HaltedReason,
   Mode,
   ModeStanding,
+  OpenStep,
   PendingQuestion,
   StepResult
 } from "../record/index.ts"
 import type { InboxState, TurnData } from "../inbox/index.ts"
-import type { EventsTaken } from "../events/index.ts"
 import type { Held } from "../values/index.ts"
 import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
+import type { StepProgress } from "../step/index.ts"
 import type { AnswerForm, Finalize, Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
 import type * as Usage from "../model/Usage.ts"
@@ -27,6 +28,7 @@ import type * as Usage from "../model/Usage.ts"
  * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds;
  * by default without limit. `now` is the present time on the same clock. `answer` is `"user_message"`. `stores` is whether
  * there is a store before the first turn, whose environment says it then. `agent` is that of the next request, if there is one.
+ * `until` is the end of the chart that runs one turn: by default that turn, or its first step.
  */
 export interface ChatInput {
   readonly id: string
@@ -38,6 +40,7 @@ export interface ChatInput {
   readonly suspendedTtlMs?: number | undefined
   readonly answer?: AnswerForm | undefined
   readonly agent?: AgentRef | undefined
+  readonly until?: "step" | undefined
 }
 
 /** The state of a chat that continues from a record. */
@@ -69,8 +72,9 @@ export interface Moment {
   readonly aborted?: boolean
 }
 
-/** The facts of a turn's options that the chart decides with. */
+/** The facts of a turn's options that the chart decides with; `adapter` is the name of the model's adapter. */
 export interface TurnFacts {
+  readonly adapter?: string | undefined
   /** Whether there is a store. */
   readonly stores?: boolean | undefined
   readonly drainMs: number
@@ -89,13 +93,13 @@ export interface TurnFacts {
  *
  * - `terminal`: why the turn stops; `spent`: the budget that is used up
  * - `mayContinue`: whether the turn may have another step for an input that steers
- * - `handoff`: the agent that the calls of the step handed the conversation to, and the time that it has for the turn
+ * - `handoff`: the agent that the calls of the step handed the conversation to, the time that it has for the turn, and its adapter
  */
 export interface Judgement {
   readonly terminal?: Held<Terminal> | undefined
   readonly spent?: Held<Terminal> | undefined
   readonly mayContinue: boolean
-  readonly handoff?: { readonly agent: AgentRef; readonly timeMs: number | undefined } | undefined
+  readonly handoff?: ({ readonly agent: AgentRef } & Pick<TurnFacts, "timeMs" | "adapter">) | undefined
   /** What sub-agents that ended spent for former chains. */
   readonly former?: Usage.Usage | undefined
 }
@@ -146,17 +150,27 @@ export type ChatEvent =
   | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
   | ({ readonly type: "reply.grew" } & RunningReply)
   | ({ readonly type: "turn.begun"; readonly facts: TurnFacts; readonly spent?: Held<Terminal> | undefined } & Moment)
-  | ({ readonly type: "step.judged"; readonly standing: ModeStanding | undefined } & Judgement & Moment)
+  | StepEnded
+  | { readonly type: "step.failed"; readonly error: Held<unknown> }
   | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
   | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
   | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)
   | ({ readonly type: "commit.ended" } & Moment)
   | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
-  | (EventsTaken & Partial<Moment>)
+  | ({ readonly type: "events.taken" } & Partial<Moment>)
 
-/** The output of a chat: the result or the refusal of its one turn, or nothing if it left. */
+/** A step is over, and its events are read: its result, its calls that are still open, and what the stop conditions decided. */
+export interface StepEnded extends Judgement, Moment {
+  readonly type: "step.ended"
+  readonly result: Held<StepResult>
+  readonly open: OpenStep | undefined
+  readonly standing: ModeStanding | undefined
+}
+
+/** The output of a chat: the result or the refusal of its one turn, the result of its one step, or nothing if it left. */
 export type ChatOutput =
   | { readonly type: "left" }
+  | { readonly type: "stepped"; readonly result: Held<StepResult>; readonly open: OpenStep | undefined }
   | { readonly type: "completed"; readonly result: Held<ChatResult> }
   | { readonly type: "refused"; readonly error: Held<PreflightError> }
 
@@ -200,6 +214,8 @@ export interface ChatContext extends InboxState {
   /** The facts of the running turn's options. */
   readonly facts: TurnFacts
   readonly steps: ReadonlyArray<Held<StepResult>>
+  /** The step that runs, from the end of its request. */
+  readonly step: StepProgress | undefined
   /** Why the turn is to stop, if it is. */
   readonly stopped: "cancelled" | "budget_time" | undefined
   /** Whether the time of the turn is counted, and whether the end of a wait is. */
@@ -235,7 +251,8 @@ export interface ChatContext extends InboxState {
   readonly partial: RunningReply
   /** The time of the last event that has one. */
   readonly now: number
-  readonly once: boolean
+  /** What the chart runs before it ends: one turn, or one step. A living chat has no end. */
+  readonly until: "turn" | "step" | undefined
   /** Whether the chat ends when the running turn has ended. */
   readonly leaving: boolean
   readonly suspendedTtlMs: number | undefined

@@ -11,7 +11,19 @@
  * JOUR3. Every save of the chat while the step runs includes the current journal.
  */
 import { Clock } from "@troupe/otp"
-import type { ChatEvent, Closed, Expired, Judgement, Moment, RunningReply, TurnFacts, Verdict } from "./chatContext.ts"
+import { BatchLife } from "../batch/index.ts"
+import type {
+  ChatContext,
+  ChatEvent,
+  Closed,
+  Expired,
+  Judgement,
+  Moment,
+  RunningReply,
+  StepEnded,
+  TurnFacts,
+  Verdict
+} from "./chatContext.ts"
 import { inForm, type RunOptions } from "../options/index.ts"
 import { handedToBy, handedToLast, ServedTurn, type ServesTurns, type Serving } from "../agents/index.ts"
 import type { ResponseFormat } from "../model/index.ts"
@@ -38,17 +50,17 @@ import {
   type Opened,
   openToolCalls,
   resultsSince,
-  type StepEnv,
-  stepEnv,
+  type StepData,
   type StepLive,
-  type StepStart,
+  StepRun,
   type StepWatcher
 } from "../step/index.ts"
+import type { RequestEnv, RunnableRequest } from "../request/index.ts"
 import { ignoreRejection, SparseMap } from "../async/index.ts"
 import { json } from "../values/index.ts"
 import type { DueHooks } from "./lifecycleHooks.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
-import { type Chain, type OpenStep, using } from "../record/index.ts"
+import { type OpenStep, using } from "../record/index.ts"
 import type { Named, SaveRecord } from "../store/index.ts"
 import * as Usage from "../model/Usage.ts"
 
@@ -85,8 +97,8 @@ export interface ModeAsk extends Ask {
   readonly refused: (bound: Mode) => void
 }
 
-/** The data of a step that begins. */
-export interface StepOpening {
+/** The data of a step in one of its phases. */
+export interface StepOpening extends StepData {
   readonly turn: string
   /** The name of the agent of the request; `undefined` without agents. */
   readonly agent?: string | undefined
@@ -98,22 +110,23 @@ export interface StepOpening {
 }
 
 /** A turn that begins, and what its chain used before. */
-export interface TurnBegin extends Pick<StepOpening, "turn" | "agent"> {
-  readonly chain: Chain | undefined
-}
+export interface TurnBegin extends Pick<StepOpening, "turn" | "agent">, Pick<ChatContext, "chain" | "until"> {}
 
-/** The steps of a turn after a step, and whether the turn is to stop. */
-export interface StepsToJudge extends TurnBegin {
-  readonly steps: ReadonlyArray<Held<StepResult>>
+/** A step that ends, with the steps of its turn before it. */
+export interface StepFinish extends StepOpening, Pick<ChatContext, "chain" | "steps" | "stopped" | "until"> {
+  /** The name of the agent of the next request, unless a call hands over. */
+  readonly next: string | undefined
   /** How many steps the first pass had, in the second. */
   readonly firstSteps: number | undefined
-  readonly stopped: Standing["stopped"]
 }
 
 /** A record, and the rows that it names. */
 export interface Saving extends Omit<Named, "settled"> {
   readonly record: Conversation
 }
+
+/** Asks the stop conditions about a step that ended, for a turn that is to stop or not. Throws what they throw. */
+export type StepEnd = (stopped: StepFinish["stopped"]) => Omit<StepEnded, "type" | keyof Moment>
 
 export interface TurnEnd {
   readonly turn: string
@@ -133,23 +146,24 @@ export const lifecycleEvents: ReadonlyArray<LifecycleEvent> = [
   "SessionEnd"
 ]
 
-export class ChatEnv implements StepEnv {
+export class ChatEnv extends BatchLife implements RequestEnv {
   readonly clock: Clock.Clock
   readonly engine: Engine
   readonly #parts: ChatParts
   readonly #turns = new SparseMap<string, Turn>()
   #asks: Map<number, Ask> | undefined
-  /** The environment of the steps of the running turn, or of the last one before anything of the next (ENV3). */
-  #stepsOfTurn: StepEnv | undefined
+  /** The step that runs (ENV3). */
+  #step: StepRun | undefined
   #count = 0
   /** The options of the running turn for other agents, if it has some. */
   #served: ServedTurn<Turn> | undefined
   #mode: PermissionMode | undefined
   #journal: Journal | undefined
   /** Without a chat, a step runs in a turn of its own. */
-  #opening: StepOpening = noOpening
+  #opening: Pick<StepOpening, "turn" | "agent"> = noOpening
 
   constructor(parts: ChatParts) {
+    super(() => this.#running.batch(this.#journal))
     this.#parts = parts
     this.engine = parts.engine
     this.clock = parts.clock ?? Clock.live
@@ -207,13 +221,14 @@ export class ChatEnv implements StepEnv {
   begin({
     turn,
     agent,
-    chain
+    chain,
+    until
   }: TurnBegin): Pick<Extract<ChatEvent, { readonly type: "turn.begun" }>, "facts" | "spent"> {
     const { outlet } = this.turn(turn)
     this.#served = agent === undefined ? undefined : new ServedTurn(this.#parts, agent)
     const options = this.#optionsOf({ turn, agent })
     outlet.begin()
-    options.trace?.chatBegan()
+    if (until !== "step") options.trace?.chatBegan()
     this.#journal = undefined
     const spent = chain === undefined ? options.family?.chainBegan(turn) : chainSpent(options, chain)
     return { facts: factsOf(options, this.stores), ...(spent !== undefined && { spent: held(spent) }) }
@@ -246,71 +261,72 @@ export class ChatEnv implements StepEnv {
     }
   }
 
-  /** Prepares the next step; returns a function to call when that step is over, if one is needed. */
+  /** Prepares a phase of a step; returns a function to call at the end of the phase, if one is needed. */
   open(opening: StepOpening, send: (event: ChatEvent) => void): (() => void) | undefined {
-    this.#opening = opening
-    this.#modeFrom(opening.standing)
-    if (this.stores) this.#journal = new Journal(() => send({ type: "journal.due" }))
+    const { open, step } = opening
+    const isRequest = open === undefined && step === undefined
+    this.#stepOf(opening)
+    if (isRequest) this.#optionsOf(opening).family?.sends()
+    else if (this.stores) this.#journal ??= new Journal(() => send({ type: "journal.due" }))
     return this.#parts.typing?.((reply) => send({ type: "reply.grew", ...reply }))
   }
 
-  beginStep(start: StepStart): ReturnType<StepEnv["beginStep"]> {
-    return this.#steps.beginStep(start)
+  readonly request = (): RunnableRequest => this.#running.request
+
+  /** The request of the running step could not be opened. */
+  refused(error: PreflightError): void {
+    this.#step?.refused(error)
+    this.#step = undefined
   }
 
-  stepOf(data: Parameters<StepEnv["stepOf"]>[0]): ReturnType<StepEnv["stepOf"]> {
-    return this.#steps.stepOf(data)
+  /** Emits the last events of a step. `ended` is called when they are read. */
+  finish(finish: StepFinish, ended: (end: StepEnd) => void): void {
+    const { turn, until, steps, step } = finish
+    const { result, open, events } = this.#stepOf(finish).finish(step?.ending ?? { type: "answered" })
+    emit(this.turn(turn).outlet, events, () =>
+      ended((stopped) => {
+        this.#step = undefined
+        const judgement =
+          until === "step" ? { mayContinue: false } : this.#judge(finish, [...steps.map(original), result], stopped)
+        return { result: held(result), open, standing: this.standing, ...judgement }
+      })
+    )
   }
 
-  request(): ReturnType<StepEnv["request"]> {
-    return this.#steps.request()
+  get #running(): StepRun {
+    if (this.#step === undefined) throw new Error("a phase of a step runs without a step")
+    return this.#step
   }
 
-  batch(): ReturnType<StepEnv["batch"]> {
-    return this.#steps.batch()
+  /** The running step; it begins, or after a restore it is made from its data. */
+  #stepOf(opening: StepOpening): StepRun {
+    if (opening.step !== undefined && this.#step !== undefined) return this.#step
+    this.#opening = opening
+    this.#journal = undefined
+    return (this.#step = new StepRun(this.#live(opening), opening))
   }
 
-  runs(...[batch, scope]: Parameters<StepEnv["runs"]>): void {
-    this.#steps.runs(batch, scope)
+  /** The live things of a step. */
+  #live(opening: StepOpening): StepLive {
+    const options = this.#optionsOf(opening)
+    const { outlet } = this.turn(opening.turn)
+    const { watcher } = this.#parts
+    return { ...optionsIn(opening, options), outlet, watcher, permissionMode: this.#modeFrom(opening.standing) }
   }
 
-  call(index: number): ReturnType<StepEnv["call"]> {
-    return this.#steps.call(index)
-  }
-
-  get scope(): StepEnv["scope"] {
-    return this.#steps.scope
-  }
-
-  get #steps(): StepEnv {
-    return (this.#stepsOfTurn ??= stepEnv(() => this.#live()))
-  }
-
-  /** The live things of the step that runs. */
-  #live(): StepLive {
-    const { turn, isSecond, asked, params, standing } = this.#opening
-    const { outlet } = this.turn(turn)
-    const options = this.#optionsOf(this.#opening)
-    const pass = passOptions(inForm(options, asked), isSecond)
-    return {
-      engine: options.engine,
-      options: params === undefined ? pass : { ...pass, ...params },
-      outlet,
-      watcher: this.#parts.watcher,
-      journal: this.#journal,
-      permissionMode: this.#modeFrom(standing)
-    }
-  }
-
-  /** Asks the stop conditions about the last step. */
-  judge({ turn, agent, chain, steps, firstSteps, stopped }: StepsToJudge): Judgement {
+  /** Asks the stop conditions about the last of the steps of a turn. */
+  #judge(
+    { turn, next: agent, chain, firstSteps }: StepFinish,
+    results: ReadonlyArray<StepResult>,
+    stopped: Standing["stopped"]
+  ): Judgement {
     this.#journal?.close()
-    const results = steps.map(original)
     const result = results.at(-1)
     if (result === undefined) return { mayContinue: false }
     const target = this.#handedTo((tools) => handedToBy(result, tools))
     const options = this.#optionsOf({ turn, agent: target?.name ?? agent })
-    const handoff = target === undefined ? undefined : { agent: target, timeMs: options.budget?.timeMs }
+    const { timeMs, adapter } = factsOf(options, this.stores)
+    const handoff = target === undefined ? undefined : { agent: target, timeMs, adapter }
     const isAborted = options.signal?.aborted === true
     const standing = { stopped: isAborted ? ("cancelled" as const) : stopped, steps: results, chain }
     const index = results.length - 1 - (firstSteps ?? 0)
@@ -412,12 +428,8 @@ export class ChatEnv implements StepEnv {
   }
 
   /** Emits the last events of a turn; calls `taken` when the reader has read past them. */
-  complete({ turn, result, failure, refusal }: TurnEnd, taken: () => void): void {
-    const events: Array<Event> = []
-    if (failure !== undefined) events.push({ type: "error", error: original(failure) })
-    else if (refusal !== undefined) events.push({ type: "error", error: original(refusal) })
-    if (result !== undefined) events.push({ type: "chat_completed", result: original(result) })
-    emit(this.turn(turn).outlet, events, { send: taken })
+  complete(end: TurnEnd, taken: () => void): void {
+    emit(this.turn(end.turn).outlet, lastEvents(end), taken)
   }
 
   /** Ends a turn. */
@@ -426,7 +438,7 @@ export class ChatEnv implements StepEnv {
     if (result !== undefined) options.trace?.chatEnded(original(result))
     outlet.close()
     if (delivery?.status !== "pending") this.#turns.delete(turn)
-    this.#stepsOfTurn = undefined
+    this.#step = undefined
     this.#opening = noOpening
     this.#served = undefined
   }
@@ -467,6 +479,23 @@ export class ChatEnv implements StepEnv {
   }
 }
 
+const lastEvents = ({ result, failure, refusal }: TurnEnd): ReadonlyArray<Event> => {
+  const events: Array<Event> = []
+  if (failure !== undefined) events.push({ type: "error", error: original(failure) })
+  else if (refusal !== undefined) events.push({ type: "error", error: original(refusal) })
+  if (result !== undefined) events.push({ type: "chat_completed", result: original(result) })
+  return events
+}
+
+/** The engine and the options of a step, from those of its turn. */
+const optionsIn = (
+  { isSecond, asked, params }: StepOpening,
+  options: RunOptions
+): Pick<StepLive, "engine" | "options"> => {
+  const pass = passOptions(inForm(options, asked), isSecond)
+  return { engine: options.engine, options: params === undefined ? pass : { ...pass, ...params } }
+}
+
 /** The record of a running step with its journal; the calls of an open step had their request before. */
 const withJournal = (
   record: Conversation,
@@ -483,13 +512,14 @@ const withJournal = (
 const answer = (asked: Ask | undefined, kept: void | Promise<void>): void =>
   asked === undefined ? ignoreRejection(kept) : asked.counts(kept)
 
-const noOpening: StepOpening = { turn: "", isSecond: false, params: undefined, standing: undefined }
+const noOpening: Pick<StepOpening, "turn" | "agent"> = { turn: "" }
 
 const noHooks: TurnFacts["hooks"] = []
 
 const factsOf = (options: RunOptions, stores: boolean): TurnFacts => {
-  const { drainMs, budget, maxChainRequests, hooks } = options
+  const { drainMs, budget, maxChainRequests, hooks, engine } = options
   return {
+    adapter: engine.adapter?.name,
     drainMs,
     timeMs: budget?.timeMs,
     maxChainRequests,

@@ -19,7 +19,8 @@ import {
   stored,
   recordBegun,
   recordOf,
-  stepJudged,
+  stepEnded,
+  stepRefused,
   stepTaken,
   stopTurn,
   waitUnstored,
@@ -32,7 +33,8 @@ import { doubted, isHeldBack, isInput, mustWait, nextTurn, refusalOf, type TurnD
 import * as Inbox from "../inbox/Inbox.ts"
 import type { Saving } from "./chatEnv.ts"
 import { keepsAnswered, leastOf, over } from "../record/index.ts"
-import type { StepOutput } from "../step/index.ts"
+import type { AdapterStreamOutput } from "../request/index.ts"
+import type { StepEnding } from "../step/index.ts"
 import { timeOf } from "../stopConditions/index.ts"
 
 export interface At {
@@ -133,7 +135,7 @@ const refuses = (context: ChatContext, turn: TurnData | undefined = nextTurn(con
 
 const guards = {
   isLeaving: ({ context }: At) => context.leaving,
-  isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
+  isDone: ({ context }: At) => context.until !== undefined && (context.result ?? context.refusal) !== undefined,
   canBegin: ({ context }: At) => nextTurn(context) !== undefined && !refuses(context),
   mustRefuse: ({ context }: At) => refuses(context),
   refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
@@ -154,9 +156,10 @@ const guards = {
   mustDiscard: ({ context: { before, inbox } }: At) =>
     before === undefined && inbox.some(({ status }) => status === "withdrawn"),
   canSteer: ({ context }: At) => canSteer(context),
-  wasRefused: (_: At, output: StepOutput) => output.type === "refused",
-  wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepOutput) =>
-    once && steps.length === 0 && output.type === "refused",
+  wasRefused: (_: At, output: AdapterStreamOutput) => output.type === "refused",
+  requestsTools: (_: At, output: AdapterStreamOutput) =>
+    output.type === "exhausted" && output.read?.hasUnknownTool === false && output.read.count > 0,
+  endsWithStep: ({ context }: At) => context.until === "step",
   hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context, context.now),
   comesTooLate: ({ context, event }: At) =>
     event.type === "turn.start" && hasExpired(context, event.now ?? context.now),
@@ -171,13 +174,14 @@ const guards = {
   hasResult: ({ context }: At) => context.result !== undefined,
   isStopped: ({ context }: At) => context.stopped !== undefined,
   mustClose: ({ context: { stopped, open } }: At) => stopped !== undefined && open !== undefined,
-  handsOver: ({ event }: At) => event.type === "step.judged" && event.handoff !== undefined,
+  handsOver: ({ event }: At) => event.type === "step.ended" && event.handoff !== undefined,
   mustTime: ({ context: { timed, facts } }: At) => !timed && facts.timeMs !== undefined,
   isTimed: ({ context }: At) => context.timed,
   mustBegin: ({ context }: At) => mustBegin(context),
   mustAnnounce: ({ context }: At) => mustAnnounce(context),
   mustReport: ({ context }: At) => mustReport(context),
-  isRefused: ({ context: { once, result, refusal } }: At) => once && refusal !== undefined && result === undefined
+  isRefused: ({ context: { until, result, refusal } }: At) =>
+    until !== undefined && refusal !== undefined && result === undefined
 }
 
 export const chatSetup = setup({
@@ -238,11 +242,18 @@ export const chatSetup = setup({
       const at = atMoment(context, failed)
       return { ...at, ...commitFailed({ ...context, ...at }, failed) }
     }),
-    recordStep: assign(({ context }, output: StepOutput) => stepTaken(context, output)),
-    recordRefusal: assign((_, output: StepOutput) => ({
-      refusal: output.type === "refused" ? output.error : undefined
+    recordReply: assign((_, { read }: Extract<AdapterStreamOutput, { readonly type: "exhausted" }>) => ({
+      step: {
+        ...read,
+        ending: { type: read?.hasUnknownTool === true ? ("unknown_tool" as const) : ("answered" as const) }
+      }
     })),
-    recordJudgement: assign(({ context, event }) => stepJudged(context, as(event, "step.judged"))),
+    endWith: assign(({ context }, ending: StepEnding) => ({ step: { ...context.step, ending } })),
+    recordRefusal: assign(({ context }, { error }: Extract<AdapterStreamOutput, { readonly type: "refused" }>) =>
+      stepRefused(context, error)
+    ),
+    recordStep: assign(({ context, event }) => stepEnded(context, as(event, "step.ended"))),
+    recordOnlyStep: assign(({ context, event }) => stepTaken(context, as(event, "step.ended"))),
     recordClosed: assign(({ context, event }) => ({
       ...as(event, "calls.closed").closed,
       keeps: leastOf(context.keeps, keepsAnswered(context)),
@@ -251,7 +262,9 @@ export const chatSetup = setup({
     dropTurn: assign({ turn: undefined }),
     recordHooks: assign(({ context, event }) => afterHooks(context, as(event, "hooks.answered"))),
     skipHooks: assign(({ context }) => withoutHooks(context)),
-    cancelStep: StateMachine.sendTo("step", { type: "step.cancel" }),
+    endCancelled: assign(({ context }) => ({ step: { ...context.step, ending: { type: "cancelled" } } })),
+    cancelCalls: StateMachine.sendTo("toolBatch", { type: "batch.cancel" }),
+    stopFinish: StateMachine.sendTo("finish", ({ context: { stopped } }: At) => ({ type: "turn.stopped", stopped })),
     showReply: assign(({ event }) => {
       const { type: _, ...partial } = as(event, "reply.grew")
       return { partial }

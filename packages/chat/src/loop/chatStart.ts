@@ -4,14 +4,17 @@
  * CHAT5. When started with a turn of its own, the machine runs that turn and ends with its result.
  */
 import { Clock, Process, StateMachine } from "@troupe/otp"
-import type { ChatInput, ChatStart } from "./chatContext.ts"
+import type { ChatInput, ChatOutput, ChatStart } from "./chatContext.ts"
+import type { PreflightError } from "../errors/index.ts"
 import {
   type AgentRef,
+  type ChatResult,
   type Conversation,
   endInputOf,
   isEndInput,
   keepsAnswered,
   type OpenCall,
+  type StepResult,
   tasksOf
 } from "../record/index.ts"
 import type { AnswerForm } from "../stopConditions/index.ts"
@@ -22,7 +25,8 @@ import { interruptionOf } from "./interruption.ts"
 import { json } from "../values/index.ts"
 import * as Inbox from "../inbox/Inbox.ts"
 import { chatMachine } from "./ChatMachine.ts"
-import type { ChatEnv } from "./chatEnv.ts"
+import { type ChatEnv, lifecycleEvents } from "./chatEnv.ts"
+import type { Hooks } from "../gate/index.ts"
 import { EventStream, outletIn } from "../events/index.ts"
 import type { Decided } from "../step/index.ts"
 import type { Message, Thread } from "../model/index.ts"
@@ -141,21 +145,63 @@ export interface TurnToRun {
   readonly decisions?: ReadonlyArray<Decided> | undefined
 }
 
+/** The options of a turn that ends after its first step: it has neither the lifecycle hooks nor the stop conditions of a turn. */
+export const stepOptions = (options: RunOptions): RunOptions => ({
+  ...options,
+  ...withoutConditions,
+  maxTurns: 1,
+  hooks: toolHooks(options.hooks)
+})
+
+/** The hooks of tool calls. */
+const toolHooks = (hooks: Hooks = {}): Hooks =>
+  Object.fromEntries(Object.entries(hooks).filter(([event]) => !lifecycleEvents.some((one) => one === event)))
+
+const withoutConditions = {
+  haltWhen: undefined,
+  budget: undefined,
+  maxMistakes: undefined,
+  maxUnproductive: undefined,
+  structuredFinalize: undefined
+}
+
+/** The end of a turn that ran alone, or of its only step, with the values that it holds. */
+export type EndedTurn =
+  | { readonly type: "left" }
+  | { readonly type: "completed"; readonly result: ChatResult }
+  | { readonly type: "stepped"; readonly result: StepResult }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+const endOf = (end: ChatOutput): EndedTurn => {
+  switch (end.type) {
+    case "completed":
+      return { type: end.type, result: original(end.result) }
+    case "stepped":
+      return { type: end.type, result: original(end.result) }
+    case "refused":
+      return { type: end.type, error: original(end.error) }
+    case "left":
+      return end
+  }
+}
+
 /** Runs one turn of a chat in a process of its own, and returns its events. */
 export const streamTurn = (
   options: RunOptions,
   env: ChatEnv,
   { input, messages = [], decisions }: TurnToRun
-): EventStream => {
+): EventStream<EndedTurn> => {
   const outlet = outletIn(options.system)
   const said = { messages, ...(decisions !== undefined && { decisions }) }
+  const isStep = input.until === "step"
   const start = () => {
+    if (isStep) options.signal?.throwIfAborted()
     const turn = env.add({ ...said, options, outlet })
-    const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label: "Chat" })
+    const label = isStep ? "Step" : "Chat"
+    const pid = StateMachine.start(options.system, chatMachine, { input: { ...input, turn }, env, label })
     const output = () => {
       const end = StateMachine.output(pid)
-      if (end?.type === "completed") return { type: end.type, result: original(end.result) }
-      return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
+      return end && endOf(end)
     }
     return { pid, output, cancel: () => Process.send(pid, { type: "turn.cancel" }) }
   }

@@ -6,8 +6,8 @@
  *         handoff of the host is a commit of its own, or part of the commit that is due. Open calls belong to the agent whose
  *         model made them, whatever the agent is when they run.
  */
-import { pendingApprovalsOf, type StepOutput, withoutUnsavable } from "../step/index.ts"
-import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment } from "./chatContext.ts"
+import { pendingApprovalsOf, withoutUnsavable } from "../step/index.ts"
+import type { ChatContext, ChatEvent, ChatOutput, Judgement, Moment, StepEnded } from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import {
   type BackgroundTask,
@@ -75,20 +75,29 @@ export const recordBegun = (
   return { ...at, ...ended({ ...context, ...at }, waits) }
 }
 
+/** The context after a step and what was decided about it, with the result of the turn if the step was the last. */
+export const stepEnded = (context: ChatContext, event: StepEnded): Partial<ChatContext> => {
+  const taken = stepTaken(context, event)
+  return { ...taken, ...judged({ ...context, ...taken }, event) }
+}
+
 /** The context after a step, before anything is decided about it. */
-export const stepTaken = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
-  if (output.type === "refused") return { ...refused(context, output.error), partial: silent }
-  const result = original(output.result)
+export const stepTaken = (
+  context: ChatContext,
+  { result: ended, open }: Pick<StepEnded, "result" | "open">
+): Partial<ChatContext> => {
+  const result = original(ended)
   const { notified, keeps } = context
   return {
     thread: result.thread,
     keeps: context.open === undefined ? keeps : leastOf(keeps, keepsAnswered(context)),
     usage: [result.response.usage, result.childUsage ?? Usage.empty].reduce(Usage.add, context.usage),
-    steps: context.steps.concat([output.result]),
-    open: output.open,
+    steps: context.steps.concat([ended]),
+    step: undefined,
+    open,
     committed: false,
     partial: silent,
-    ...withoutEnded(context, output.open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks),
+    ...withoutEnded(context, open, result.toolResults.some(beginsTask) ? begunBy(result.toolResults) : noTasks),
     ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
   }
 }
@@ -119,11 +128,7 @@ const withoutEnded = (
   return { ...now, children: left.length === 0 ? undefined : left }
 }
 
-/** The context after the stop conditions decided about a step, with the result of the turn if the step was the last. */
-export const stepJudged = (
-  context: ChatContext,
-  event: Extract<ChatEvent, { readonly type: "step.judged" }>
-): Partial<ChatContext> => {
+const judged = (context: ChatContext, event: StepEnded): Partial<ChatContext> => {
   const { facts, firstPass, steps, thread, suspendedTtlMs } = context
   const { now, stopped } = atMoment(context, event)
   const { standing, handoff, former } = event
@@ -156,8 +161,8 @@ const followsHalt = ({ turn, steps, open }: ChatContext): boolean => {
 /** The next request is of another agent, whose time counts from the beginning of the chain. */
 const handedOver = (
   { facts }: Pick<ChatContext, "facts">,
-  { agent, timeMs }: NonNullable<Judgement["handoff"]>
-): Pick<ChatContext, "agent" | "facts" | "timed"> => ({ agent, facts: { ...facts, timeMs }, timed: false })
+  { agent, ...its }: NonNullable<Judgement["handoff"]>
+): Pick<ChatContext, "agent" | "facts" | "timed"> => ({ agent, facts: { ...facts, ...its }, timed: false })
 
 /** Stops the turn before its next step. */
 export const stopTurn = (context: ChatContext): Partial<ChatContext> => {
@@ -165,14 +170,19 @@ export const stopTurn = (context: ChatContext): Partial<ChatContext> => {
   return ended(context, { ...stopping(stopped, { budget: facts }), pendingToolCalls })
 }
 
-/** Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. */
-const refused = (context: ChatContext, refusal: Held<PreflightError>): Partial<ChatContext> => {
-  const { firstPass } = context
+/**
+ * Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. A chart that
+ * runs one turn ends with the error of the first step.
+ */
+export const stepRefused = (context: ChatContext, refusal: Held<PreflightError>): Partial<ChatContext> => {
+  const { firstPass, until, steps } = context
+  const over = { refusal, step: undefined, partial: silent }
+  if (until !== undefined && steps.length === 0) return over
   const error = original(refusal)
-  if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal }
+  if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), ...over }
   const first = original(firstPass)
   const keeps = leastOf(context.keeps, keepsFirst(first.thread.messages.length))
-  return { ...endedWith(context, unfinalized(first, error)), keeps, refusal }
+  return { ...endedWith(context, unfinalized(first, error)), keeps, ...over }
 }
 
 /** The context is stored, so the taken inputs are delivered. */
@@ -318,9 +328,14 @@ const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (lis
 export const outputOf = ({
   result,
   refusal,
-  leaving
-}: Pick<ChatContext, "result" | "refusal" | "leaving">): ChatOutput => {
+  leaving,
+  until,
+  steps,
+  open
+}: Pick<ChatContext, "result" | "refusal" | "leaving" | "until" | "steps" | "open">): ChatOutput => {
   if (leaving) return { type: "left" }
+  const [step] = until === "step" ? steps : []
+  if (step !== undefined) return { type: "stepped", result: step, open }
   if (result !== undefined) return { type: "completed", result }
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")

@@ -51,10 +51,10 @@ export const mustReport = (context: ChatContext): boolean =>
 
 /** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
 const endings = (context: ChatContext): ReadonlyArray<EndEvent> => {
-  const { once, result, refusal, notified } = context
+  const { until, result, refusal, notified } = context
   const found: Array<EndEvent> = []
   if (result !== undefined) found.push(isFailure(original(result)) ? "StopFailure" : "Stop")
-  if (once && (result ?? refusal) !== undefined && (notified.started || !has(context, "SessionStart")))
+  if (until !== undefined && (result ?? refusal) !== undefined && (notified.started || !has(context, "SessionStart")))
     found.push("SessionEnd")
   return found.filter((event) => has(context, event))
 }
@@ -178,8 +178,8 @@ const halting = (context: ChatContext, terminal: Held<Terminal> | undefined): Pa
   terminal === undefined ? {} : ended(context, original(terminal))
 
 /** The user messages that are in the thread and not yet stored. */
-const promptsOf = ({ once, inbox, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
-  if (!once) return Inbox.taken(inbox).flatMap((one) => naming(one).messages.filter(isPrompt))
+const promptsOf = ({ until, inbox, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
+  if (until === undefined) return Inbox.taken(inbox).flatMap((one) => naming(one).messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
 }
@@ -188,9 +188,9 @@ const isPrompt = (message: Message): message is UserMessage => message.role === 
 
 /** The thread with the messages that hooks made of each user message, in order. */
 const retold = (context: ChatContext, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
-  const { inbox, before, once, thread, turn } = context
+  const { inbox, before, until, thread, turn } = context
   if (said.length === 0) return thread
-  if (once || before === undefined) {
+  if (until !== undefined || before === undefined) {
     const { messages } = thread
     return { ...thread, messages: [...messages.slice(0, -1), ...(said[0] ?? messages.slice(-1))] }
   }

@@ -19,23 +19,29 @@
 import { StateMachine } from "@troupe/otp"
 import { setup } from "xstate"
 import { type PreflightError, StreamError } from "../errors/index.ts"
-import { emit, type EventsTaken } from "../events/index.ts"
+import { emit } from "../events/index.ts"
 import { type Held, original } from "../values/index.ts"
 import { nextFallback, notifyRetry, type RetriedAttempt } from "./retryAttempts.ts"
-import { request } from "./requestActor.ts"
+import { exhausted, request } from "./requestActor.ts"
 import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
-import type { AdapterStreamContext, AdapterStreamEvent, AdapterStreamOutput, RequestRefused } from "./streamContext.ts"
+import type {
+  AdapterStreamContext,
+  AdapterStreamEvent,
+  AdapterStreamOutput,
+  RequestExhausted,
+  RequestRefused
+} from "./streamContext.ts"
 
 const refusedIn = ({ event }: { readonly event: AdapterStreamEvent }): RequestRefused => event as RequestRefused
 
-/** Ends the reply with this error. `events.taken` is sent when the reader has read past its event. */
+/** Ends the reply with this error. `request.exhausted` is sent when the reader has read past its event. */
 const emitError = (
-  { collector, outlet }: RunnableRequest,
+  sent: RunnableRequest,
   error: PreflightError | StreamError,
-  send: (event: EventsTaken) => void
+  send: (event: RequestExhausted) => void
 ): void => {
-  collector.fail(error)
-  emit(outlet, [{ type: "error", error }], { send })
+  sent.collector.fail(error)
+  emit(sent.outlet, [{ type: "error", error }], () => send(exhausted(sent)))
 }
 
 /** The transitions of a refused attempt after which the request is sent again. */
@@ -83,16 +89,24 @@ const failed = {
   ]
 } as const
 
+const end = {
+  target: "exhausted",
+  actions: {
+    type: "recordRead",
+    params: ({ event }: { readonly event: AdapterStreamEvent }) => event as RequestExhausted
+  }
+} as const
+
 export const streamActors = { request }
 
 export const streamEffects = {
   notifyRetry: StateMachine.effect<RetriedAttempt, RequestEnv>((retried, { env }) =>
     notifyRetry(env.request(), retried)
   ),
-  emitRefusal: StateMachine.effect<Held<PreflightError>, RequestEnv, EventsTaken>((error, { env, send }) =>
+  emitRefusal: StateMachine.effect<Held<PreflightError>, RequestEnv, RequestExhausted>((error, { env, send }) =>
     emitError(env.request(), original(error), send)
   ),
-  emitCancelled: StateMachine.effect<unknown, RequestEnv, EventsTaken>((_, { env, send }) =>
+  emitCancelled: StateMachine.effect<unknown, RequestEnv, RequestExhausted>((_, { env, send }) =>
     emitError(env.request(), new StreamError("cancelled", { message: "The request was cancelled" }), send)
   )
 }
@@ -123,11 +137,20 @@ const machine = setup({
     recordRefusal: StateMachine.assign((_, { error, delayMs = 0 }: RequestRefused) => ({ refusal: error, delayMs })),
     countAttempt: StateMachine.assign(({ context }) => ({ attempt: context.attempt + 1 })),
     takeFallback: StateMachine.assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
+    recordRead: StateMachine.assign((_, { read }: RequestExhausted) => ({ read })),
     refuse: StateMachine.assign({ ending: "refused" as const })
   }
 }).createMachine({
   id: "adapterStream",
-  context: { attempt: 1, fallback: undefined, delayMs: 0, opened: false, refusal: undefined, ending: "exhausted" },
+  context: {
+    attempt: 1,
+    fallback: undefined,
+    delayMs: 0,
+    opened: false,
+    refusal: undefined,
+    read: undefined,
+    ending: "exhausted"
+  },
   initial: "opening",
   states: {
     opening: {
@@ -150,19 +173,20 @@ const machine = setup({
       on: {
         "request.cancel": "cancelled",
         "request.refused": [...sentAgain, failed],
-        "request.exhausted": "exhausted",
-        "events.taken": "exhausted"
+        "request.exhausted": end
       }
     },
     cancelled: {
       entry: ["release", "emitCancelled"],
-      on: { "events.taken": "exhausted" }
+      on: { "request.exhausted": end }
     },
     exhausted: { type: "final" },
     refused: { type: "final" }
   },
-  output: ({ context: { ending, refusal } }) =>
-    ending === "refused" && refusal !== undefined ? { type: "refused", error: refusal } : { type: "exhausted" }
+  output: ({ context: { ending, refusal, read } }) =>
+    ending === "refused" && refusal !== undefined
+      ? { type: "refused", error: refusal }
+      : { type: "exhausted", ...(read !== undefined && { read }) }
 })
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */

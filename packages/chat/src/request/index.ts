@@ -3,4 +3,4 @@ export { adapterStreamMachine, streamActors, streamEffects } from "./AdapterStre
 export { requestOf } from "./buildRequest.ts"
 export { adapterIn, preflight, preflightRequest } from "./preflight.ts"
 export type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
-export type { AdapterStreamOutput } from "./streamContext.ts"
+export type { AdapterStreamOutput, ReadReply } from "./streamContext.ts"

@@ -4,8 +4,12 @@ import type { EventObject } from "xstate"
 import { boundEnvironment } from "../errors/index.ts"
 import { AdapterRequest } from "./adapterRequest.ts"
 import { attemptOf, refused } from "./retryAttempts.ts"
-import type { RequestEnv } from "./requestEnv.ts"
-import type { AdapterStreamEvent, AttemptPlace } from "./streamContext.ts"
+import type { RequestEnv, RunnableRequest } from "./requestEnv.ts"
+import type { AdapterStreamEvent, AttemptPlace, RequestExhausted } from "./streamContext.ts"
+
+/** The end of a request, with what its owner reads then. */
+export const exhausted = ({ read }: RunnableRequest): RequestExhausted =>
+  read === undefined ? { type: "request.exhausted" } : { type: "request.exhausted", read: read() }
 
 /**
  * Opens the request of the environment for the attempt at a place, and attaches its stream to the outlet. A stop of the
@@ -21,7 +25,7 @@ export const request = StateMachine.fromCallback<
   const running = new AdapterRequest(sent, {
     opened: () => send({ type: "request.opened" }),
     refused: (error) => send(refused(sent, place, error)),
-    exhausted: () => send({ type: "request.exhausted" })
+    exhausted: () => send(exhausted(sent))
   })
   running.open(attemptOf(sent, place))
   return { close: () => running.release() }

@@ -3,6 +3,7 @@ import type { Adapter } from "../adapter/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
+import type { ReadReply } from "./streamContext.ts"
 
 /** A model request to send. */
 export interface RunnableRequest {
@@ -11,6 +12,8 @@ export interface RunnableRequest {
   readonly options: RunOptions
   readonly collector: StreamCollector
   readonly outlet: Outlet
+  /** Reads the reply for the owner of the request, once the request has ended. */
+  readonly read?: (() => ReadReply) | undefined
 }
 
 /** The environment of model requests. */

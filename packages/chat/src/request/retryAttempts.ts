@@ -85,7 +85,7 @@ export const notifyRetry = (sent: RunnableRequest, retried: RetriedAttempt): voi
       reason
     } as const
     collector.apply(event)
-    emit(outlet, [event], { send: () => {} })
+    emit(outlet, [event])
   }
   if (options.onRetry === undefined) return
   try {

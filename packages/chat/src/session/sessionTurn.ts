@@ -6,10 +6,9 @@
  * S10. A turn of a session is a turn of `chatMachine`: approvals, interruption, the journal of calls and the permission
  *      mode have the rules of a chat.
  */
-import { ChatEnv, chatStart, lifecycleEvents, started, streamTurn, threadOf, type TurnToRun } from "../loop/index.ts"
-import { type ChatOptions, resolveOptions, type RunOptions, type StepOptions } from "../options/index.ts"
+import { ChatEnv, chatStart, started, stepOptions, streamTurn, threadOf, type TurnToRun } from "../loop/index.ts"
+import { type ChatOptions, resolveOptions, type StepOptions } from "../options/index.ts"
 import { defaultSystem } from "../async/index.ts"
-import type { Hooks } from "../gate/index.ts"
 import { refusalOf } from "../inbox/index.ts"
 import { type Message, type Thread, type ToolMessage, unpaired } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
@@ -50,7 +49,8 @@ export const open = async <Mode extends SessionMode>(
     readonly answer?: AnswerForm | undefined
   } = {}
 ): Promise<SessionStream<Mode>> => {
-  const resolved = ofMode(resolveOptions(engine, withIdentity(session, options)), mode)
+  const own = resolveOptions(engine, withIdentity(session, options))
+  const resolved = mode === "chat" ? own : stepOptions(own)
   const { clock } = resolved.system
   const id = session.id === "" ? resolved.requestId : session.id
   const input = chatStart({ id, engine, clock, record: { ...session, chain: undefined }, answer })
@@ -63,22 +63,6 @@ export const open = async <Mode extends SessionMode>(
   const env = new ChatEnv({ engine, clock, commit: progress.commit, watcher: progress })
   progress.runsIn(env)
   return new SessionStream(streamTurn(resolved, env, turn), progress, mode)
-}
-
-/** A step is a turn that ends after its first request. It has neither the hooks nor the stop conditions of a turn. */
-const ofMode = (options: RunOptions, mode: SessionMode): RunOptions =>
-  mode === "chat" ? options : { ...options, ...withoutConditions, maxTurns: 1, hooks: toolHooks(options.hooks) }
-
-/** The hooks of tool calls. */
-const toolHooks = (hooks: Hooks = {}): Hooks =>
-  Object.fromEntries(Object.entries(hooks).filter(([event]) => !lifecycleEvents.some((one) => one === event)))
-
-const withoutConditions = {
-  haltWhen: undefined,
-  budget: undefined,
-  maxMistakes: undefined,
-  maxUnproductive: undefined,
-  structuredFinalize: undefined
 }
 
 /** The turn with decisions that can be carried out, about calls that wait for one. */

@@ -2,6 +2,7 @@
  * The calls of a step: how they are answered, the input of the batch, and the result of the step.
  *
  * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
+ * STEP5. A step whose request could not be opened has no event and no result.
  * STEP6. A step that continues with open calls begins with phase B: it sends no request, and its results are added to the
  *        step before.
  * STEP7. Calls that wait for a decision have no result; the step lists them, unless it was cancelled. A halt beside them

@@ -3,6 +3,12 @@
  *
  * Owns: the collector of the reply, and the ledger of the batch. Does not own the phases, which are the chart's.
  *
+ * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
+ * STEP2. Phase B begins when the reader has read past the adapter's last event, never because of an event's content, and
+ *        only if the finish reason is `tool_calls`.
+ * STEP3. Leaving a phase releases its resources, once: the adapter's stream in A, the tool processes in B.
+ * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
+ *        their drain deadline passed.
  * HOSTDATA1. The metadata that the host has at the end of a reply, of a call and of a step is in the entry of that step, and no entry is
  *            written for it.
  */
@@ -14,22 +20,28 @@ import { type Event, type Outlet, StreamCollector } from "../events/index.ts"
 import { Channel } from "@troupe/otp"
 import { PermissionMode } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { OpenCall, StepResult } from "../record/index.ts"
-import { adapterIn, requestOf, type RunnableRequest } from "../request/index.ts"
+import type { OpenCall, OpenStep, StepResult } from "../record/index.ts"
+import { adapterIn, type ReadReply, requestOf, type RunnableRequest } from "../request/index.ts"
 import { newStepId, toolFor } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
-import { type Held, held, original } from "../values/index.ts"
+import { held, original } from "../values/index.ts"
 import { goingOnWith } from "./decisions.ts"
-import type { StepData, StepEnding, StepEvent } from "./stepEvents.ts"
-import { type EndedStep, replyOf, type RunningStep, type StepLive } from "./stepState.ts"
+import type { Journal } from "./journal.ts"
+import {
+  type EndedStep,
+  replyOf,
+  type RunningStep,
+  type StepData,
+  type StepEnding,
+  type StepLive
+} from "./stepState.ts"
 
 export class StepRun {
   #step: RunningStep
 
-  /** A new step, or with an id one that goes on from its data. */
-  constructor(live: StepLive, data: Pick<StepData, "thread" | "aside" | "open"> & Partial<StepData>) {
+  /** A new step, or one that goes on from its data. */
+  constructor(live: StepLive, { thread, aside, open, step: { id, reply } = {} }: StepData) {
     const { options, watcher } = live
-    const { thread, aside, open, reply } = data
     const collector = new StreamCollector(undefined, options.maxToolArgumentCharacters)
     watcher?.stepStarted(collector)
     options.trace?.stepBegan()
@@ -38,7 +50,7 @@ export class StepRun {
       thread,
       aside,
       open,
-      id: data.id ?? (open === undefined ? newStepId(options.system) : open.id),
+      id: id ?? (open === undefined ? newStepId(options.system) : open.id),
       permissionMode: live.permissionMode ?? new PermissionMode(),
       collector,
       reply: reply === undefined ? undefined : original(reply),
@@ -47,39 +59,35 @@ export class StepRun {
     }
   }
 
-  get id(): string | undefined {
-    return this.#step.id
-  }
-
-  /** The event of the step's start. */
-  get began(): Extract<StepEvent, { readonly type: "step.began" }> {
-    const { engine, going } = this.#step
-    return { type: "step.began", id: this.id, count: going?.toolCalls.length ?? 0, adapter: engine.adapter?.name ?? "" }
-  }
-
   get outlet(): Outlet {
     return this.#step.outlet
   }
 
   /** Traces a request that could not be opened. */
-  refused(error: Held<PreflightError> | undefined): void {
-    this.#step.options.trace?.stepRefused(error === undefined ? undefined : original(error))
+  refused(error: PreflightError): void {
+    this.#step.options.trace?.stepRefused(error)
   }
 
   /** The model request of phase A. */
   get request(): RunnableRequest {
     const { engine, options, collector, outlet } = this.#step
-    return { adapter: adapterIn(engine), request: requestOf(this.#step), options, collector, outlet }
+    return {
+      adapter: adapterIn(engine),
+      request: requestOf(this.#step),
+      options,
+      collector,
+      outlet,
+      read: () => this.#read()
+    }
   }
 
-  /** Reads the reply once the request has ended. */
-  read(): Extract<StepEvent, { readonly type: "reply.read" }> {
+  #read(): ReadReply {
     this.#describe()
-    const { automatic } = callsOf(this.#step)
+    const { id } = this.#step
     return {
-      type: "reply.read",
+      id,
       reply: held(replyOf(this.#step)),
-      count: automatic.length,
+      count: callsOf(this.#step).automatic.length,
       hasUnknownTool: unknownTool(this.#step) !== undefined
     }
   }
@@ -97,14 +105,16 @@ export class StepRun {
     this.#step = { ...this.#step, reply: { ...reply, message: described } }
   }
 
-  /** The tool calls of phase B. */
-  get batch(): ToolBatchInput {
+  /** The tool calls of phase B, whose intents and outcomes the journal notes. */
+  batch(journal: Journal | undefined): ToolBatchInput {
+    this.#step = { ...this.#step, journal }
     return batchInput(this.#step)
   }
 
   /** Computes the result, and the events of phase C. */
   finish(ending: StepEnding): {
-    readonly finished: Extract<StepEvent, { readonly type: "step.finished" }>
+    readonly result: StepResult
+    readonly open: OpenStep | undefined
     readonly events: ReadonlyArray<Event>
   } {
     const ended = this.#ended(ending)
@@ -114,10 +124,7 @@ export class StepRun {
     step.options.trace?.stepEnded(result)
     step.watcher?.stepEnded?.(result, open)
     showUnrun(step, result)
-    return {
-      finished: { type: "step.finished", result: held(result), open },
-      events: closingEvents(step, result)
-    }
+    return { result, open, events: closingEvents(step, result) }
   }
 
   #ended(ending: StepEnding): StepParts {

@@ -1,15 +1,46 @@
 /** The state of a step that its calls, results and events are computed from: its data with its live things. */
-import type { BatchLedger } from "../batch/index.ts"
+import type { BatchLedger, ToolBatchResult } from "../batch/index.ts"
 import type { ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { PermissionMode } from "../gate/index.ts"
-import type { Response } from "../model/index.ts"
+import type { Message, Response, Thread } from "../model/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
+import type { ReadReply } from "../request/index.ts"
 import type { Engine } from "../tool/index.ts"
+import type { Held } from "../values/index.ts"
 import type { GoingOn } from "./decisions.ts"
 import type { Journal } from "./journal.ts"
-import type { StepStart } from "./stepEvents.ts"
+
+/**
+ * How the last phase before the end came out.
+ *
+ * - `answered`: the reply has no calls to run
+ * - `unknown_tool`: a call names no tool, and `onUnknownTool` is `"error"`
+ * - `called`: the batch ended
+ * - `request_died`, `batch_died`: a process died
+ * - `cancelled`: the turn was to stop in phase A
+ */
+export type StepEnding =
+  | { readonly type: "answered" | "unknown_tool" | "cancelled" }
+  | { readonly type: "called"; readonly result: Held<ToolBatchResult> }
+  | { readonly type: "request_died" | "batch_died"; readonly cause: Held<unknown> }
+
+/** The step that runs, as its chart has it: the reply after phase A, and how the last phase came out. */
+export interface StepProgress extends Partial<ReadReply> {
+  readonly ending?: StepEnding | undefined
+}
+
+/** The data of a step, from which its live side can be made again. */
+export interface StepData {
+  readonly thread: Thread
+  /** Messages after the thread, for this request only. */
+  readonly aside?: ReadonlyArray<Message> | undefined
+  /** The open step of the thread, for a step that continues its calls (STEP6). */
+  readonly open?: OpenStep | undefined
+  /** The step so far; without one it begins. Its id is random; for a step that continues it is the stored one, if its record has one. */
+  readonly step?: StepProgress | undefined
+}
 
 /** Watches the text of a running step and the states of its calls, without an event for each. */
 export interface StepWatcher extends ToolCallWatcher {
@@ -24,18 +55,18 @@ export interface StepLive {
   readonly options: RunOptions
   readonly outlet: Outlet
   readonly watcher?: StepWatcher | undefined
-  /** The journal for the intents and outcomes of calls that write. */
-  readonly journal?: Journal | undefined
   /** The permission mode of calls, which they may set, if it outlives the step. */
   readonly permissionMode?: PermissionMode | undefined
 }
 
-export interface RunningStep extends StepStart, StepLive {
+export interface RunningStep extends Omit<StepData, "step">, StepLive {
   readonly id: string | undefined
   readonly permissionMode: PermissionMode
   readonly collector: StreamCollector
   /** The reply, once the request has ended. */
   readonly reply: Response | undefined
+  /** The journal for the intents and outcomes of calls that write. */
+  readonly journal?: Journal | undefined
   /** The outcomes and events of the running batch; they survive its process. */
   readonly ledger: BatchLedger
   /** The calls that an open step continues with. */

@@ -42,7 +42,7 @@ const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
 ])
 
 /** The states that another state follows at once, in the same turn of the process. */
-const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing", "withdrawing"])
+const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "phaseC", "closing", "withdrawing"])
 
 const isPassing = ({ value }: ChatState): boolean => passing.has(typeof value === "string" ? value : value.running)
 
@@ -117,12 +117,12 @@ export class LiveState implements StepWatcher {
 
   /** Whether a request of the running turn is open, or is being opened. */
   get isRequesting(): boolean {
-    return this.#running === "stepping" && this.#batch === undefined
+    return this.#running === "phaseA"
   }
 
   /** Whether the calls of the running turn run. */
   get isRunningTools(): boolean {
-    return this.#running === "resuming" || (this.#running === "stepping" && this.#batch !== undefined)
+    return this.#running === "phaseB"
   }
 
   get #running(): unknown {

@@ -415,9 +415,10 @@ const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean)
   if (typeof value === "string") return value === "settled" || value === "ended" ? "idle" : value
   const { running } = value
   switch (running) {
-    case "resuming":
+    case "phaseB":
       return "runningTools"
-    case "stepping":
+    case "phaseA":
+    case "phaseC":
       return !noTools ? "runningTools" : turn?.outlet.isFlowing === true ? "streaming" : "requesting"
     case "hooking":
       return "runningHooks"

@@ -11,15 +11,14 @@ import type { Hooks } from "../../src/gate/Hooks.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
 import type { RunnableRequest } from "../../src/request/requestEnv.ts"
-import { stepEnv } from "../../src/step/stepEnv.ts"
-import { stepMachine } from "../../src/step/StepMachine.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
+import { stepMachine } from "../../src/loop/ChatMachine.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
-import { engineParts, outputOf, type Parts, phaseOf } from "../double/stepping.ts"
+import { engineParts, outputOf, type Parts, phaseOf, stepStart } from "../double/stepping.ts"
 import type { Handler } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
@@ -42,14 +41,9 @@ const drivenOutlet = () => {
 
 const bareStep = (parts: Parts) => {
   const { outlet, events } = drivenOutlet()
-  const machine = StateMachine.bind(
-    stepMachine,
-    stepEnv(() => ({ ...engineParts(parts), outlet }))
-  )
-  return { machine, events }
+  const { env, input } = stepStart(parts, outlet)
+  return { machine: StateMachine.bind(stepMachine, env), input, events }
 }
-
-const stepStart = { thread: { messages: hi } }
 
 test.each([
   ["completed", () => ok(1)],
@@ -111,11 +105,11 @@ test("a model request runs under a bare actor, and stopping it releases it", asy
 })
 
 test("a step runs under a bare actor, with processes of its own behind it", async () => {
-  const { machine, events } = bareStep({ adapter: check.fake({ script: calls("echo") }), tools: [echo] })
-  const actor = createActor(machine, { input: stepStart }).start()
+  const { machine, input, events } = bareStep({ adapter: check.fake({ script: calls("echo") }), tools: [echo] })
+  const actor = createActor(machine, { input }).start()
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
   expect(outputOf(snapshot.output)).toMatchObject({
-    type: "completed",
+    type: "stepped",
     result: { toolResults: [{ toolCallId: "c0" }] }
   })
   expect(tagsOf(events).at(-1)).toBe("step_completed")
@@ -128,14 +122,14 @@ test("a step is cancelled under a bare actor, in phase A and in phase B", async 
     tools: [handling("t", () => new Promise(() => {}))],
     options: { drainMs: 0 }
   })
-  for (const [{ machine }, phase] of [
+  for (const [{ machine, input }, phase] of [
     [inA, "phaseA"],
     [inB, "phaseB"]
   ] as const) {
-    const actor = createActor(machine, { input: stepStart }).start()
+    const actor = createActor(machine, { input }).start()
     await until(() => phaseOf(actor.getSnapshot()) === phase)
     await hop()
-    actor.send({ type: "step.cancel" })
+    actor.send({ type: "turn.cancel" })
     const snapshot = await waitFor(actor, ({ status }) => status === "done")
     expect(outputOf(snapshot.output)).toMatchObject({ result: { halt: { type: "cancelled" } } })
   }
@@ -143,8 +137,8 @@ test("a step is cancelled under a bare actor, in phase A and in phase B", async 
 
 test("a stopped step releases its request", async () => {
   const adapter = check.fake({ script: [{ text: "a" }, { hang: true }] })
-  const { machine } = bareStep({ adapter })
-  const actor = createActor(machine, { input: stepStart }).start()
+  const { machine, input } = bareStep({ adapter })
+  const actor = createActor(machine, { input }).start()
   await hop()
   actor.stop()
   await until(() => adapter.released === 1)

@@ -14,6 +14,7 @@ import * as Inbox from "../../src/inbox/Inbox.ts"
 import { held, original } from "../../src/values/held.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
+import type { Response } from "../../src/model/Response.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { hi } from "../double/scripts.ts"
 import { engineParts } from "../double/stepping.ts"
@@ -27,6 +28,7 @@ const check = leakCheck()
 /** An environment that does nothing: its answers are events of the walk. */
 const machine = StateMachine.bind(chatMachine, {
   fail: () => {},
+  refused: () => {},
   settle: () => {},
   acceptAgain: () => {},
   deliver: () => {},
@@ -41,6 +43,7 @@ const machine = StateMachine.bind(chatMachine, {
 const call: ToolCall = { id: "c0", name: "t", arguments: {} }
 const answer: Message = { role: "tool", toolCallId: "c0", content: "r" }
 
+/** The end of a step, as it is judged by itself. */
 const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?: OpenStep): AnyEventObject => {
   const toolCalls = finishReason === "tool_calls" ? [call] : []
   const result: StepResult = {
@@ -53,8 +56,42 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?:
     truncatedToolCalls: [],
     ...more
   }
-  return { type: "xstate.done.actor.step", output: { type: "completed", result: held(result), open }, actorId: "step" }
+  const terminal = terminalOf(result)
+  return {
+    type: "step.ended",
+    result: held(result),
+    open,
+    mayContinue: true,
+    now: 1,
+    ...(terminal === undefined ? {} : { terminal: held(terminal) })
+  }
 }
+
+const terminalOf = ({ pendingApprovals, halt, manualToolCalls, done }: StepResult): Terminal | undefined => {
+  if (pendingApprovals !== undefined) return { reason: "awaiting_approval", metadata: {} }
+  if (halt?.type === "question") {
+    const { type: _, ...pendingQuestion } = halt
+    return { reason: "ask_user", metadata: {}, pendingQuestion }
+  }
+  if (manualToolCalls.length > 0) {
+    return { reason: "manual_tool_calls", metadata: {}, pendingToolCalls: manualToolCalls }
+  }
+  return done ? { reason: "completed", metadata: {} } : undefined
+}
+
+const request = (count: number): AnyEventObject => ({
+  type: "xstate.done.actor.adapterStream",
+  output: {
+    type: "exhausted",
+    read: {
+      id: "s1",
+      reply: held<Response>({ outputText: "", toolCalls: [], finishReason: null, usage: {}, metadata: {} }),
+      count,
+      hasUnknownTool: false
+    }
+  },
+  actorId: "adapterStream"
+})
 
 const billing = { name: "billing", version: "1" }
 
@@ -70,32 +107,7 @@ const waits = (): AnyEventObject => {
   return step("tool_calls", { thread, pendingApprovals }, { at: 1, calls: [{ state: "waiting", ...pending }] })
 }
 
-/** The verdict of the stop conditions on each step, by the field that differs. */
-const judgements: Readonly<Record<string, Terminal | undefined>> = {
-  "judged on": undefined,
-  "judged over": { reason: "completed", metadata: {} },
-  "judged asking": {
-    reason: "ask_user",
-    metadata: {},
-    pendingQuestion: { toolCallId: "c0", question: "which?", options: {} }
-  },
-  "judged leaving": { reason: "manual_tool_calls", metadata: {}, pendingToolCalls: [call] },
-  "judged waiting": { reason: "awaiting_approval", metadata: {} }
-}
-
-const judgementOf = ({ steps }: ChatContext): string => {
-  const last = steps.map(original).at(-1)
-  if (last?.pendingApprovals !== undefined) return "judged waiting"
-  if (last?.halt !== undefined) return "judged asking"
-  if (last !== undefined && last.manualToolCalls.length > 0) return "judged leaving"
-  return last?.done === true ? "judged over" : "judged on"
-}
-
 const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered", verdict, now: 1 })
-
-/** A step that goes on may have handed over, once. */
-const handsOver = (kind: unknown, context: ChatContext): boolean =>
-  kind === "judged handing over" && judgementOf(context) === "judged on" && context.agent === undefined
 
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
 const allows = (
@@ -106,10 +118,8 @@ const allows = (
   const { type, kind, verdict } = event
   const running = (value as { readonly running?: unknown }).running
   if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
-  if (running === "judging") {
-    return kind === judgementOf(context) || type === "turn.cancel" || handsOver(kind, context)
-  }
-  if (type === "turn.begun" || type === "step.judged") return false
+  if (type === "turn.begun") return false
+  if (kind === "hands over") return context.agent === undefined
   if (kind === "steer") return !Inbox.hasSteers(inbox) && steps.length < 2
   if (kind === "interrupt") return !Inbox.hasInterrupts(inbox)
   if (type === "input.doubted") return !inbox.some(Inbox.isHeld)
@@ -133,7 +143,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
     [context.children?.length, context.chain?.isOver, context.chain !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
-    [steps.length === 0 ? undefined : judgementOf(context)],
+    [context.step?.ending?.type, context.step?.count],
     [open?.calls.map(({ state }) => state), inbox.map(({ status }) => status)],
     [next?.messages.at(-1)?.role, Inbox.hasSteers(inbox), Inbox.hasInterrupts(inbox)]
   ]
@@ -151,15 +161,6 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     now: 1
   })
   const refused = { type: "refused", error: held(new AdapterError("timeout")) }
-  const judged = Object.entries(judgements).map(([kind, terminal]) => [
-    kind,
-    {
-      type: "step.judged",
-      mayContinue: true,
-      now: 1,
-      ...(terminal === undefined ? {} : { terminal: held(terminal) })
-    }
-  ])
   const closed = {
     thread: { messages: [...hi, assistant("", [call]), answer] },
     pendingToolCalls: []
@@ -193,12 +194,17 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     "waits for a decision": waits(),
     due: { type: "journal.due" },
     "host hands over": { type: "agent.set", agent: billing },
-    "judged handing over": {
-      type: "step.judged",
-      mayContinue: true,
-      now: 1,
-      handoff: { agent: billing, timeMs: undefined }
+    "hands over": { ...step("tool_calls"), handoff: { agent: billing, timeMs: undefined } },
+    "reply with calls": request(1),
+    "reply without calls": request(0),
+    "condition throws": { type: "step.failed", error: held(new Error("boom")) },
+    "request died": { type: "xstate.error.actor.adapterStream", error: "dead", actorId: "adapterStream" },
+    "calls ended": {
+      type: "xstate.done.actor.toolBatch",
+      output: held({ outcomes: [], halt: undefined, suspended: [] }),
+      actorId: "toolBatch"
     },
+    "calls died": { type: "xstate.error.actor.toolBatch", error: "dead", actorId: "toolBatch" },
     "child began": { type: "children.began", children: ["c/~/1"] },
     "end of chain": { type: "chain.end" },
     "host plans": { type: "mode.set", mode: "plan" },
@@ -211,8 +217,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
     "goes on": step("tool_calls"),
     asks: step("tool_calls", question),
     "leaves calls": step("tool_calls", { manualToolCalls: [call] }),
-    refused: { type: "xstate.done.actor.step", output: refused, actorId: "step" },
-    ...Object.fromEntries(judged),
+    refused: { type: "xstate.done.actor.adapterStream", output: refused, actorId: "adapterStream" },
     closed: { type: "calls.closed", closed, now: 1 },
     committed: { type: "commit.ended", now: 1 },
     "not committed": { type: "commit.failed", error: new Error("full"), unanswered: false, now: 1 },
@@ -227,7 +232,7 @@ const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
   }
 }
 
-const always = ["begun", ...Object.keys(judgements)]
+const always = ["begun", "reply with calls", "reply without calls", "calls ended"]
 
 /** How a walk begins, beside its chart's input. */
 interface Begin extends Partial<ChatInput> {
@@ -280,7 +285,8 @@ const notified = ["began", "halts the prompt", "announced", "injects", "halts th
 const stored = ["committed", "not committed", "drained"]
 
 const walks = (): ReadonlyArray<Walk> => [
-  walk("one turn", { turn }, "cancel", "taken", "grew", ...steps),
+  walk("one turn", { turn }, "cancel", "taken", "grew", "request died", "calls died", ...steps),
+  walk("one step", { turn, until: "step" }, "answers", "refused", "cancel", "condition throws"),
   late("a start that is late", { pendingToolCalls: [call], expiresAt: 0 }, "said"),
   late(
     "a turn that begins with open calls",
@@ -316,7 +322,7 @@ const walks = (): ReadonlyArray<Walk> => [
     "taken",
     "committed",
     "host hands over",
-    "judged handing over"
+    "hands over"
   ),
   walk("a chat with a store", { stores }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { stores }, "said", "steer", "interrupt", "taken", "answers", "committed"),

@@ -77,7 +77,7 @@ const talkThrough = async ({ cancelsAt }: Talk, { state, send, wait }: Chat): Pr
   for (let rounds = 0; rounds < 400; rounds++) {
     const { value, context } = state()
     const said = context.thread.messages.filter(({ role }) => role === "user").length
-    const isStepping = JSON.stringify(value) === '{"running":"stepping"}'
+    const isStepping = JSON.stringify(value) === '{"running":"phaseA"}'
     if (isStepping && context.thread.messages.length === cancelsAt) send({ type: "turn.cancel" })
     else if (value === "awaitingUser") send(start(["blue"]))
     else if (value === "awaitingApproval") {

@@ -1,13 +1,6 @@
 import { expect, test } from "vitest"
 import type { AnyStateMachine } from "xstate"
-import {
-  adapterStreamMachine,
-  batchMachine,
-  chatMachine,
-  resumedStepMachine,
-  stepMachine,
-  toolCallMachine
-} from "../../src/machines.ts"
+import { adapterStreamMachine, batchMachine, chatMachine, stepMachine, toolCallMachine } from "../../src/machines.ts"
 import type { NamedEffect } from "../../src/loop/chatActors.ts"
 
 type Names<Chart extends NamedEffect["chart"], Kind extends NamedEffect["kind"]> = Record<
@@ -24,19 +17,21 @@ const union: {
 } = {
   chat: {
     start: {
-      step: true,
-      resumedStep: true,
+      adapterStream: true,
+      toolBatch: true,
       commit: true,
       begin: true,
       hooks: true,
-      open: true,
-      judge: true,
+      step: true,
+      finish: true,
       close: true,
       expire: true,
       complete: true
     },
     effect: {
       refuse: true,
+      refuseStep: true,
+      crash: true,
       settle: true,
       acceptAgain: true,
       deliver: true,
@@ -48,10 +43,6 @@ const union: {
       close: true
     }
   },
-  step: {
-    start: { adapterStream: true, toolBatch: true, begin: true, find: true, read: true, finish: true },
-    effect: { traceRefusal: true }
-  },
   adapterStream: {
     start: { request: true },
     effect: { notifyRetry: true, emitRefusal: true, emitCancelled: true }
@@ -62,8 +53,7 @@ const union: {
 
 const charts: ReadonlyArray<readonly [NamedEffect["chart"], AnyStateMachine]> = [
   ["chat", chatMachine],
-  ["step", stepMachine],
-  ["step", resumedStepMachine],
+  ["chat", stepMachine],
   ["adapterStream", adapterStreamMachine],
   ["batch", batchMachine],
   ["toolCall", toolCallMachine]

@@ -2,20 +2,17 @@
 import { Process, StateMachine, type System } from "@troupe/otp"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { ChatEnv } from "../../src/loop/chatEnv.ts"
-import { chatMachine } from "../../src/loop/ChatMachine.ts"
+import { chatMachine, stepMachine } from "../../src/loop/ChatMachine.ts"
 import { chatStart } from "../../src/loop/chatStart.ts"
 import type { Conversation } from "../../src/record/Conversation.ts"
 import type { SaveRecord } from "../../src/store/commitChain.ts"
-import type { ChatInput } from "../../src/loop/chatContext.ts"
+import type { ChatInput, ChatOutput } from "../../src/loop/chatContext.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type Held, original } from "../../src/values/held.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
-import { stepEnv } from "../../src/step/stepEnv.ts"
-import type { StepOutput } from "../../src/step/stepEvents.ts"
-import { stepMachine } from "../../src/step/StepMachine.ts"
 import type { SnapshotFrom } from "xstate"
 import { hi } from "./scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
@@ -33,11 +30,17 @@ export const engineParts = ({ adapter, tools = [], options = {} }: Parts) => {
   return { engine, options: resolveOptions(engine, options) }
 }
 
+/** The environment of a step, and its input. */
+export const stepStart = (parts: Parts, outlet: Outlet) => {
+  const { engine, options } = engineParts(parts)
+  const env = new ChatEnv({ engine, turn: () => ({ messages: [], options, outlet }) })
+  return { env, input: { id: "s", thread: { messages: hi } } }
+}
+
 /** A step whose events are read off its outlet. */
 export const startStep = (system: System.System, parts: Parts) => {
   const outlet = new Outlet()
-  const env = stepEnv(() => ({ ...engineParts(parts), outlet }))
-  const pid = StateMachine.start(system, stepMachine, { input: { thread: { messages: hi } }, env, label: "Step" })
+  const pid = StateMachine.start(system, stepMachine, { ...stepStart(parts, outlet), label: "Step" })
   return {
     pid,
     outlet,
@@ -48,13 +51,13 @@ export const startStep = (system: System.System, parts: Parts) => {
 
 /** The phase of a step, or its final state. */
 export const phaseOf = ({ value }: SnapshotFrom<typeof stepMachine>): string =>
-  typeof value === "string" ? value : (Object.keys(value)[0] ?? "")
+  typeof value === "string" ? value : JSON.stringify(value.running).replaceAll('"', "")
 
 /** The output of a step, with the values that it holds. */
-export const outputOf = (output: StepOutput | undefined) => {
-  if (output === undefined) return undefined
+export const outputOf = (output: ChatOutput | undefined) => {
+  if (output === undefined || output.type === "left") return undefined
   if (output.type === "refused") return { ...output, error: original(output.error) }
-  return { ...output, result: original(output.result) }
+  return output.type === "completed" ? undefined : { ...output, result: original(output.result) }
 }
 
 /** A turn with an outlet of its own. */

@@ -44,7 +44,7 @@ test("STREAM-R2 a chat and a step that ended have their result", async () => {
   const step = await Chat.streamStep(engine(), hi)
   expect(step.output()).toBeUndefined()
   await readAll(step)
-  expect(step.output()).toMatchObject({ type: "completed" })
+  expect(step.output()).toMatchObject({ type: "stepped" })
   const chat = await Chat.stream(engine(), hi)
   await readAll(chat)
   expect(chat.output()).toMatchObject({ type: "completed", result: { haltedReason: "completed" } })

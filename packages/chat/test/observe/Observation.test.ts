@@ -251,7 +251,7 @@ describe("a process", () => {
     const turn = chat.send("go")
     await hop()
     await clock.advance(200)
-    expect(process(id).getState()?.chart).toEqual({ machine: "chat", value: { running: "stepping" } })
+    expect(process(id).getState()?.chart).toEqual({ machine: "chat", value: { running: "phaseB" } })
     await clock.advance(1_000)
     await turn.result()
     await clock.advance(200)

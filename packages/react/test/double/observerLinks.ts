@@ -189,9 +189,8 @@ export const observerDouble = (first: Observation.Observed | undefined = treeWit
   const timeline = new Watchable<Observation.Timeline>({ chat: "trip-to-lisbon", at: 12_000, spans })
   const killed: Array<string> = []
   const charts: Readonly<Record<string, Observation.ProcessDetail["chart"]>> = {
-    "Chat trip-to-lisbon": { machine: "chat", value: { running: "stepping" } },
+    "Chat trip-to-lisbon": { machine: "chat", value: { running: "phaseA" } },
     "Chat budget-2027": { machine: "chat", value: "idle" },
-    Step: { machine: "step", value: "phaseB" },
     search_flights: { machine: "toolCall", value: "running" },
     weather: { machine: "toolCall", value: "cancelling" }
   }

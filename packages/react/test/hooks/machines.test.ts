@@ -60,11 +60,11 @@ test("BARE3 a page shows the calls of a running step, and the outcome of one whi
 
 test("a page runs a step's machine with useActor", async () => {
   const machine = bind(stepMachine, environment(engineOf(calling)))
-  const input = { thread: { messages: [Message.user("hi")] } }
+  const input = { id: "s", thread: { messages: [Message.user("hi")] } }
   let said: unknown
   const Page = () => {
     const [{ output, status }] = useActor(machine, { input })
-    if (output?.type === "completed") said = output.result.json
+    if (output?.type === "stepped") said = output.result.json
     return createElement("p", undefined, status)
   }
   const { container } = render(createElement(Page))
@@ -99,7 +99,7 @@ test("BARE1 a page in StrictMode, which stops and starts the actor in mid-turn, 
     return createElement("p", undefined, `${JSON.stringify(value)} ${context.partial.text}`)
   }
   const { container } = render(createElement(StrictMode, undefined, createElement(Page)))
-  await until(() => container.textContent === '{"running":"stepping"} Once upon')
+  await until(() => container.textContent === '{"running":"phaseA"} Once upon')
   cleanup()
   await until(() => adapter.open === 0)
   expect(adapter.requests).toHaveLength(2)

@@ -35,7 +35,7 @@ describe.each([
       .catch(() => {})
     await show(<Observer link={link.observer} chat={link.chat("c1")} />)
     const active = () => document.querySelector(".tro-active")?.textContent ?? ""
-    await until(() => active().includes("is in running › stepping"), frames)
+    await until(() => active().includes("is in running › phaseA"), frames)
     await until(() => has(() => screen.getByRole("button", { name: /^Turn: turn, from 0 ms/ })), frames)
     const before = row(label).dataset["id"]
     fireEvent.click(screen.getByRole("button", { name: "Kill…" }))

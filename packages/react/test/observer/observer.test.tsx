@@ -17,7 +17,7 @@ test("the chat's process is selected at first, and its chart is drawn", async ()
   await show(<Observer link={observerDouble().link} chat={chatDouble().link} />)
   expect(row("Chat trip-to-lisbon").getAttribute("aria-selected")).toBe("true")
   expect(pane().getByRole("heading", { name: "Chat trip-to-lisbon" })).toBeDefined()
-  expect(screen.getByRole("region", { name: "Chart" }).textContent).toContain("chat is in running › stepping")
+  expect(screen.getByRole("region", { name: "Chart" }).textContent).toContain("chat is in running › phaseA")
 })
 
 test("until the reader has chosen, the chat's process is selected as soon as there is one", async () => {
@@ -52,7 +52,7 @@ test("a link of a process leads to the process it names", async () => {
 test("the chart of the chat stays where the selected process has none", async () => {
   await show(<Observer link={observerDouble().link} chat={chatDouble().link} />)
   fireEvent.click(row("Store"))
-  expect(screen.getByRole("region", { name: "Chart" }).textContent).toContain("chat is in running › stepping")
+  expect(screen.getByRole("region", { name: "Chart" }).textContent).toContain("chat is in running › phaseA")
 })
 
 describe("a process", () => {

@@ -139,7 +139,6 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
   ])
   expect(lines.flatMap(({ phase }) => phase ?? [])).toEqual([
     "committing",
-    "requesting",
     "streaming",
     "committing",
     "completing",

@@ -90,7 +90,7 @@ export const graphOf = ({ root }: AnyStateMachine): ChartGraph => ({
   edges: together(edgesOf(root).filter(({ from }) => from !== ""))
 })
 
-/** The ids of the active states of a state value: `{ running: "stepping" }` is `running` and `running.stepping`. */
+/** The ids of the active states of a state value: `{ running: "phaseA" }` is `running` and `running.phaseA`. */
 export const activeOf = (value: unknown, above = ""): ReadonlyArray<string> => {
   const below = (key: string): string => (above === "" ? key : `${above}.${key}`)
   if (typeof value === "string") return [below(value)]

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { chatMachine, stepMachine } from "@troupe/chat/machines"
+import { adapterStreamMachine, chatMachine } from "@troupe/chat/machines"
 import { cleanup, fireEvent, screen } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { setup } from "xstate"
@@ -22,19 +22,20 @@ const lit = () => [...document.querySelectorAll("[data-active] > text")].map(({ 
 
 describe("a graph", () => {
   test("has the states, initial states and transitions of its machine", () => {
-    const graph = graphOf(stepMachine)
+    const graph = graphOf(adapterStreamMachine)
     expect(graph.states.map(({ id, isFinal }) => [id, isFinal])).toEqual([
-      ["phaseA", false],
-      ["phaseB", false],
-      ["phaseC", false],
-      ["done", true],
+      ["opening", false],
+      ["waiting", false],
+      ["streaming", false],
+      ["cancelled", false],
+      ["exhausted", true],
       ["refused", true]
     ])
-    expect(graph.initial).toBe("phaseA")
+    expect(graph.initial).toBe("opening")
     expect(graph.edges).toContainEqual({
-      from: "phaseA.reading",
-      to: "phaseC",
-      labels: ["reply.read [requestsUnknownTool]", "reply.read"]
+      from: "opening",
+      to: "streaming",
+      labels: ["request.opened", "request.refused [wasOpened]"]
     })
   })
 
@@ -106,14 +107,14 @@ describe("a layout", () => {
 
 describe("a chart", () => {
   test("is drawn with its active states, which a text lists, too", async () => {
-    const { rerender } = await show(<StateChart machine="step" value="phaseB" />)
-    expect(screen.getByRole("status").textContent).toBe("step is in phaseB")
+    const { rerender } = await show(<StateChart machine="adapterStream" value="opening" />)
+    expect(screen.getByRole("status").textContent).toBe("adapterStream is in opening")
     await drawn()
-    expect(screen.getByRole("img").getAttribute("aria-label")).toBe("step: active are phaseB")
-    expect(lit()).toEqual(["phaseB"])
-    rerender(<StateChart machine="step" value="phaseC" />)
-    expect(lit()).toEqual(["phaseC"])
-    expect(document.querySelectorAll(".tro-edge[data-live]")).toHaveLength(1)
+    expect(screen.getByRole("img").getAttribute("aria-label")).toBe("adapterStream: active are opening")
+    expect(lit()).toEqual(["opening"])
+    rerender(<StateChart machine="adapterStream" value="waiting" />)
+    expect(lit()).toEqual(["waiting"])
+    expect(document.querySelectorAll(".tro-edge[data-live]")).toHaveLength(2)
   })
 
   test("of a machine of one's own is drawn, given by itself or by its id", async () => {
@@ -126,7 +127,7 @@ describe("a chart", () => {
   })
 
   test("is moved by keys and buttons, and follows again on demand", async () => {
-    await show(<StateChart machine="chat" value={{ running: "stepping" }} />)
+    await show(<StateChart machine="chat" value={{ running: "phaseA" }} />)
     await drawn()
     const box = () => document.querySelector("svg")?.getAttribute("viewBox")
     const followed = box()
