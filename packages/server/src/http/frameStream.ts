@@ -5,7 +5,8 @@
  * which it notifies once when this stream is over.
  *
  * FRAME1. Nothing is read ahead of the socket: a frame is requested when the socket asks. Only a frame that was requested
- *         while a heartbeat went out is held. A reader that stops reading holds at most that frame and its socket's buffer.
+ *         while a heartbeat or a change went out is held. A reader that stops reading holds at most that frame and its
+ *         socket's buffer.
  * FRAME2. When the client is gone, the server closes, or the stream failed, the signal is aborted and then the iterator is
  *         returned exactly once. An iterator that ended by itself is not returned.
  * FRAME3. When the server closes, the held frame and then the last frame are sent, and the stream ends.
@@ -15,12 +16,10 @@
  */
 import { HttpError } from "../errors/index.ts"
 import { pieceBytes } from "./chunks.ts"
-import type { Frames } from "./route.ts"
+import type { Changes, Frames, StreamOptions } from "./route.ts"
 
 /** The callbacks of a stream. */
-export interface FrameStreamOptions {
-  /** Makes the last frame of a stream that the server ends. */
-  readonly last: ((why: HttpError) => string) | undefined
+export interface FrameStreamOptions extends Pick<StreamOptions, "first" | "changes" | "done" | "last"> {
   /** Whether the stream is cut when the server closes: its reader follows the turn to another node. */
   readonly isCut?: boolean | undefined
   /** Whether the stream has no end of its own. */
@@ -70,6 +69,10 @@ export class FrameStream implements Pieces {
   #question: Question | undefined
   #reading = false
   #held: Array<string> = []
+  /** Present from the first question on. */
+  #changes: ReadonlyArray<Changes> | undefined
+  /** Whether a frame was sent, which precedes the changes. */
+  #hasBegun = false
   #failure: { readonly error: unknown } | undefined
   #over = false
   #quiet = 0
@@ -94,8 +97,10 @@ export class FrameStream implements Pieces {
   ask(question: Question): void {
     this.#question = question
     if (this.#large > 0 && this.#held.length === 0) this.#release()
-    if (this.#held.length > 0 || this.#over) this.#answer()
-    else if (!this.#reading) this.#read()
+    if (this.#held.length > 0 || this.#over) return this.#answer()
+    const text = this.#ready()
+    if (text !== "") this.#take(text)
+    else if (!this.#reading && !this.#over) this.#read()
   }
 
   /** One beat of the heartbeat (FRAME4). */
@@ -117,19 +122,62 @@ export class FrameStream implements Pieces {
 
   #read(): void {
     this.#reading = true
-    this.#iterator.next().then(this.#came, (error: unknown) => this.#failed(error))
+    this.#iterator.next().then(this.#came, this.#broke)
   }
 
   readonly #came = ({ done, value }: IteratorResult<string>): void => {
     this.#reading = false
     if (this.#over) return
-    if (done === true) this.#complete(false)
-    else if (value.length > pieceBytes && !this.#hold(value.length)) return
-    else if (this.#question === undefined) this.#held.push(value)
-    else this.#give(value)
+    if (done === true) {
+      const { done: mark = "" } = this.#options
+      if (mark !== "") this.#held.push(mark)
+      return this.#complete(false)
+    }
+    const text = this.#ready() + value
+    if (this.#over) return
+    if (text !== "") this.#take(text)
+    else if (this.#question !== undefined) this.#read()
   }
 
-  readonly #failed = (error: unknown, returns = false): void => {
+  /** The text that needs no read: the first frame, and then what has changed beside the frames. */
+  #ready(): string {
+    const { first = "", changes = [] } = this.#options
+    try {
+      if (this.#changes === undefined) {
+        this.#changes = changes.map((watch) => watch(this.#changed))
+        return first
+      }
+      let text = ""
+      if (this.#hasBegun) for (const one of this.#changes) text += one.look()
+      return text
+    } catch (error) {
+      this.#failed(error, true)
+      return ""
+    }
+  }
+
+  /** Changes of one tick are sent together. */
+  readonly #changed = (): void => {
+    if (this.#question !== undefined) queueMicrotask(this.#giveChanges)
+  }
+
+  readonly #giveChanges = (): void => {
+    if (this.#question === undefined || this.#over) return
+    const text = this.#ready()
+    if (text !== "") this.#take(text)
+  }
+
+  /** Takes a text for the socket. */
+  #take(text: string): void {
+    this.#hasBegun = true
+    if (text.length > pieceBytes && !this.#hold(text.length)) return
+    if (this.#question === undefined) this.#held.push(text)
+    else this.#give(text)
+  }
+
+  readonly #broke = (error: unknown): void => this.#failed(error)
+
+  #failed(error: unknown, returns = false): void {
     this.#reading = false
     if (this.#over) return
     if (!(error instanceof Cut)) this.#options.failed(error)
@@ -190,6 +238,7 @@ export class FrameStream implements Pieces {
     if (this.#over) return
     this.#over = true
     this.#abort?.abort()
+    for (const one of this.#changes ?? []) one.leave()
     if (returns) this.#return()
     this.#release()
     this.#answer()

@@ -46,12 +46,26 @@ export type TurnOptions = NonNullable<NonNullable<Parameters<LocalChatRef["send"
 /** The frames of a stream. A function is called to start them; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
+/** Frames that come beside those of a stream when a value changes, for one reader. */
+export interface Changes {
+  /** The frames of what has changed since the last look; empty if nothing has. */
+  readonly look: () => string
+  /** The stream is over. */
+  readonly leave: () => void
+}
+
 /** How a stream is sent. */
 export interface StreamOptions {
   /** The headers beside those of every stream. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The frame before those of the source. */
+  readonly first?: string | undefined
+  /** What comes between the frames, from the first frame on. Each function begins to call `changed` after a change. */
+  readonly changes?: ReadonlyArray<(changed: () => void) => Changes> | undefined
+  /** The frame after the last one of the source. */
+  readonly done?: string | undefined
   /** Makes the last frame of a stream that the server ends, from the reason. */
-  readonly last?: (why: HttpError) => string
+  readonly last?: ((why: HttpError) => string) | undefined
   /** The turn that the client reads. */
   readonly reads?: TurnRead | undefined
 }
@@ -87,8 +101,8 @@ export interface Call {
    */
   readonly body: <A>(schema: z.ZodType<A>, history?: string) => Promise<A>
   /**
-   * A response that streams: each frame is one complete text for the wire. The frames' iterator is returned when the client
-   * is gone. Nothing is read ahead of the socket. Counts as one of the owner's streams until it is over.
+   * A response that streams: each frame is one complete text for the wire, an empty text is none. The frames' iterator is
+   * returned when the client is gone. Nothing is read ahead of the socket. Counts as one of the owner's streams until it is over.
    */
   readonly stream: (frames: Frames, options?: StreamOptions) => Response
   /** The clients that read turns. */

@@ -120,7 +120,7 @@ export const makeCall = (
     usage.closeStream()
   }
 
-  const stream = (frames: Frames, { headers, last, reads }: StreamOptions = {}): Response => {
+  const stream = (frames: Frames, { headers, reads, ...sent }: StreamOptions = {}): Response => {
     try {
       claimStream()
     } catch (error) {
@@ -128,7 +128,7 @@ export const makeCall = (
       throw error
     }
     const streaming: FrameStream = new FrameStream(frames, {
-      last,
+      ...sent,
       isCut: follows && via.length > 0,
       isEndless,
       failed,

@@ -5,11 +5,14 @@ import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { PendingApproval } from "@troupe/chat/tools"
 import type { HttpError } from "../errors/index.ts"
-import type { Call, PostPolicy, TurnOptions } from "../http/index.ts"
-import type { CallNews, Items, WrittenPart } from "../wire/index.ts"
+import type { Call, Changes, PostPolicy, TurnOptions } from "../http/index.ts"
+import type { CallNews, WrittenPart } from "../wire/index.ts"
 import type { Refusal } from "./reconcile.ts"
 
 export type Context = ChatSnapshot["context"]
+
+/** Items for the wire, at once or later. */
+export type Items<Item> = ReadonlyArray<Item> | Promise<ReadonlyArray<Item>>
 
 /** The state of a conversation in place of events: the messages before the reply, and those of the reply. */
 interface Standing {
@@ -64,19 +67,19 @@ export interface Run<Body> {
  * How a protocol writes a turn.
  *
  * - `isWhole`: the client wants one answer in place of a stream
- * - `frames`: the text of items. Default: data frames
+ * - `frames`: makes the function that writes items as text. Default: it writes data frames
  * - `done`: the last frame of a stream that ended
  * - `data`: makes the item of a data part that a handler or a hook wrote into the reply. Without it, they have no writer
- * - `around`: adds to the frames of a stream
+ * - `changes`: the values whose changes come between the frames, beside those parts
  */
 export interface Writing<Body, Item> {
   readonly headers?: (body: Body) => Readonly<Record<string, string>>
   readonly isWhole?: (body: Body) => boolean
-  readonly frames?: (items: ReadonlyArray<Item>) => string
+  readonly frames?: (run: Run<Body>) => (items: ReadonlyArray<Item>) => string
   readonly done?: string
   readonly data?: (part: WrittenPart) => Item
   readonly encoder: (run: Run<Body>) => Encoder<Item>
-  readonly around?: (frames: AsyncIterable<string>, run: Run<Body>) => AsyncIterable<string>
+  readonly changes?: (run: Run<Body>) => ReadonlyArray<(changed: () => void) => Changes>
 }
 
 /**

@@ -161,7 +161,7 @@ const send = async <Body, Item>(
   await accepted(post, turn)
   if (isRepeated(turn)) return following(post)
   const run = { name: replyName(id ?? turn.id), options, reads: turn }
-  return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal))
+  return streamed(post, run, (follower) => ofTurn(begun, follower))
 }
 
 /** Applies the answers in one turn, and continues the reply. A message that comes with them has a reply of its own. */
@@ -194,9 +194,7 @@ const answer = async <Body, Item>(
     reads: turn
   }
   const isBehind = input !== undefined && decided.length > 0
-  return streamed(post, run, (follower, signal) =>
-    ofTurn(begun, isBehind ? behindCalls(follower, standing) : follower, signal)
-  )
+  return streamed(post, run, (follower) => ofTurn(begun, isBehind ? behindCalls(follower, standing) : follower))
 }
 
 const valuesOf = (results: ReadonlyMap<string, CallResult>): Readonly<Record<string, unknown>> =>
@@ -227,7 +225,7 @@ const regenerate = async <Body, Item>(post: Post<Body, Item>, rewind: Rewind | u
   await accepted(post, turn)
   const standing = standingOf(contextOf(call, chat))
   const run = { name: standing.name, options, reads: turn }
-  return streamed(post, run, (follower, signal) => ofTurn(begun, follower, signal, { standing: () => standing }))
+  return streamed(post, run, (follower) => ofTurn(begun, follower, { standing: () => standing }))
 }
 
 /** Streams the running turn, or the last reply, behind the part that the client has. */
@@ -238,7 +236,7 @@ export const following = <Body, Item>(
   const { call, chat } = post
   const { context = contextOf(call, chat), ...known } = part
   const run = { ...known, name: standingOf(context).name, isLook: !isRunning(context) }
-  return streamed({ ...post, context }, run, (follower, signal) => ofChat(chat, context, follower, signal))
+  return streamed({ ...post, context }, run, (follower) => ofChat(chat, context, follower))
 }
 
 /** The state of the conversation, as the client sees it. Throws an `HttpError` when the chat was stopped. */

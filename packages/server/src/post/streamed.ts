@@ -2,20 +2,18 @@
 import type { LocalChatRef } from "@troupe/chat"
 import type { LiveTurn } from "@troupe/chat/chats"
 import { HttpError } from "../errors/index.ts"
-import { type Call, clientHasLeft, type TurnRead } from "../http/index.ts"
+import { type Call, clientHasLeft, type Text, type TurnRead } from "../http/index.ts"
 import {
   CallUpdates,
   dataChanges,
   dataFrames,
   type Follower,
   isSaid,
-  type Items,
   messageName,
   standingOf,
-  withChanges,
   writtenDataOf
 } from "../wire/index.ts"
-import type { Encoder, Run, Writing } from "./Protocol.ts"
+import type { Encoder, Items, Run, Writing } from "./Protocol.ts"
 
 /** A request to stream. */
 type Streaming<Body, Item> = Pick<Run<Body>, "call" | "chat" | "body" | "context"> & {
@@ -29,46 +27,43 @@ interface RunPart extends Partial<Omit<Run<never>, "call" | "chat" | "body" | "c
   readonly isLook?: boolean
 }
 
-/** The items of a turn, until the signal is aborted. */
-type Followed<Item> = (follower: Follower<Item>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<Item>>
+/** Reads a turn for a follower. */
+type Followed = (follower: Follower) => AsyncIterableIterator<string>
 
 /** Answers with a turn: with its frames, or, once it is over, as a whole. */
 export const streamed = async <Body, Item>(
   { protocol, call, chat, body, context }: Streaming<Body, Item>,
   { name, has = [], steps = [], asked = [], options, reads, isLook = false }: RunPart,
-  followed: Followed<Item>
+  followed: Followed
 ): Promise<Response> => {
   const run: Run<Body> = { call, chat, body, context, name, has, steps, asked, options }
   const encoder = protocol.encoder(run)
+  const silent = () => followed(followerOf(call, encoder, isLook, thrown, () => ""))
   const receipt = encoder.receipt?.()
   if (receipt !== undefined) {
-    followed(followerOf(call, encoder, isLook, thrown), AbortSignal.abort())
+    void silent().return?.()
     return receipt
   }
   const read = { chat, turn: reads, answered: () => newestSaid(chat), isLook }
-  if (protocol.isWhole?.(body) === true)
-    return whole(call, encoder, read, (signal) => followed(followerOf(call, encoder, isLook, thrown), signal))
-  const follower = withNews(
-    followerOf(call, encoder, isLook, (error) => {
-      call.cutIfMoved(error)
-      return encoder.fail(error)
-    }),
-    encoder,
-    has
-  )
-  const { headers, data, frames: framesOf = dataFrames } = protocol
-  const reply = () => ({ name, messages: replyMessages(call, chat, name) })
-  const frames = (signal: AbortSignal): AsyncIterable<string> => {
-    const items = followed(follower, signal)
-    const text = framed(framesOf(encoder.begin()), items, framesOf, protocol.done)
-    const all =
-      data === undefined
-        ? text
-        : withChanges(text, () => dataChanges(writtenDataOf(chat), reply(), (parts) => framesOf(parts.map(data))))
-    return protocol.around?.(all, run) ?? all
+  if (protocol.isWhole?.(body) === true) return whole(call, encoder, read, silent())
+  const { headers, data, done, changes } = protocol
+  const framesOf = protocol.frames?.(run) ?? dataFrames
+  const failed = (error: unknown): string => {
+    call.cutIfMoved(error)
+    return framesOf(encoder.fail(error))
   }
-  const last = (why: HttpError): string => framesOf(encoder.closing(why))
-  return call.stream(frames, { ...(headers !== undefined && { headers: headers(body) }), last, reads: read })
+  const follower = withNews(followerOf(call, encoder, isLook, failed, framesOf), encoder, has, framesOf)
+  const reply = () => ({ name, messages: replyMessages(call, chat, name) })
+  const written = (changed: () => void) =>
+    dataChanges(writtenDataOf(chat), reply(), (parts) => (data === undefined ? "" : framesOf(parts.map(data))), changed)
+  return call.stream(followed(follower), {
+    ...(headers !== undefined && { headers: headers(body) }),
+    first: framesOf(encoder.begin()),
+    changes: [...(data === undefined ? [] : [written]), ...(changes?.(run) ?? [])],
+    done,
+    last: (why) => framesOf(encoder.closing(why)),
+    reads: read
+  })
 }
 
 /** The name of the newest message of a person. */
@@ -79,19 +74,13 @@ const newestSaid = (chat: LocalChatRef): string | undefined => {
   return message && messageName(message, at)
 }
 
-async function* framed<Item>(
-  first: string,
-  items: AsyncIterable<ReadonlyArray<Item>>,
-  frames: (items: ReadonlyArray<Item>) => string,
-  last: string | undefined
-): AsyncGenerator<string, void> {
-  if (first !== "") yield first
-  for await (const some of items) if (some.length > 0) yield frames(some)
-  if (last !== undefined) yield last
-}
-
 /** A follower that has the updates about calls, if the protocol has any. `has` are the messages of the reply that the client has. */
-const withNews = <Item>(follower: Follower<Item>, { news }: Encoder<Item>, has: Run<never>["has"]): Follower<Item> => {
+const withNews = <Item>(
+  follower: Follower,
+  { news }: Encoder<Item>,
+  has: Run<never>["has"],
+  framesOf: (items: ReadonlyArray<Item>) => string
+): Follower => {
   if (news === undefined) return follower
   const updates = new CallUpdates()
   updates.continues(has)
@@ -109,7 +98,7 @@ const withNews = <Item>(follower: Follower<Item>, { news }: Encoder<Item>, has: 
       updates.continues(standing.now)
       return follower.standing(context, standing)
     },
-    report: (report) => updates.newsOf(report).map(news)
+    report: (report) => framesOf(updates.newsOf(report).map(news))
   }
 }
 
@@ -122,16 +111,18 @@ const whole = async <Item>(
   { request, closing, readers }: Call,
   { body }: Encoder<Item>,
   reads: TurnRead,
-  followed: (signal: AbortSignal) => AsyncIterable<unknown>
+  frames: AsyncIterableIterator<string>
 ): Promise<Response> => {
-  const leave = readers.read(reads)
-  // A joined signal with listeners is kept in memory until it is aborted.
-  const over = new AbortController()
+  const left = readers.read(reads)
+  const leave = (): void => void frames.return?.()
+  const signals = [request.signal, closing]
+  for (const signal of signals) signal.addEventListener("abort", leave, { once: true })
+  if (signals.some(({ aborted }) => aborted)) leave()
   try {
-    for await (const _ of followed(AbortSignal.any([request.signal, closing, over.signal])));
+    for await (const _ of frames);
   } finally {
-    over.abort()
-    leave(clientHasLeft(request.signal))
+    for (const signal of signals) signal.removeEventListener("abort", leave)
+    left(clientHasLeft(request.signal))
   }
   const answer = body?.()
   if (answer !== undefined) return answer
@@ -155,20 +146,28 @@ const followerOf = <Item>(
   call: Call,
   encoder: Encoder<Item>,
   isLook: boolean,
-  failed: Follower<Item>["failed"]
-): Follower<Item> => {
-  const tried = async (make: () => Items<Item>): Promise<ReadonlyArray<Item>> => {
+  failed: Follower["failed"],
+  framesOf: (items: ReadonlyArray<Item>) => string
+): Follower => {
+  const tried = async (make: () => Items<Item>): Promise<string> => {
     try {
-      return await make()
+      return framesOf(await make())
     } catch (error) {
       return failed(error)
     }
   }
   return {
     call,
-    before: (reply, earlier) =>
-      encoder.before?.() ?? tried(() => encoder.standing({ earlier, reply, approvals: [], partial: none })),
-    event: encoder.event,
+    before: (reply, earlier) => {
+      const items = encoder.before?.()
+      return items === undefined
+        ? tried(() => encoder.standing({ earlier, reply, approvals: [], partial: none }))
+        : framesOf(items)
+    },
+    event: (event): Text => {
+      const items = encoder.event(event)
+      return items instanceof Promise ? items.then(framesOf) : framesOf(items)
+    },
     standing: ({ pendingApprovals: approvals, partial }, { earlier, now: reply }) =>
       tried(() => encoder.standing({ earlier, reply, approvals, partial })),
     over: (context, { earlier, now: reply }) => {

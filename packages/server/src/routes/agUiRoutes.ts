@@ -43,7 +43,7 @@ import {
   sharedStateOf,
   stepCount,
   turnOptionsOf,
-  withState
+  StateUpdates
 } from "../wire/agUi/index.ts"
 
 const decode = (call: Call, body: AgUiRequest): Posted => {
@@ -135,7 +135,7 @@ const agUi: Protocol<AgUiRequest, AgUiEvent> = {
   policy: (posts) => ({ stale: "follow", calls: "cancel", approvals: "refuse", history: "add", ...posts }),
   encoder,
   data: ({ type: name, ...value }) => ({ type: "CUSTOM", name, value }),
-  around: (frames, { chat, body }) => withState(frames, sharedStateOf(chat), body.state),
+  changes: ({ chat, body }) => [(changed) => new StateUpdates(sharedStateOf(chat), body.state, changed)],
   refusal: (refusal) => {
     if (refusal.why === "awaiting_approval")
       return new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")

@@ -24,14 +24,14 @@ import {
   replyMessages,
   type Run
 } from "../post/index.ts"
-import { callsOf, doneFrame, isRunning, replyIn, standingOf, writtenDataOf } from "../wire/index.ts"
+import { callsOf, dataFrames, doneFrame, isRunning, replyIn, standingOf, writtenDataOf } from "../wire/index.ts"
 import {
   answersIn,
   clientOptions,
   type UiChunk,
   type UiInput,
   uiMessages,
-  framesInUiVersion,
+  inUiVersion,
   metadataOf,
   uiSplice,
   uiVersionOf,
@@ -142,7 +142,10 @@ const aiSdk: Protocol<UiRequest, UiChunk> = {
   headers: () => ({ "x-vercel-ai-ui-message-stream": "v1" }),
   done: doneFrame,
   encoder,
-  around: (frames, { call }) => framesInUiVersion(frames, uiVersionOf(call.request)),
+  frames: ({ call }) => {
+    const reduced = inUiVersion(uiVersionOf(call.request))
+    return (chunks) => reduced(dataFrames(chunks))
+  },
   data: (part) => ({ ...part }),
   nothing: () => {
     throw new HttpError("unknown_chat", "There is no such conversation; send a message to begin one")

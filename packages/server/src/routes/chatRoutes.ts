@@ -6,6 +6,7 @@ import * as z from "zod"
 import { check, checkDecision, checkName, withAgent } from "../access/index.ts"
 import {
   begunReply,
+  dataOf,
   events,
   frame,
   framesOf,
@@ -13,8 +14,7 @@ import {
   lastFrame,
   snapshotText,
   turnReply,
-  viewOf,
-  withData
+  viewOf
 } from "./responses.ts"
 import { type Call, queryOf, refused, type Route } from "../http/index.ts"
 import { type Verb, verbNames, verbs } from "../link/index.ts"
@@ -144,17 +144,12 @@ const attach = async (call: Call): Promise<Response> => {
   const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
   const slow = queryOf(call.url, Slow)
   const chat = await existing(call)
-  const text = (item: Attached, shown: ReturnType<typeof call.shown.events>): string =>
+  const reader = chat.attach({ ...slow, cursor })
+  const shown = call.shown.events(reader)
+  const text = (item: Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
-  const frames = (signal: AbortSignal) => {
-    const reader = chat.attach({ ...slow, cursor, signal })
-    const shown = call.shown.events(reader)
-    return withData(
-      framesOf(call, reader, (item) => frame(text(item, shown), item.cursor)),
-      chat
-    )
-  }
-  return call.stream(frames, { last: lastFrame })
+  const frames = framesOf(call, reader, (item) => frame(text(item), item.cursor))
+  return call.stream(frames, { changes: [dataOf(chat)], last: lastFrame })
 }
 
 const view = async (call: Call): Promise<Response> => {

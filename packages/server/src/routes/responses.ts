@@ -4,7 +4,8 @@ import type { ChatResult, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { ChatView } from "@troupe/chat/view"
 import { bodyOf, type HttpError } from "../errors/index.ts"
-import { type Call, refusalOf, refused } from "../http/index.ts"
+import { Channel } from "@troupe/otp"
+import { type Call, type Changes, refusalOf, refused, SourceFrames } from "../http/index.ts"
 import { contextOf, type Encoder, following, type Run, streamed, type Writing } from "../post/index.ts"
 import {
   begunTurn,
@@ -16,7 +17,6 @@ import {
   isRepeated,
   ofTurn,
   resultText,
-  withChanges,
   writtenDataOf
 } from "../wire/index.ts"
 
@@ -39,8 +39,6 @@ export const frame = (text: string, id?: string): string =>
 export const lastFrame = (why: HttpError): string =>
   why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedText({ bodyOf }, why)
 
-const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
-
 /** The last frame of a refusal. Throws an unexpected error. */
 const failedFrame = (call: Pick<Call, "bodyOf" | "cutIfMoved">, error: unknown): string => {
   call.cutIfMoved(error)
@@ -52,41 +50,23 @@ const failedFrame = (call: Pick<Call, "bodyOf" | "cutIfMoved">, error: unknown):
 const failedText = (call: Pick<Call, "bodyOf">, refusal: HttpError): string =>
   frame(JSON.stringify({ type: "failed", ...call.bodyOf(refusal) }))
 
-/**
- * The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. Leaving returns the
- * source at once, also while its next item is awaited.
- */
+/** The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. */
 export const framesOf = <A>(
   call: Pick<Call, "bodyOf" | "cutIfMoved">,
   source: AsyncIterator<A, undefined>,
-  frameOf: (item: A) => string
-): AsyncIterable<string> => ({
-  [Symbol.asyncIterator]: () => {
-    let failed = false
-    const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
-      done === true ? { done, value } : { done: false, value: frameOf(value) }
-    const refusal = (error: unknown): IteratorResult<string, undefined> => {
-      const value = failedFrame(call, error)
-      failed = true
-      return { done: false, value }
-    }
-    return {
-      next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refusal)),
-      return: async () => {
-        await source.return?.()
-        return { done: true, value: undefined }
-      }
-    }
-  }
-})
+  item: (item: A) => string
+): SourceFrames<A> => new SourceFrames(source, { item, failed: (error) => failedFrame(call, error) })
 
-/** Frames, and the data that handlers write between them. */
-export const withData = (frames: AsyncIterable<string>, chat: LocalChatRef): AsyncIterable<string> =>
-  withChanges(frames, () =>
-    dataChanges(writtenDataOf(chat), undefined, (parts) =>
-      parts.map((part) => frame(JSON.stringify({ type: "data", part }))).join("")
+/** The data that handlers write, between the frames. */
+export const dataOf =
+  (chat: LocalChatRef) =>
+  (changed: () => void): Changes =>
+    dataChanges(
+      writtenDataOf(chat),
+      undefined,
+      (parts) => parts.map((part) => frame(JSON.stringify({ type: "data", part }))).join(""),
+      changed
     )
-  )
 
 /** How a client asks for a turn, and the turn. */
 interface Asked {
@@ -122,8 +102,8 @@ const encoder = ({ call, chat, body: { isWhole, turn } }: Run<Asked>): Encoder<s
 const own: Writing<Asked, string> = {
   headers: ({ turn }) => turnHeaders(turn),
   isWhole: ({ isWhole }) => isWhole,
-  frames: (frames) => frames.join(""),
-  around: (frames, { chat }) => withData(frames, chat),
+  frames: () => (frames) => frames.join(""),
+  changes: ({ chat }) => [dataOf(chat)],
   encoder
 }
 
@@ -154,22 +134,23 @@ export const turnReply = async (call: Call, chat: LocalChatRef, begin: () => Liv
     body: { isWhole: form === "result", turn },
     context: contextOf(call, chat)
   }
-  return streamed(reply, { name: "", reads: turn }, (follower, signal) =>
-    read === undefined ? resultOf(turn, follower, signal) : ofTurn(read, follower, signal, { isPatient: true })
+  return streamed(reply, { name: "", reads: turn }, (follower) =>
+    read === undefined ? resultOf(turn, follower) : ofTurn(read, follower, { isPatient: true })
   )
 }
 
-/** The result of a turn as its only event, because a whole answer needs no other. Ends when the signal is aborted. */
-async function* resultOf<Item>(
-  turn: LiveTurn,
-  { call, event }: Follower<Item>,
-  signal: AbortSignal
-): AsyncGenerator<ReadonlyArray<Item>, void> {
-  if (signal.aborted) return
-  const { promise: left, resolve: leave } = Promise.withResolvers<undefined>()
-  signal.addEventListener("abort", () => leave(undefined), { once: true })
-  const result = await Promise.race([turn.result(), left])
-  if (result !== undefined) yield event({ type: "chat_completed", result: call.shown.result(result) })
+/** The result of a turn as its only event, because a whole answer needs no other. */
+const resultOf = (turn: LiveTurn, { call, event }: Follower): AsyncIterableIterator<string> => {
+  const frames = new Channel.Channel<string>()
+  const read = async (): Promise<void> => {
+    const result = await turn.result()
+    frames.push(await event({ type: "chat_completed", result: call.shown.result(result) }))
+  }
+  read().then(
+    () => frames.end(),
+    (error: unknown) => frames.fail(error)
+  )
+  return frames
 }
 
 /** The answer to a request that was sent again after its turn had ended (FORWARD8). */

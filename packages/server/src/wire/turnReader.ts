@@ -10,33 +10,33 @@
  * FOLLOWTURN5. A reader whose message waits behind a turn that ends and waits for a person gets an error that says so (HELDUP1).
  */
 import type { LocalChatRef } from "@troupe/chat"
-import type { CallItem, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
+import type { Attached, CallItem, ChatSnapshot, LiveTurn } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import { type Call, refused } from "../http/index.ts"
+import { type Call, refused, SourceFrames, type Text } from "../http/index.ts"
 import type { HttpError } from "../errors/index.ts"
 import { heldUpIn, placeOfTurn, resultOfTurn } from "../link/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
-/** Items for the wire, at once or later. */
-export type Items<Item> = ReadonlyArray<Item> | Promise<ReadonlyArray<Item>>
-
-/** Converts events for a client: each function returns items for the wire. */
-export interface Follower<Item> {
+/** Makes the frames of a client: each function returns text for the wire. */
+export interface Follower {
   /** The request: its filter of events, contexts and standings, and whether its turn has begun at a former home. */
   readonly call: Pick<Call, "shown" | "isAgain">
   /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
-  readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => Items<Item>
-  readonly event: (event: Event) => Items<Item>
+  readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => Text
+  readonly event: (event: Event) => Text
   /** The state of a call that the chat reports beside the events. Without it, no states are read. */
-  readonly report?: ((report: CallItem["call"]) => Items<Item>) | undefined
+  readonly report?: ((report: CallItem["call"]) => Text) | undefined
   /** The current state of the chat, whose turn continues. */
-  readonly standing: (context: ChatSnapshot["context"], standing: Standing) => Items<Item>
+  readonly standing: (context: ChatSnapshot["context"], standing: Standing) => Text
   /** The turn is over, and its end was missed. */
-  readonly over: (context: ChatSnapshot["context"], standing: Standing) => Items<Item>
-  readonly failed: (error: unknown) => ReadonlyArray<Item>
+  readonly over: (context: ChatSnapshot["context"], standing: Standing) => Text
+  readonly failed: (error: unknown) => string
 }
+
+/** The frames of a turn for one client, who leaves with `return`. */
+type TurnFrames = AsyncIterableIterator<string, undefined>
 
 /** Whether an input was sent before, and its turn is over. */
 export const isRepeated = (turn: LiveTurn): boolean => {
@@ -63,32 +63,22 @@ export const begunTurn = (chat: LocalChatRef, turn: LiveTurn, calls = false): Be
 }
 
 /**
- * A turn, until the signal is aborted because the client is gone. `standing` returns the reply that the turn continues, if the client gets it.
- * With `isPatient` the reader gets a state when the turn begins to wait for a person, in place of an error.
+ * The frames of a turn. `standing` returns the reply that the turn continues, if the client gets it. With `isPatient` the reader gets a
+ * state when the turn begins to wait for a person, in place of an error.
  */
-export const ofTurn = <Item>(
+export const ofTurn = (
   { turn, items }: BegunTurn,
-  follower: Follower<Item>,
-  signal: AbortSignal,
+  follower: Follower,
   { standing, isPatient = false }: { readonly standing?: () => Standing; readonly isPatient?: boolean } = {}
-): AsyncGenerator<ReadonlyArray<Item>, unknown> => {
-  leavesWith(signal, items)
-  return itemsOf(items, follower, standing, (context) => {
+): TurnFrames =>
+  framesOf(items, follower, standing, (context) => {
     if (turn.over) return "over"
     const why = heldUpIn(context, turn.id)
     return isPatient || why === undefined ? "standing" : why
   })
-}
-
-/** Detaches the reader when the signal is aborted, also a reader that never reads. */
-const leavesWith = (signal: AbortSignal, items: ReadItems): void => {
-  const leave = (): void => void items.return?.()
-  if (signal.aborted) leave()
-  else signal.addEventListener("abort", leave, { once: true })
-}
 
 /** Sends a turn of answers from its first request on, behind the state of the chat there (FOLLOWTURN3). */
-export const behindCalls = <Item>(follower: Follower<Item>, standing: () => Standing): Follower<Item> => {
+export const behindCalls = (follower: Follower, standing: () => Standing): Follower => {
   let place: "calls" | "request" | "reply" = "calls"
   return {
     ...follower,
@@ -96,96 +86,92 @@ export const behindCalls = <Item>(follower: Follower<Item>, standing: () => Stan
       place = "reply"
       return follower.standing(...state)
     },
-    event: async (event) => {
+    event: (event) => {
+      if (place === "reply") return follower.event(event)
       if (place === "calls" && event.type !== "chat_completed") {
         if (event.type === "step_completed") place = "request"
-        return []
+        return ""
       }
-      const { before, earlier } = standing()
-      const sent = place === "reply" ? [] : await follower.before(before, earlier)
       place = "reply"
-      return [...sent, ...(await follower.event(event))]
+      const { before, earlier } = standing()
+      return inOrder(follower.before(before, earlier), () => follower.event(event))
     }
   }
+}
+
+const inOrder = async (first: Text, next: () => Text): Promise<string> => {
+  const text = await first
+  return text + (await next())
 }
 
 /** How a state is shown: of a running or waiting turn, of one that is over, or as an error. */
 type Shows = "standing" | "over" | HttpError
 
-/** The items for a client. `before` is the reply before the first event, if the client gets it. */
-async function* itemsOf<Item>(
+/** The frames for a client. `standing` returns the reply before the first event, if the client gets it. */
+const framesOf = (
   items: ReadItems,
-  follower: Follower<Item>,
+  follower: Follower,
   standing: (() => Standing) | undefined,
-  showsAs: (context: ChatSnapshot["context"]) => Shows
-): AsyncGenerator<ReadonlyArray<Item>, boolean> {
+  showsAs: (context: ChatSnapshot["context"]) => Shows,
+  ended?: () => string
+): TurnFrames => {
+  const { shown } = follower.call
+  const eventOf = shown.events(items)
   let before = standing
-  const shown = follower.call.shown.events(items)
-  try {
-    for await (const item of items) {
-      switch (item.type) {
-        case "call": {
-          const { report } = follower
-          if (report !== undefined) yield report(follower.call.shown.report(item.call))
-          break
-        }
-        case "event":
-          if (before !== undefined) {
-            const reply = before()
-            before = undefined
-            yield follower.before(beginningOf(reply, item.event), reply.earlier)
-          }
-          yield follower.event(shown(item.event))
-          if (item.event.type === "chat_completed") return true
-          break
-        case "snapshot": {
-          before = undefined
-          const now = follower.call.shown.context(item.snapshot.context)
-          const shows = showsAs(now)
-          if (shows === "standing") yield follower.standing(now, standingOf(now))
-          else {
-            yield shows === "over" ? ended(now, follower) : follower.failed(shows)
-            return true
-          }
-        }
+  const textOf = (given: Event): Text => {
+    const event = eventOf(given)
+    if (before === undefined) return follower.event(event)
+    const reply = before()
+    before = undefined
+    return inOrder(follower.before(beginningOf(reply, given), reply.earlier), () => follower.event(event))
+  }
+  const item = (read: Attached | CallItem, end: () => void): Text => {
+    switch (read.type) {
+      case "call":
+        return follower.report?.(shown.report(read.call)) ?? ""
+      case "event":
+        if (read.event.type === "chat_completed") end()
+        return textOf(read.event)
+      case "snapshot": {
+        before = undefined
+        const now = shown.context(read.snapshot.context)
+        const shows = showsAs(now)
+        if (shows === "standing") return follower.standing(now, standingOf(now))
+        end()
+        return shows === "over" ? overText(now, follower) : follower.failed(shows)
       }
     }
-    return false
-  } catch (error) {
-    yield follower.failed(error)
-    return true
   }
+  return new SourceFrames(items, { item, failed: follower.failed, ended })
 }
 
 /** Whether the turn of a request was cut at a former home, and is not resumed (FOLLOWTURN6). */
 export const isCut = ({ isAgain }: Pick<Call, "isAgain">, context: ChatSnapshot["context"] | undefined): boolean =>
   isAgain && context?.interrupted !== undefined && !isRunning(context)
 
-/** The items of a turn that does not run. */
-const ended = <Item>(
-  context: ChatSnapshot["context"],
-  follower: Follower<Item>,
-  standing = standingOf(context)
-): Items<Item> => (isCut(follower.call, context) ? follower.failed(refused("moved")) : follower.over(context, standing))
+/** The text for a turn that does not run. */
+const overText = (context: ChatSnapshot["context"], follower: Follower, standing = standingOf(context)): Text =>
+  isCut(follower.call, context) ? follower.failed(refused("moved")) : follower.over(context, standing)
 
-/** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
-export async function* ofChat<Item>(
-  chat: LocalChatRef,
-  context: ChatSnapshot["context"],
-  follower: Follower<Item>,
-  signal: AbortSignal
-): AsyncGenerator<ReadonlyArray<Item>, void> {
-  if (!isRunning(context)) return yield ended(context, follower)
-  const items = chat.attach({ cursor: "turn", calls: follower.report !== undefined, signal })
+async function* only(text: () => Text): AsyncGenerator<string, undefined> {
+  yield await text()
+  return undefined
+}
+
+/** The frames of the running turn, with the reply it continues, or of the last reply. `context` is what the client sees. */
+export const ofChat = (chat: LocalChatRef, context: ChatSnapshot["context"], follower: Follower): TurnFrames => {
+  if (!isRunning(context)) return only(() => overText(context, follower))
+  const items = chat.attach({ cursor: "turn", calls: follower.report !== undefined })
   // The turn may have ended since the context was read: then the attachment has no event of it (FOLLOWTURN4).
   const present = follower.call.shown.snapshot(chat.getSnapshot())?.context ?? context
   if (!isRunning(present)) {
     void items.return()
-    return yield ended(present, follower)
+    return only(() => overText(present, follower))
   }
+  const standing = (): Standing => standingOf(present)
   const shows = (now: ChatSnapshot["context"]): Shows => (isRunning(now) ? "standing" : "over")
-  const isOver = yield* itemsOf(items, follower, () => standingOf(present), shows)
-  if (!isOver && !signal.aborted) yield follower.failed(new SessionError("chat_stopped", "The chat was stopped"))
+  const stopped = (): string => follower.failed(new SessionError("chat_stopped", "The chat was stopped"))
+  return framesOf(items, follower, standing, shows, stopped)
 }
 
 /**

@@ -20,9 +20,8 @@ import { type Message, Usage } from "@troupe/chat/messages"
 import type { Response } from "@troupe/chat/models"
 import { System } from "@troupe/otp"
 import * as z from "zod"
-import type { Call, TurnOptions } from "../http/index.ts"
+import type { Call, Changes, TurnOptions } from "../http/index.ts"
 import { isSaid, isStep, messageName, standingOf } from "./chatReply.ts"
-import type { Changes } from "./interleavedChanges.ts"
 
 /** A part with data of the program. */
 export interface UiWritten {
@@ -224,34 +223,26 @@ const jsonOf = (data: unknown): string | undefined => {
 export const dataChanges = (
   written: WrittenData,
   reply: Reply | undefined,
-  frames: (parts: ReadonlyArray<WrittenPart>) => string
+  frames: (parts: ReadonlyArray<WrittenPart>) => string,
+  changed: () => void
 ): Changes => {
   const kept: ReadonlyArray<WrittenPart> = reply === undefined ? [] : written.of(reply.name, reply.messages)
   const waiting = new Map(kept.map((part) => [nameOf(part), part]))
   const transient: Array<WrittenPart> = []
-  let wake: (() => void) | undefined
-  const unsubscribe = written.subscribe((name, part) => {
+  const leave = written.subscribe((name, part) => {
     if (reply !== undefined && name !== reply.name) return
     if (part.transient !== true) waiting.set(nameOf(part), part)
     else if (transient.push(part) > mostTransient) transient.shift()
-    wake?.()
+    changed()
   })
   return {
     look: () => {
+      if (waiting.size === 0 && transient.length === 0) return ""
       const parts = [...waiting.values(), ...transient.splice(0)]
       waiting.clear()
-      return parts.length === 0 ? "" : frames(parts)
+      return frames(parts)
     },
-    orChange: (asked) =>
-      new Promise((resolve, reject) => {
-        wake = () => resolve(undefined)
-        if (waiting.size > 0 || transient.length > 0) resolve(undefined)
-        asked.then(resolve, reject)
-      }),
-    leave: () => {
-      wake = undefined
-      unsubscribe()
-    }
+    leave
   }
 }
 

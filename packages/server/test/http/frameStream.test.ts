@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { HttpError } from "../../src/errors/HttpError.ts"
-import { FrameStream, nextOf } from "../../src/http/frameStream.ts"
+import { FrameStream, type FrameStreamOptions, nextOf } from "../../src/http/frameStream.ts"
 import { turn } from "../double/served.ts"
 
 /** Frames that are there when they are put, and what became of who reads them. */
-const hand = () => {
+const hand = (sent: Pick<FrameStreamOptions, "first" | "changes" | "done"> = {}) => {
   const waiting: Array<PromiseWithResolvers<IteratorResult<string>>> = []
   const seen = { asked: 0, returned: 0, aborted: 0, ended: 0, failures: [] as Array<unknown> }
   const iterator: AsyncIterableIterator<string> = {
@@ -25,7 +25,7 @@ const hand = () => {
       signal.addEventListener("abort", () => (seen.aborted += 1))
       return iterator
     },
-    { last: () => "bye", ended: () => (seen.ended += 1), failed: (error) => void seen.failures.push(error) }
+    { ...sent, last: () => "bye", ended: () => (seen.ended += 1), failed: (error) => void seen.failures.push(error) }
   )
   return {
     stream,
@@ -57,6 +57,83 @@ describe("FRAME1 nothing is read ahead", () => {
     await turn()
     expect([await nextOf(stream), seen.asked]).toEqual(["a", 1])
   })
+})
+
+describe("FRAME1 a change beside the frames", () => {
+  const changing = () => {
+    const seen = { left: 0, looks: 0 }
+    let value = ""
+    let wake = (): void => {}
+    const changes: FrameStreamOptions["changes"] = [
+      (changed) => {
+        wake = changed
+        const look = (): string => {
+          const text = value
+          value = ""
+          return text
+        }
+        return { look, leave: () => void (seen.left += 1) }
+      }
+    ]
+    const change = (text: string): void => {
+      value += text
+      wake()
+    }
+    return { changes, change, seen }
+  }
+
+  test("goes out while the next frame is awaited, together with the others of its tick, and the frame is held", async () => {
+    const { changes, change } = changing()
+    const { stream, seen, put } = hand({ first: "first", changes })
+    expect(await nextOf(stream)).toBe("first")
+    const second = nextOf(stream)
+    change("1")
+    change("2")
+    expect(await second).toBe("12")
+    put("a")
+    await turn()
+    expect([await nextOf(stream), seen.asked]).toEqual(["a", 1])
+  })
+
+  test("waits for the first frame, precedes the next one, and is over with the stream", async () => {
+    const { changes, change, seen } = changing()
+    const { stream, put, end } = hand({ changes, done: "done" })
+    const first = nextOf(stream)
+    change("1")
+    await turn()
+    put("a")
+    expect([await first, await nextOf(stream)]).toEqual(["a", "1"])
+    const next = nextOf(stream)
+    put("b")
+    change("2")
+    expect(await next).toBe("2b")
+    const last = nextOf(stream)
+    end()
+    expect([await last, await nextOf(stream), seen.left]).toEqual(["done", undefined, 1])
+  })
+
+  test("that fails breaks the stream", async () => {
+    const fault = new Error("broken")
+    const failing = () => ({
+      look: () => {
+        throw fault
+      },
+      leave: () => {}
+    })
+    const { stream, seen } = hand({ first: "first", changes: [failing] })
+    await nextOf(stream)
+    await expect(nextOf(stream)).rejects.toBe(fault)
+    expect(seen).toEqual({ asked: 0, returned: 1, aborted: 1, ended: 1, failures: [fault] })
+  })
+})
+
+test("FRAME1 an empty text is no frame: the next one is asked for", async () => {
+  const { stream, seen, put } = hand()
+  const first = nextOf(stream)
+  put("")
+  await turn()
+  put("a")
+  expect([await first, seen.asked]).toEqual(["a", 2])
 })
 
 describe("FRAME2 the iterator is returned once, the signal aborted", () => {

@@ -144,7 +144,7 @@ const completions: Protocol<Body, string> = {
   // As OpenAI, which refuses a message behind calls without their results.
   policy: (posts) => ({ stale: "follow", calls: "refuse", approvals: "refuse", history: "add", ...posts }),
   isWhole: ({ request }) => request.stream !== true,
-  frames: (frames) => frames.join(""),
+  frames: () => (frames) => frames.join(""),
   done: doneFrame,
   encoder,
   refusal,

@@ -6,7 +6,7 @@
  */
 import type { Event } from "@troupe/chat/events"
 import { HttpError } from "../../errors/index.ts"
-import { type Call, refused } from "../../http/index.ts"
+import { type Call, refused, SourceFrames } from "../../http/index.ts"
 import type { Encoder, Protocol, Refusal } from "../../post/index.ts"
 import { type OpenAiError, ofFailure, responseOf, unexpected } from "../../wire/openAi/index.ts"
 
@@ -29,7 +29,7 @@ const opened = async (stream: Run): Promise<Run> => {
 
 /** Answers with a run that has no conversation: it ends with its client (OPENAIRUN2). */
 export const runAlone = async <Body>(
-  { done = "", isWhole }: Pick<Protocol<Body, string>, "done" | "isWhole">,
+  { done, isWhole }: Pick<Protocol<Body, string>, "done" | "isWhole">,
   call: Call,
   body: Body,
   stream: Run,
@@ -38,36 +38,24 @@ export const runAlone = async <Body>(
 ): Promise<Response> => {
   const run = await opened(stream)
   if (isWhole?.(body) === true) return whole(call, run, encoder, gone)
+  const text = (items: ReadonlyArray<string>): string => items.join("")
   const frames = (signal: AbortSignal): AsyncIterable<string> => {
-    const forget = call.whenClosing(async () => run.return?.())
-    // A reader that leaves before its first frame never starts the frames: this listener ends the run.
-    const over = (): void => {
-      forget()
-      void run.return?.()
+    signal.addEventListener(
+      "abort",
+      call.whenClosing(async () => run.return?.()),
+      { once: true }
+    )
+    const item = (event: Event) => {
+      const items = encoder.event(event)
+      return items instanceof Promise ? items.then(text) : text(items)
     }
-    signal.addEventListener("abort", over, { once: true })
-    return framesOf(run, encoder, done)
+    return new SourceFrames(run, { item, failed: (error) => text(encoder.fail(error)) })
   }
-  return call.stream(frames, { last: (why) => encoder.closing(why).join("") })
-}
-
-async function* framesOf(
-  run: Run,
-  { begin, event, fail }: Encoder<string>,
-  done: string
-): AsyncGenerator<string, void> {
-  try {
-    yield begin().join("")
-    for await (const one of run) {
-      const frames = (await event(one)).join("")
-      if (frames !== "") yield frames
-    }
-  } catch (error) {
-    yield fail(error).join("")
-  } finally {
-    await run.return?.()
-  }
-  if (done !== "") yield done
+  return call.stream(frames, {
+    first: text(encoder.begin()),
+    done,
+    last: (why) => text(encoder.closing(why))
+  })
 }
 
 /** Answers a request with `answer`, whose signal is aborted when the client is gone, and with errors of OpenAI's form. */

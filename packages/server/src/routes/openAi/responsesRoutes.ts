@@ -145,7 +145,7 @@ const decode = (
 const responses: Protocol<AskedResponse, string> = {
   policy: () => ({ stale: "refuse", calls: "refuse", approvals: "refuse", history: "add" }),
   isWhole: ({ request }) => request !== undefined && request.stream !== true,
-  frames: (frames) => frames.join(""),
+  frames: () => (frames) => frames.join(""),
   encoder: responseEncoder,
   turnName: (run) => idsOf(placeOf(run)).response,
   refusal,

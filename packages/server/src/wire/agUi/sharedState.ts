@@ -13,8 +13,8 @@
  */
 import type { LocalChatRef } from "@troupe/chat"
 import { ValidationError } from "@troupe/chat/errors"
-import { deepest, depthOf } from "../../http/index.ts"
-import { type Changes, dataFrames, withChanges } from "../index.ts"
+import { type Changes, deepest, depthOf } from "../../http/index.ts"
+import { dataFrames } from "../index.ts"
 import type { AgUiEvent } from "./agUiStream.ts"
 import { patchOf } from "./jsonPatch.ts"
 
@@ -130,17 +130,17 @@ const refusedInPaths = /\/(?:__proto__|constructor|prototype)(?:\/|$)/u
  *
  * Owns: the state that the client has, and one subscription. Does not own the state.
  */
-class StateUpdates implements Changes {
+export class StateUpdates implements Changes {
   readonly #shared: SharedState
   #known: { readonly text: string | undefined; readonly value: unknown }
-  #wake: (() => void) | undefined
-  readonly #unsubscribe: () => void
+  /** The client is gone, or its run is over. */
+  readonly leave: () => void
 
   /** `known` is the state that the client sent. */
-  constructor(shared: SharedState, known: unknown) {
+  constructor(shared: SharedState, known: unknown, changed: () => void) {
     this.#shared = shared
     this.#known = { text: JSON.stringify(known), value: known }
-    this.#unsubscribe = shared.subscribe(() => this.#wake?.())
+    this.leave = shared.subscribe(changed)
   }
 
   look(): string {
@@ -161,26 +161,4 @@ class StateUpdates implements Changes {
       JSON.stringify(delta).length < text.length
     return [isDelta ? { type: "STATE_DELTA", delta } : { type: "STATE_SNAPSHOT", snapshot: value }]
   }
-
-  /** Resolves with `undefined` when the client does not have the present state, else as `asked` does. */
-  orChange<A>(asked: Promise<A>): Promise<A | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#wake = () => resolve(undefined)
-      if (this.#shared.text !== undefined && this.#shared.text !== this.#known.text) resolve(undefined)
-      asked.then(resolve, reject)
-    })
-  }
-
-  /** The client is gone, or its run is over. */
-  leave(): void {
-    this.#wake = undefined
-    this.#unsubscribe()
-  }
 }
-
-/** Interleaves frames with changes of the state. The first frame precedes them. `known` is the state that the client sent. */
-export const withState = (
-  frames: AsyncIterable<string>,
-  shared: SharedState,
-  known: unknown
-): AsyncGenerator<string, void> => withChanges(frames, () => new StateUpdates(shared, known))

@@ -62,14 +62,3 @@ export const inUiVersion = (version: UiVersion): ((frames: string) => string) =>
       .map((frame, at, all) => reduced(frame, all[at + 1]))
       .join("")
 }
-
-/** The frames of a stream, in the form of a version. */
-export const framesInUiVersion = (frames: AsyncIterable<string>, version: UiVersion): AsyncIterable<string> =>
-  version === 7 ? frames : reducedFrames(frames, inUiVersion(version))
-
-async function* reducedFrames(
-  frames: AsyncIterable<string>,
-  reduce: (frames: string) => string
-): AsyncGenerator<string> {
-  for await (const text of frames) yield reduce(text)
-}
